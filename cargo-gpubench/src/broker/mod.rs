@@ -1,0 +1,1 @@
+//! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.

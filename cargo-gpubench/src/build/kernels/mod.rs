@@ -1,0 +1,1 @@
+//! Compiling kernel sources for a device.

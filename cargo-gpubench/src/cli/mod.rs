@@ -1,0 +1,1 @@
+//! The command line: arguments as types, one file per command.

@@ -1,0 +1,17 @@
+//! `cargo gpubench`: benchmarks of GPU kernels whose numbers stay true.
+
+pub mod author;
+pub mod broker;
+pub mod build;
+pub mod cli;
+pub mod device;
+pub mod plan;
+pub mod referee;
+pub mod report;
+pub mod sandbox;
+pub mod stats;
+pub mod store;
+pub mod verdict;
+pub mod window;
+pub mod wire;
+pub mod worker;

@@ -1,0 +1,3 @@
+//! The `cargo gpubench` command.
+
+fn main() {}

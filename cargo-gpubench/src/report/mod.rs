@@ -1,0 +1,1 @@
+//! What people and machines read: terminal table, JSON lines, CSV and Markdown.

@@ -1,0 +1,1 @@
+//! What a worker may touch, and what becomes of processes when their parent goes.

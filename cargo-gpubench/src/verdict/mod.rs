@@ -1,0 +1,1 @@
+//! From facts and claims to a verdict: one pure function, and the words for its outcomes.

@@ -1,0 +1,1 @@
+//! What crosses between the roles: fixed-size records, the shared page and descriptors.

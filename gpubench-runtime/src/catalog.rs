@@ -1,0 +1,259 @@
+//! What a kernel crate says about its benchmarks.
+
+use crate::plan::Plan;
+
+/// Every benchmark and every kernel source of a crate. Benchmarks are sorted by path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Catalog {
+    /// Benchmarks.
+    pub benchmarks: Vec<Benchmark>,
+    /// Kernel sources, each once.
+    pub sources: Vec<Source>,
+}
+
+/// One `#[gpubench]` function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Benchmark {
+    /// Module path and function without the crate's name: `image::grayscale`.
+    pub path: String,
+    /// The problem it solves, as `module::problem` without the crate's name; equal for implementations that compete.
+    pub problem: String,
+    /// Source file as the compiler names it.
+    pub file: String,
+    /// Line of the attribute.
+    pub line: u32,
+    /// Whether it runs only when asked for.
+    pub selection: Selection,
+    /// What it needs of a device.
+    pub requirements: Vec<Requirement>,
+    /// Axes on every device, in declaration order.
+    pub axes: Vec<Axis>,
+    /// Axes that replace those of the same name on a kind of device.
+    pub device_axes: Vec<(DeviceKind, Vec<Axis>)>,
+}
+
+/// Whether a benchmark runs by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// It runs.
+    Default,
+    /// `ignore`: it runs with `--ignored` or `--include-ignored`.
+    Ignored,
+}
+
+/// A named axis and its values in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Name, as in the function's parameters.
+    pub name: String,
+    /// Values; all of one kind, none missing.
+    pub values: Vec<AxisValue>,
+}
+
+/// A value of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AxisValue {
+    /// An integer or a `bool` (0 or 1).
+    Int(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// A text.
+    Text(String),
+}
+
+/// One value for every axis of a benchmark, in axis order.
+pub type Params = Vec<(String, AxisValue)>;
+
+/// Something a benchmark needs of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Requirement {
+    /// A kind of device.
+    Device(DeviceKind),
+    /// Compute capability at least `major * 10 + minor`; no CPU device has one.
+    Capability(u32),
+}
+
+/// Kinds of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DeviceKind {
+    /// The built-in CPU device.
+    Cpu,
+    /// An NVIDIA GPU.
+    Cuda,
+}
+
+/// A CUDA C++ source with what it includes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// The file as named in `cuda_source!`, relative to the Rust file.
+    pub name: String,
+    /// The main file first, then everything it includes with quotes, transitively. Paths are relative to the crate's root.
+    pub files: Vec<SourceFile>,
+    /// Compiler options given in `cuda_source!`, such as `-DTILE=16`.
+    pub options: Vec<String>,
+}
+
+/// A file of a source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SourceFile {
+    /// Path relative to the crate's root, with `/`.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What the author process is asked to record: the case and the device's facts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordRequest {
+    /// The case.
+    pub params: Params,
+    /// The device the plan is for.
+    pub facts: DeviceFacts,
+}
+
+/// What a benchmark function may know of the device its plan is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceFacts {
+    /// Kind of device.
+    pub kind: DeviceKind,
+    /// Name for people.
+    pub name: String,
+    /// Multiprocessors; on the CPU device its worker threads.
+    pub multiprocessors: u32,
+    /// Compute capability as `major * 10 + minor`; 0 on the CPU device.
+    pub capability: u32,
+    /// Threads of a warp.
+    pub warp_size: u32,
+    /// Most threads of a block.
+    pub max_threads_per_block: u32,
+    /// Most threads resident on a multiprocessor.
+    pub max_threads_per_multiprocessor: u32,
+    /// Largest block along x, y and z.
+    pub max_block: [u32; 3],
+    /// Largest grid along x, y and z.
+    pub max_grid: [u32; 3],
+    /// Shared memory of a block in bytes, dynamic and static together, without opting in.
+    pub shared_per_block: u64,
+    /// The same with opting in.
+    pub shared_per_block_optin: u64,
+    /// Last-level cache in bytes as the device is flushed.
+    pub l2_bytes: u64,
+}
+
+/// One recorded case: the tensors, how they are judged, and the plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// Tensors in declaration order.
+    pub tensors: Vec<Tensor>,
+    /// What one call costs, as declared.
+    pub work: Work,
+    /// What one call does.
+    pub plan: Plan,
+}
+
+/// A named tensor of a benchmark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Name, as in the function's parameters.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Extents, outermost first; the number of elements is their product.
+    pub shape: Vec<u64>,
+    /// What it is for.
+    pub role: Role,
+    /// What it holds before the call.
+    pub fill: Fill,
+    /// How its elements are compared after the call; [`Tolerance::Exact`] for tensors that are not outputs.
+    pub tolerance: Tolerance,
+}
+
+/// What a tensor is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Read; fresh for every call.
+    Input,
+    /// Read; the same contents for every call of a case.
+    Constant,
+    /// Written; poisoned before and checked after every call.
+    Output,
+    /// Read and written: fresh for every call, checked after it.
+    InOut,
+    /// Free for the kernel's use; poisoned before every call, never checked.
+    Scratch,
+}
+
+/// What a tensor holds before a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fill {
+    /// Noise: outputs and scratch.
+    Poison,
+    /// Uniform over `[low, high)`.
+    Uniform {
+        /// Inclusive lower bound.
+        low: f64,
+        /// Exclusive upper bound.
+        high: f64,
+    },
+    /// Normal.
+    Normal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation, at least zero.
+        stddev: f64,
+    },
+    /// Uniform integers over `[low, high)`, also for floating-point elements. 128-bit so that all of `u64` and `i64` fit.
+    Integers {
+        /// Inclusive lower bound.
+        low: i128,
+        /// Exclusive upper bound.
+        high: i128,
+    },
+    /// Any bit pattern of the element type, each equally likely. For integers.
+    Bits,
+    /// A user's kernel `(T *out, size_t len, unsigned long long seed)`, launched over `len` threads at least.
+    Kernel(crate::plan::KernelRef),
+    /// The crate's CPU function.
+    Cpu,
+}
+
+/// How outputs are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// Equal values; a NaN matches a NaN, and zero matches negative zero.
+    Exact,
+    /// `|got - expected| <= atol + rtol * |expected|`.
+    Close {
+        /// Relative part.
+        rtol: f64,
+        /// Absolute part.
+        atol: f64,
+    },
+}
+
+/// What one call costs, as its author declares it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Bytes that must be read or written.
+    pub bytes: Option<u64>,
+    /// Floating-point operations.
+    pub flops: Option<u64>,
+}
+
+/// Element types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum DType {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    U64,
+    I64,
+    F16,
+    BF16,
+    F32,
+    F64,
+}
