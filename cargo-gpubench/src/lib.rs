@@ -8,6 +8,7 @@ pub mod device;
 pub mod plan;
 pub mod referee;
 pub mod report;
+pub mod roles;
 pub mod sandbox;
 pub mod stats;
 pub mod store;

@@ -3,3 +3,5 @@
 mod kind;
 
 pub use kind::WindowKind;
+mod seeds;
+pub use seeds::{Place, Purpose, Seeds};

@@ -260,6 +260,22 @@ impl Channel {
     }
 }
 
+/// Waits at most `within` for one of several channels to have something to say or to be closed; gives the first such position. Returns early,
+/// with nothing, when a signal arrives.
+///
+/// # Errors
+/// When the operating system refuses to wait.
+pub fn poll_readable(channels: &[&Channel], within: Duration) -> Result<Option<usize>, ChannelError> {
+    let mut wanted: Vec<PollFd<'_>> =
+        channels.iter().map(|channel| PollFd::new(&channel.socket, PollFlags::IN)).collect();
+    let within = Timespec::try_from(within).ok();
+    match poll(&mut wanted, within.as_ref()) {
+        Ok(_) => Ok(wanted.iter().position(|wanted| !wanted.revents().is_empty())),
+        Err(Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()

@@ -4,11 +4,13 @@
 //! them may be longer (an encoded recording), because it is trusted.
 
 mod channel;
+mod modules;
 mod page;
 mod records;
 mod text;
 
-pub use channel::{Channel, ChannelError, Frame, Patience};
+pub use channel::{Channel, ChannelError, Frame, Patience, poll_readable};
+pub use modules::{decode_modules, encode_modules};
 pub use page::{PAGE_BYTES, PageLayout, SharedPage};
 pub use records::*;
 pub use text::FixedText;

@@ -62,7 +62,7 @@ pub mod from_worker {
 pub struct Hello {
     /// The run's master seed.
     pub master_seed: [u8; 32],
-    /// Bytes of the cache flush; 0 takes the device's own.
+    /// Bytes of the cache flush; 0 flushes nothing, all ones take the device's own.
     pub flush_bytes: u64,
     /// Threads of the CPU device; 0 takes all.
     pub threads: u32,
@@ -367,5 +367,96 @@ impl WindowEnd {
             2 => WindowEnd::Aborted,
             _ => WindowEnd::NotDone,
         }
+    }
+}
+
+/// Kinds of frames from the broker to an author.
+pub mod to_author {
+    /// Path of the cdylib. Once.
+    pub const LOAD: u32 = 1;
+    /// [`Benchmark`](super::BenchmarkNumber), then the encoded request.
+    pub const RECORD: u32 = 2;
+    /// [`Attach`](super::Attach), layouts, module paths, the encoded request and the encoded recording, with descriptors.
+    pub const ATTACH: u32 = 3;
+    /// [`Generate`](super::Generate).
+    pub const GENERATE: u32 = 4;
+    /// Run the reference over the attached buffers.
+    pub const REFERENCE: u32 = 5;
+    /// Forget the attached buffers.
+    pub const DETACH: u32 = 6;
+}
+
+/// Kinds of frames from an author to the broker.
+pub mod from_author {
+    /// The order could not be carried out; an [`AuthorFailure`](super::AuthorFailure) as number, then text.
+    pub const FAILED: u32 = 100;
+    /// The order was carried out. Its payload is the encoded catalog (`LOAD`), the encoded recording (`RECORD`) or empty.
+    pub const DONE: u32 = 101;
+}
+
+/// The benchmark an order to the author is about.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct BenchmarkNumber {
+    /// Position in the catalog.
+    pub benchmark: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Head of an `ATTACH` frame.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Attach {
+    /// Position in the catalog.
+    pub benchmark: u32,
+    /// Layouts that follow, one for every tensor.
+    pub tensors: u32,
+    /// Bytes of module paths that follow the layouts.
+    pub module_bytes: u32,
+    /// Bytes of the encoded request that follow the module paths; the recording takes the rest.
+    pub request_bytes: u32,
+}
+
+/// An order to generate the author's inputs of a window.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Generate {
+    /// Seed of the window.
+    pub seed: u64,
+    /// Seed of the case's constants.
+    pub constant_seed: u64,
+    /// The window; constants are generated for window 0 alone.
+    pub window: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Whose fault it is that an author could not carry out an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AuthorFailure {
+    /// The user's function returned an error.
+    Returned = 1,
+    /// The user's function panicked.
+    Panicked = 2,
+    /// The crate's library cannot be used.
+    Library = 3,
+    /// The library has no benchmarks: it does not have the runtime's symbol.
+    NoBenchmarks = 4,
+    /// A generator kernel faulted.
+    Kernel = 5,
+    /// Ours.
+    Internal = 6,
+}
+
+impl AuthorFailure {
+    /// The failure of a number; a number that is none of ours is taken for ours to mend.
+    pub fn from_number(number: u32) -> AuthorFailure {
+        use AuthorFailure::*;
+        [Returned, Panicked, Library, NoBenchmarks, Kernel]
+            .into_iter()
+            .find(|failure| *failure as u32 == number)
+            .unwrap_or(Internal)
     }
 }
