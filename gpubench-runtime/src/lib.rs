@@ -1,4 +1,38 @@
 //! What a kernel crate links to be benchmarked by `cargo gpubench`.
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+// The macros' output names this crate `::gpubench`, in its own tests too.
+extern crate self as gpubench;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+#[allow(unsafe_code)]
 pub mod abi;
+mod axis;
 pub mod catalog;
+pub mod codec;
+mod element;
+mod error;
+mod launcher;
 pub mod plan;
+pub mod prelude;
+mod registry;
+mod source;
+mod tensors;
+
+pub use axis::AxisParam;
+pub use catalog::{DeviceFacts, DeviceKind};
+pub use element::{BF16, Element, Elements, Extents, F16, Shape};
+pub use error::{Error, Outcome, Result};
+pub use gpubench_macros::{KernelArg, cuda_source, gpubench, problem};
+pub use launcher::{
+    Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
+    Out, RecordedArgument, Scratch, View, WritableBuffer,
+};
+pub use registry::{Amount, Problem};
+pub use source::{CudaSource, Kernel};
+pub use tensors::{
+    Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
+};
