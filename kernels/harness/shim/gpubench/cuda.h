@@ -1,0 +1,22 @@
+/* CUDA C++ on the host: included before every kernel source. */
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "abi.h"
+#include "qualifiers.h"
+#include "vector_types.h"
+#include "index.h"
+#include "sync.h"
+#include "bits.h"
+#include "atomics.h"
+#include "math.h"
+#include "export.h"

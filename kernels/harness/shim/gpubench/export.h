@@ -1,0 +1,123 @@
+/* Turning a kernel into a descriptor the executor can run.
+ *
+ *   GB_EXPORT(id, expression)          a kernel named as the expression is written: GB_EXPORT(axpy, axpy), GB_EXPORT(r256, reduce<256>)
+ *   GB_EXPORT_AS(id, "name", expression)
+ * define `extern "C" const gb_kernel gb_kernel_<id>`. GB_MODULE(&gb_kernel_a, ...) makes the entry point of a library that is loaded. */
+#pragma once
+
+template <auto Kernel, bool Precise>
+struct gb_run;
+
+template <class... P, void (*Kernel)(P...), bool Precise>
+struct gb_run<Kernel, Precise> {
+  static constexpr uint32_t sizes[] = {sizeof(P)..., 0};
+  static constexpr uint32_t count = sizeof...(P);
+
+  __attribute__((noinline, flatten)) static void threads(uint32_t first, uint32_t end) {
+    with(first, end, gb_now.arguments, std::index_sequence_for<P...>{});
+  }
+
+ private:
+  template <size_t... I>
+  static inline __attribute__((always_inline)) void with(uint32_t first, uint32_t end, const void *const *arguments,
+                                                         std::index_sequence<I...>) {
+    loop(first, end, *static_cast<const std::remove_cv_t<P> *>(arguments[I])...);
+  }
+
+  static inline __attribute__((always_inline)) void loop(uint32_t first, uint32_t end, const std::remove_cv_t<P>... argument) {
+    const unsigned int bx = gb_now.block_dim.x, by = gb_now.block_dim.y, bz = gb_now.block_dim.z;
+    if constexpr (!Precise) {
+      /* Without this, `blockIdx.x * blockDim.x + threadIdx.x` may wrap and the loop over x is not vectorised. */
+      if (gb_now.block.x * bx > 0x7fffffffu - 1024u || bx > 1024u) __builtin_unreachable();
+    }
+    unsigned int x = first, y = 0, z = 0;
+    if (first >= bx) {
+      x = first % bx;
+      y = first / bx % by;
+      z = first / bx / by;
+    }
+    [[maybe_unused]] uint32_t left = end - first;
+    for (; z < bz; z++, y = 0) {
+      for (; y < by; y++, x = 0) {
+        /* Keeps this loop and the one over x apart: merged, neither is vectorised. */
+        __asm__("" : "+r"(y));
+        if constexpr (Precise) {
+          for (; x < bx; x++) {
+            if (left-- == 0) return;
+            gb_now.thread.x = x;
+            gb_now.thread.y = y;
+            gb_now.thread.z = z;
+            gb_now.waited = 0;
+            __asm__ volatile("" ::: "memory");
+            Kernel(argument...);
+            __asm__ volatile("" ::: "memory");
+            if (gb_now.waited) return;
+          }
+        } else {
+          /* Threads of a block are unordered between barriers. */
+#pragma GCC ivdep
+          for (; x < bx; x++) {
+            gb_now.thread.x = x;
+            gb_now.thread.y = y;
+            gb_now.thread.z = z;
+            gb_now.waited = 0;
+            Kernel(argument...);
+            if (gb_now.waited) return;
+          }
+        }
+      }
+    }
+  }
+};
+
+static void gb_unit_install(const gb_callbacks *callbacks) {
+  gb_executor.wait = callbacks->wait;
+  gb_executor.stop = callbacks->stop;
+}
+
+static void gb_unit_begin(void *worker, const gb_shape *shape, const void *const *arguments) {
+  gb_now.worker = worker;
+  gb_now.arguments = arguments;
+  gb_now.dynamic_shared = shape->dynamic_shared;
+  gb_now.block_dim.x = shape->block[0];
+  gb_now.block_dim.y = shape->block[1];
+  gb_now.block_dim.z = shape->block[2];
+  gb_now.grid_dim.x = shape->grid[0];
+  gb_now.grid_dim.y = shape->grid[1];
+  gb_now.grid_dim.z = shape->grid[2];
+}
+
+static void gb_unit_block(uint32_t x, uint32_t y, uint32_t z) {
+  gb_now.block.x = x;
+  gb_now.block.y = y;
+  gb_now.block.z = z;
+}
+
+static void gb_unit_thread(uint32_t index[3]) {
+  index[0] = gb_now.thread.x;
+  index[1] = gb_now.thread.y;
+  index[2] = gb_now.thread.z;
+}
+
+static constexpr gb_unit gb_this_unit = {gb_unit_install, gb_unit_begin, gb_unit_block, gb_unit_thread};
+
+#define GB_EXPORT_AS(id, text, ...)                                                   \
+  extern "C" {                                                                        \
+  extern const gb_kernel gb_kernel_##id;                                              \
+  const gb_kernel gb_kernel_##id = {GB_ABI,                                           \
+                                    gb_run<(__VA_ARGS__), false>::count,              \
+                                    gb_run<(__VA_ARGS__), false>::sizes,              \
+                                    text,                                             \
+                                    &gb_this_unit,                                    \
+                                    gb_run<(__VA_ARGS__), false>::threads,            \
+                                    gb_run<(__VA_ARGS__), true>::threads};            \
+  }
+
+#define GB_EXPORT(id, ...) GB_EXPORT_AS(id, #__VA_ARGS__, __VA_ARGS__)
+
+#define GB_MODULE(...)                                                                                    \
+  extern "C" __attribute__((visibility("default"))) const gb_module *gb_module_v1(void) {                 \
+    static const gb_kernel *const kernels[] = {__VA_ARGS__};                                              \
+    static const gb_module module = {GB_ABI, sizeof(kernels) / sizeof(kernels[0]), kernels};              \
+    return &module;                                                                                       \
+  }

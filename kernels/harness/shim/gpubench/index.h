@@ -1,0 +1,61 @@
+/* The state a running thread sees: its indices and the launch's extents.
+ *
+ * One static object per OS thread whose address is never taken: no store through a kernel's pointer can alias it, so in a kernel without
+ * barriers the compiler keeps all of it in registers and vectorises the loop over the threads. For the same reason it is never copied whole.
+ * A unit that is linked statically must be the only one of its executable that runs kernels: templates and inline functions of two units would
+ * be merged although they name different objects.
+ *
+ * Compile with -fno-tree-slp-vectorize: writing neighbouring members with one vector store takes the object's address. */
+#pragma once
+
+struct gb_index {
+  unsigned int x, y, z;
+  constexpr operator uint3() const { return {x, y, z}; }
+  constexpr operator dim3() const { return {x, y, z}; }
+};
+
+struct gb_state {
+  gb_index thread, block, block_dim, grid_dim;
+  unsigned int waited, dynamic_shared;
+  void *worker;
+  const void *const *arguments;
+};
+
+static thread_local gb_state gb_now;
+static gb_callbacks gb_executor;
+
+#define threadIdx (gb_now.thread)
+#define blockIdx (gb_now.block)
+#define blockDim (gb_now.block_dim)
+#define gridDim (gb_now.grid_dim)
+static constexpr int warpSize = 32;
+
+static inline unsigned int gb_linear_thread() {
+  return gb_now.thread.x + gb_now.block_dim.x * (gb_now.thread.y + gb_now.block_dim.y * gb_now.thread.z);
+}
+
+/* Hands control to the executor until it answers. Other threads run meanwhile, so the identity of this one is put back. */
+static inline uint64_t gb_wait_for(uint32_t kind, uint32_t line, uint32_t mask, uint32_t arg, uint64_t value) {
+  const unsigned int x = gb_now.thread.x, y = gb_now.thread.y, z = gb_now.thread.z;
+  gb_request request;
+  request.kind = kind;
+  request.line = line;
+  request.mask = mask;
+  request.arg = arg;
+  request.value = value;
+  request.thread = gb_linear_thread();
+  request.reserved = 0;
+  __asm__ volatile("" ::: "memory");
+  const uint64_t answer = gb_executor.wait(gb_now.worker, &request);
+  __asm__ volatile("" ::: "memory");
+  gb_now.thread.x = x;
+  gb_now.thread.y = y;
+  gb_now.thread.z = z;
+  gb_now.waited = 1;
+  return answer;
+}
+
+[[noreturn]] static inline void gb_stop_here(uint32_t kind, uint32_t line) {
+  gb_executor.stop(gb_now.worker, kind, line, gb_linear_thread());
+  __builtin_unreachable();
+}

@@ -1,0 +1,24 @@
+/* CUDA's qualifiers as host C++. */
+#pragma once
+
+#define __CUDACC__ 1
+#define __CUDA_ARCH_LIST__ 0
+#define __GPUBENCH_CPU__ 1
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __builtin_align__(bytes) __attribute__((aligned(bytes)))
+#define __device_builtin__
+#define CUDARTAPI
+
+/* One block runs on one OS thread, so what a block shares is what an OS thread owns. */
+#define __shared__ thread_local
