@@ -115,6 +115,10 @@ words! {
         Mismatch = "mismatch",
         /// The digest made right behind the call is not that of the output that was checked.
         Unsealed = "unsealed",
+        /// `late-write`: bytes of an output changed between two looks after the call had ended.
+        Late = "late",
+        /// `below-floor`: less time than the declared bytes need at peak bandwidth.
+        BelowBandwidth = "below-bandwidth",
         /// Memory outside of a buffer was read or written.
         OutOfBounds = "out-of-bounds",
         /// An input was written.

@@ -226,6 +226,7 @@ pub enum FaultCode {
     IllegalInstruction = 5,
     Trap = 6,
     Other = 7,
+    InputWritten = 8,
 }
 
 impl FaultCode {
