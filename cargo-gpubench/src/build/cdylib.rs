@@ -1,0 +1,347 @@
+//! The libraries of the selected packages as cdylibs.
+#![forbid(unsafe_code)]
+
+use std::{
+    io::{self, BufReader},
+    os::unix::process::ExitStatusExt,
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::{Artifact, BuildScript, CrateType, Message, Package};
+use rustix::process::{Pid, Signal};
+
+use super::{
+    BuildError, BuildNotice, BuildOptions, Profile,
+    cargo::{Cargo, CargoArguments},
+    entry_symbol::{EntryPoint, find_entry_point},
+    metadata::Workspace,
+    select::{Request, SelectedPackage, select_packages},
+};
+
+/// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own `[profile.gpubench]` adds.
+///
+/// `cargo rustc --profile bench` itself would build a test harness instead of a library.
+const PROFILE: &str = "gpubench";
+const PROFILE_CONFIG: &str = r#"profile.gpubench.inherits="bench""#;
+
+/// How often a silent build looks for an interruption.
+const ATTENTION: Duration = Duration::from_millis(50);
+
+/// What a build yields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// The libraries with benchmarks, in workspace order; at least one.
+    pub libraries: Vec<BuiltLibrary>,
+    /// Cargo's target directory, where the tool may keep its own caches too.
+    pub target_directory: Utf8PathBuf,
+    /// What was odd.
+    pub notices: Vec<BuildNotice>,
+}
+
+/// The library of one package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuiltLibrary {
+    /// Name of the package.
+    pub package: String,
+    /// Its version.
+    pub version: String,
+    /// The directory of its manifest.
+    pub root: Utf8PathBuf,
+    /// The shared library.
+    pub library: Utf8PathBuf,
+    /// Where the libraries it needs are: for `LD_LIBRARY_PATH` of a process that loads it, before what is there already.
+    pub library_path: Vec<Utf8PathBuf>,
+}
+
+/// Builds the library of every selected package that can have benchmarks. Diagnostics go to standard error as cargo prints them.
+///
+/// A set `interrupted` ends the build; the caller sets it from its signal handlers.
+///
+/// # Errors
+///
+/// Cargo cannot be started or fails, the selection names no suitable package, no library has benchmarks, or the build was interrupted.
+pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result<Built, BuildError> {
+    let cargo = Cargo::from_environment();
+    let workspace = Workspace::load(&cargo, options)?;
+    let selected = select_packages(&workspace, &options.packages)?;
+    let packages: Vec<_> = selected.packages.iter().map(|selected| selected.package).collect();
+    let compiler_libraries = compiler_library_directory()?;
+
+    let mut notices = selected.notices;
+    let mut libraries = Vec::new();
+    for SelectedPackage { package, request } in selected.packages {
+        let build = CdylibBuild {
+            cargo: &cargo,
+            workspace: &workspace,
+            options,
+            package,
+        };
+        let outputs = build.run(&packages, interrupted)?;
+        let library = outputs.into_library(&build, &compiler_libraries)?;
+        match (find_entry_point(&library.library)?, request) {
+            (EntryPoint::Exported, _) => libraries.push(library),
+            (EntryPoint::Absent, Request::AmongOthers) if packages.len() > 1 => {
+                notices.push(BuildNotice::NoBenchmarks {
+                    package: library.package,
+                });
+            }
+            (EntryPoint::Absent, _) => {
+                return Err(BuildError::NoBenchmarks {
+                    package: library.package,
+                });
+            }
+        }
+    }
+    if libraries.is_empty() {
+        return Err(BuildError::NoBenchmarksAnywhere);
+    }
+    Ok(Built {
+        libraries,
+        target_directory: workspace.target_directory().to_owned(),
+        notices,
+    })
+}
+
+/// One run of `cargo rustc`.
+struct CdylibBuild<'a> {
+    cargo: &'a Cargo,
+    workspace: &'a Workspace,
+    options: &'a BuildOptions,
+    package: &'a Package,
+}
+
+impl CdylibBuild<'_> {
+    fn command(&self, selected: &[&Package]) -> Command {
+        let BuildOptions {
+            packages: _,
+            features,
+            manifest,
+            compilation,
+            output,
+        } = self.options;
+        let mut command = self.cargo.command("rustc");
+        command.args(["--lib", "--crate-type", "cdylib", "--package", &self.package.id.repr]);
+        match &compilation.profile {
+            Profile::Gpubench => command.args(["--config", PROFILE_CONFIG, "--profile", PROFILE]),
+            Profile::Named(name) => command.args(["--profile", name]),
+        };
+        if let Some(jobs) = &compilation.jobs {
+            command.args(["--jobs", jobs]);
+        }
+        if compilation.target_dir.is_some() {
+            command.arg("--target-dir").arg(self.workspace.target_directory());
+        }
+        manifest.add_to(&mut command);
+        features.for_package(self.package, selected).add_to(&mut command);
+        output.color.add_to(&mut command);
+        output.progress.add_to(&mut command);
+        command.args(["--message-format", "json-render-diagnostics"]);
+        command
+    }
+
+    fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {
+        let mut child = self
+            .command(selected)
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|source| BuildError::CargoNotStarted {
+                program: self.cargo.program(),
+                source,
+            })?;
+        let outputs = child
+            .stdout
+            .take()
+            .map(|stdout| collect_outputs(&messages_of(stdout), &child, interrupted));
+        let status = child.wait().map_err(|source| self.lost(source))?;
+        if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
+            return Err(BuildError::Interrupted);
+        }
+        if !status.success() {
+            return Err(BuildError::Failed {
+                package: self.package.name.to_string(),
+                status,
+            });
+        }
+        outputs
+            .unwrap_or_else(|| Ok(Outputs::default()))
+            .map_err(|source| self.lost(source))
+    }
+
+    fn lost(&self, source: io::Error) -> BuildError {
+        BuildError::CargoLost {
+            program: self.cargo.program(),
+            source,
+        }
+    }
+}
+
+/// What cargo says it made.
+#[derive(Debug, Default)]
+struct Outputs {
+    artifacts: Vec<Artifact>,
+    build_scripts: Vec<BuildScript>,
+}
+
+impl Outputs {
+    fn into_library(self, build: &CdylibBuild<'_>, compiler_libraries: &Utf8Path) -> Result<BuiltLibrary, BuildError> {
+        let package = build.package;
+        let library = self.shared_library_of(package).ok_or_else(|| BuildError::NoLibrary {
+            package: package.name.to_string(),
+        })?;
+        Ok(BuiltLibrary {
+            package: package.name.to_string(),
+            version: package.version.to_string(),
+            root: package.manifest_path.parent().unwrap_or(Utf8Path::new("/")).to_owned(),
+            library_path: self.library_path(build.workspace, &library, compiler_libraries),
+            library,
+        })
+    }
+
+    fn shared_library_of(&self, package: &Package) -> Option<Utf8PathBuf> {
+        let is_cdylib = |artifact: &&Artifact| {
+            artifact.package_id == package.id && artifact.target.crate_types.contains(&CrateType::CDyLib)
+        };
+        let files = self
+            .artifacts
+            .iter()
+            .filter(is_cdylib)
+            .flat_map(|artifact| &artifact.filenames);
+        files.rev().find(|file| file.extension() == Some("so")).cloned()
+    }
+
+    /// As `cargo run` sets it: what build scripts link from inside the build, the library's own directory, the compiler's libraries.
+    fn library_path(
+        &self,
+        workspace: &Workspace,
+        library: &Utf8Path,
+        compiler_libraries: &Utf8Path,
+    ) -> Vec<Utf8PathBuf> {
+        let linked = self
+            .build_scripts
+            .iter()
+            .flat_map(|script| &script.linked_paths)
+            .map(|path| without_kind(path));
+        let linked = linked.filter(|path| workspace.is_build_output(path) && path.is_dir());
+        let own = library
+            .parent()
+            .into_iter()
+            .flat_map(|directory| [directory.join("deps"), directory.to_owned()]);
+        let mut path: Vec<Utf8PathBuf> = Vec::new();
+        for directory in linked
+            .map(Utf8Path::to_owned)
+            .chain(own)
+            .chain([compiler_libraries.to_owned()])
+        {
+            if !path.contains(&directory) {
+                path.push(directory);
+            }
+        }
+        path
+    }
+}
+
+/// `native=/dir` as a build script printed it, without the kind.
+fn without_kind(path: &Utf8Path) -> &Utf8Path {
+    const KINDS: [&str; 5] = ["dependency", "crate", "native", "framework", "all"];
+    match path.as_str().split_once('=') {
+        Some((kind, directory)) if KINDS.contains(&kind) => Utf8Path::new(directory),
+        _ => path,
+    }
+}
+
+/// Reads cargo's messages on a thread of their own, so that waiting for the next one can look for interruptions.
+fn messages_of(stdout: ChildStdout) -> Receiver<io::Result<Message>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for message in Message::parse_stream(BufReader::new(stdout)) {
+            if sender.send(message).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+fn collect_outputs(
+    messages: &Receiver<io::Result<Message>>,
+    cargo: &Child,
+    interrupted: &AtomicBool,
+) -> io::Result<Outputs> {
+    let mut outputs = Outputs::default();
+    loop {
+        match messages.recv_timeout(ATTENTION) {
+            Ok(message) => match message? {
+                Message::CompilerArtifact(artifact) => outputs.artifacts.push(artifact),
+                Message::BuildScriptExecuted(script) => outputs.build_scripts.push(script),
+                _ => {}
+            },
+            Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
+                interrupt(cargo);
+                return Ok(outputs);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(outputs),
+        }
+    }
+}
+
+/// A terminal's Ctrl-C reaches cargo too; a signal sent to this process alone has to be handed on.
+fn interrupt(cargo: &Child) {
+    if let Some(pid) = i32::try_from(cargo.id()).ok().and_then(Pid::from_raw) {
+        // An error means that cargo is gone already, which is what is wanted.
+        let _ = rustix::process::kill_process(pid, Signal::INT);
+    }
+}
+
+/// Whether a child ended because of the signal that Ctrl-C sends, or of a request to terminate.
+pub(super) fn stopped_by_interrupt(status: ExitStatus) -> bool {
+    let signals = [Signal::INT, Signal::TERM].map(Signal::as_raw);
+    status.signal().is_some_and(|signal| signals.contains(&signal))
+}
+
+/// Where the compiler's own shared libraries are, for libraries built with `-C prefer-dynamic`.
+fn compiler_library_directory() -> Result<Utf8PathBuf, BuildError> {
+    let program = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let failed = |source| BuildError::CompilerDirectory {
+        program: program.clone(),
+        source,
+    };
+    let output = Command::new(&program)
+        .args(["--print", "target-libdir"])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(failed)?;
+    if !output.status.success() {
+        return Err(failed(io::Error::other(
+            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        )));
+    }
+    let directory = String::from_utf8(output.stdout).map_err(|error| failed(io::Error::other(error)))?;
+    Ok(Utf8PathBuf::from(directory.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_link_path_is_taken_off() {
+        assert_eq!(without_kind(Utf8Path::new("native=/w/target/out")), "/w/target/out");
+        assert_eq!(without_kind(Utf8Path::new("/w/a=b")), "/w/a=b");
+    }
+
+    #[test]
+    fn being_interrupted_is_told_from_failing() {
+        assert!(stopped_by_interrupt(ExitStatus::from_raw(2)));
+        assert!(stopped_by_interrupt(ExitStatus::from_raw(15)));
+        assert!(!stopped_by_interrupt(ExitStatus::from_raw(101 << 8)));
+        assert!(!stopped_by_interrupt(ExitStatus::from_raw(9)));
+    }
+}
