@@ -101,6 +101,21 @@ impl ExpectedError {
     }
 }
 
+/// An error and the chain of its causes on one line.
+pub fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // A transparent error shows its source's text already.
+        let next = error.to_string();
+        if !text.ends_with(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
 /// Prints `warning: …` to standard error.
 pub fn print_warning(warning: &dyn Display) {
     print_to_stderr(&format_args!("{WARNING}warning{WARNING:#}: {warning}\n"));

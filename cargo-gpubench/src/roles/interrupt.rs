@@ -29,6 +29,11 @@ impl Interrupt {
         Ok(interrupt)
     }
 
+    /// The flag itself, for waits that look at it on their own.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.flag
+    }
+
     /// Whether the user wants the run to end.
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed)

@@ -8,6 +8,7 @@ mod worker;
 
 pub use author::{AuthorClient, AuthorProblem, BufferGrant};
 pub use child::{Child, End, Output, RoleName};
+pub(crate) use child::deadline;
 pub use interrupt::Interrupt;
 pub use referee::{OpenedCase, RefereeClient};
 pub use worker::{WorkerClient, WorkerLaunch};
