@@ -21,7 +21,10 @@ use super::stack::GuardedStack;
 use super::warp::{LANES, Lane, Settlement, settle};
 
 /// What kernels call back.
-pub(super) static CALLBACKS: Callbacks = Callbacks { wait: wait_for_others, stop: stop_launch };
+pub(super) static CALLBACKS: Callbacks = Callbacks {
+    wait: wait_for_others,
+    stop: stop_launch,
+};
 
 /// A launch as every thread of a pool needs it.
 #[derive(Clone, Copy)]
@@ -93,7 +96,9 @@ unsafe extern "C" fn wait_for_others(worker: *mut c_void, request: *const Reques
     unsafe {
         let slot = (*exchange).current.get();
         (*slot).request.set(request);
-        let Request { kind, line, arg, value, .. } = *request;
+        let Request {
+            kind, line, arg, value, ..
+        } = *request;
         if kind == wait::BARRIER {
             let arrived = (*exchange).arrived.get();
             if arrived == 0 {
@@ -189,7 +194,11 @@ impl BlockRunner {
     /// Prepares the calling thread for blocks of a job; once per job and thread.
     pub(super) fn begin(&mut self, job: &Job) {
         let shape = &job.shape;
-        let abi_shape = Shape { grid: shape.grid, block: shape.block, dynamic_shared: shape.dynamic_shared };
+        let abi_shape = Shape {
+            grid: shape.grid,
+            block: shape.block,
+            dynamic_shared: shape.dynamic_shared,
+        };
         let exchange: *const Exchange = &*self.exchange;
         // SAFETY: the unit copies the shape; exchange and arguments outlive the launch.
         unsafe { ((*job.kernel.descriptor().unit).begin)(exchange as *mut c_void, &abi_shape, job.arguments) };
@@ -228,7 +237,10 @@ impl BlockRunner {
     /// Names the thread of a fault. Where the compiler kept the thread's index in registers, the block is run again in its precise form.
     fn attribute(&mut self, job: &Job, block: [u32; 3], broken: Broken) -> KernelFault {
         let broken = match broken.kind {
-            FaultKind::Access { .. } | FaultKind::DivisionByZero | FaultKind::IllegalInstruction | FaultKind::StackOverflow
+            FaultKind::Access { .. }
+            | FaultKind::DivisionByZero
+            | FaultKind::IllegalInstruction
+            | FaultKind::StackOverflow
                 if self.form == Form::Fast =>
             {
                 match self.run_block(job, Form::Precise) {
@@ -239,23 +251,38 @@ impl BlockRunner {
             _ => broken,
         };
         let [bx, by, _] = job.shape.block;
-        let thread = broken.thread.map(|linear| [linear % bx, linear / bx % by, linear / bx / by]);
-        KernelFault { kind: broken.kind, block, thread }
+        let thread = broken
+            .thread
+            .map(|linear| [linear % bx, linear / bx % by, linear / bx / by]);
+        KernelFault {
+            kind: broken.kind,
+            block,
+            thread,
+        }
     }
 
     fn run_block(&mut self, job: &Job, form: Form) -> Result<(), Broken> {
         let descriptor = job.kernel.descriptor();
-        let entry = if form == Form::Fast { descriptor.fast } else { descriptor.precise };
+        let entry = if form == Form::Fast {
+            descriptor.fast
+        } else {
+            descriptor.precise
+        };
         self.exchange.entry.set(entry);
         self.exchange.arrived.set(0);
         self.exchange.mismatched.set(false);
         self.exchange.votes.set(0);
         self.exchange.in_warps.set(0);
         let threads = job.shape.threads();
-        let outcome = self.start_threads(threads).and_then(|waited| if waited { self.run_phases(threads) } else { Ok(()) });
+        let outcome = self
+            .start_threads(threads)
+            .and_then(|waited| if waited { self.run_phases(threads) } else { Ok(()) });
         outcome.map_err(|mut broken| {
             if let Some(trap) = self.exchange.trap.take() {
-                broken = Broken { kind: trap.kind(), thread: Some(self.thread_that_ran(job)) };
+                broken = Broken {
+                    kind: trap.kind(),
+                    thread: Some(self.thread_that_ran(job)),
+                };
             }
             self.abandon_coroutines();
             broken
@@ -342,7 +369,8 @@ impl BlockRunner {
             let answer = match kind {
                 vote::COUNT => votes,
                 vote::AND => u32::from(votes == threads),
-                _ => u32::from(votes > 0),
+                vote::OR => u32::from(votes > 0),
+                _ => 0,
             };
             for &slot in &self.slot_of {
                 // SAFETY: every thread of the block waits on its slot.
@@ -367,7 +395,10 @@ impl BlockRunner {
                     Settlement::Settled => break,
                     Settlement::Proceed { lanes, answers } => self.proceed(first, lanes, &answers)?,
                     Settlement::Stuck { line, mask, arrived } => {
-                        return Err(Broken { kind: FaultKind::WarpDivergence { line, mask, arrived }, thread: None });
+                        return Err(Broken {
+                            kind: FaultKind::WarpDivergence { line, mask, arrived },
+                            thread: None,
+                        });
                     }
                 }
             }
@@ -388,14 +419,18 @@ impl BlockRunner {
             }
             // SAFETY: the request of a waiting thread lives on its coroutine's stack.
             match unsafe { *request } {
-                Request { kind: wait::BARRIER, .. } => Lane::AtBarrier,
+                Request {
+                    kind: wait::BARRIER, ..
+                } => Lane::AtBarrier,
                 request => Lane::Waiting(request),
             }
         })
     }
 
     fn proceed(&mut self, first: usize, lanes: u32, answers: &[u64; LANES]) -> Result<(), Broken> {
-        self.exchange.in_warps.set(self.exchange.in_warps.get() - lanes.count_ones());
+        self.exchange
+            .in_warps
+            .set(self.exchange.in_warps.get() - lanes.count_ones());
         for (lane, &answer) in answers.iter().enumerate() {
             if lanes >> lane & 1 == 1 {
                 let slot = self.slot_of[first + lane];
@@ -425,11 +460,21 @@ impl BlockRunner {
         }
         lines.sort_unstable();
         let kind = match lines[..] {
-            [(first, at_first), (second, at_second), ..] => {
-                FaultKind::BarrierMismatch { lines: [first, second], arrived: [at_first, at_second], of: threads }
-            }
-            [(line, arrived)] => FaultKind::BarrierDivergence { line, arrived, of: threads },
-            [] => FaultKind::BarrierDivergence { line: 0, arrived: 0, of: threads },
+            [(first, at_first), (second, at_second), ..] => FaultKind::BarrierMismatch {
+                lines: [first, second],
+                arrived: [at_first, at_second],
+                of: threads,
+            },
+            [(line, arrived)] => FaultKind::BarrierDivergence {
+                line,
+                arrived,
+                of: threads,
+            },
+            [] => FaultKind::BarrierDivergence {
+                line: 0,
+                arrived: 0,
+                of: threads,
+            },
         };
         Broken { kind, thread: None }
     }
@@ -445,9 +490,15 @@ impl BlockRunner {
                 CoroutineResult::Yield(()) if !(*slot).request.get().is_null() => Ok(Paused::Waiting),
                 CoroutineResult::Yield(()) => match self.exchange.stopped.take() {
                     None => Ok(Paused::Parked),
-                    Some((kind, thread)) => Err(Broken { kind, thread: Some(thread) }),
+                    Some((kind, thread)) => Err(Broken {
+                        kind,
+                        thread: Some(thread),
+                    }),
                 },
-                CoroutineResult::Return(()) => Err(Broken { kind: FaultKind::IllegalInstruction, thread: None }),
+                CoroutineResult::Return(()) => Err(Broken {
+                    kind: FaultKind::IllegalInstruction,
+                    thread: None,
+                }),
             }
         }
     }
@@ -455,7 +506,8 @@ impl BlockRunner {
     fn slot(&mut self, number: usize) -> Result<*mut Slot, Broken> {
         if number == self.slots.len() {
             let stack = GuardedStack::new(number).map_err(Broken::without_stack)?;
-            self.slots.push(Box::into_raw(Box::new(Slot::new(stack, &self.exchange))));
+            self.slots
+                .push(Box::into_raw(Box::new(Slot::new(stack, &self.exchange))));
         }
         Ok(self.slots[number])
     }
@@ -509,6 +561,9 @@ impl Slot {
 
 impl Broken {
     fn without_stack(_: io::Error) -> Broken {
-        Broken { kind: FaultKind::OutOfStacks, thread: None }
+        Broken {
+            kind: FaultKind::OutOfStacks,
+            thread: None,
+        }
     }
 }

@@ -95,7 +95,20 @@ impl KernelFault {
         let block = self.block.map(u64::from);
         let [tx, ty, tz] = thread.unwrap_or_default();
         let [a, b, c, d] = detail;
-        [kind, a, b, c, d, block[0], block[1], block[2], u64::from(thread.is_some()), tx, ty, tz]
+        [
+            kind,
+            a,
+            b,
+            c,
+            d,
+            block[0],
+            block[1],
+            block[2],
+            u64::from(thread.is_some()),
+            tx,
+            ty,
+            tz,
+        ]
     }
 
     /// The inverse of [`encode`](Self::encode); nothing for words that encode no fault.
@@ -121,9 +134,10 @@ impl FaultKind {
             FaultKind::StackOverflow => (3, [0; 4]),
             FaultKind::IllegalInstruction => (4, [0; 4]),
             FaultKind::BarrierDivergence { line, arrived, of } => (5, [line.into(), arrived.into(), of.into(), 0]),
-            FaultKind::BarrierMismatch { lines, arrived, of } => {
-                (6, [pair(lines[0], lines[1]), pair(arrived[0], arrived[1]), of.into(), 0])
-            }
+            FaultKind::BarrierMismatch { lines, arrived, of } => (
+                6,
+                [pair(lines[0], lines[1]), pair(arrived[0], arrived[1]), of.into(), 0],
+            ),
             FaultKind::WarpDivergence { line, mask, arrived } => (7, [line.into(), mask.into(), arrived.into(), 0]),
             FaultKind::Trap { line } => (8, [line.into(), 0, 0, 0]),
             FaultKind::Assert { line } => (9, [line.into(), 0, 0, 0]),
@@ -143,14 +157,29 @@ impl FaultKind {
                     2 => Access::Unknown,
                     _ => return None,
                 };
-                FaultKind::Access { address: usize::try_from(a).ok()?, access }
+                FaultKind::Access {
+                    address: usize::try_from(a).ok()?,
+                    access,
+                }
             }
             2 => FaultKind::DivisionByZero,
             3 => FaultKind::StackOverflow,
             4 => FaultKind::IllegalInstruction,
-            5 => FaultKind::BarrierDivergence { line: narrow(a)?, arrived: narrow(b)?, of: narrow(c)? },
-            6 => FaultKind::BarrierMismatch { lines: pair(a), arrived: pair(b), of: narrow(c)? },
-            7 => FaultKind::WarpDivergence { line: narrow(a)?, mask: narrow(b)?, arrived: narrow(c)? },
+            5 => FaultKind::BarrierDivergence {
+                line: narrow(a)?,
+                arrived: narrow(b)?,
+                of: narrow(c)?,
+            },
+            6 => FaultKind::BarrierMismatch {
+                lines: pair(a),
+                arrived: pair(b),
+                of: narrow(c)?,
+            },
+            7 => FaultKind::WarpDivergence {
+                line: narrow(a)?,
+                mask: narrow(b)?,
+                arrived: narrow(c)?,
+            },
             8 => FaultKind::Trap { line: narrow(a)? },
             9 => FaultKind::Assert { line: narrow(a)? },
             10 => FaultKind::InvalidLaunch,
@@ -163,9 +192,18 @@ impl FaultKind {
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            FaultKind::Access { address, access: Access::Read } => write!(f, "invalid read at address {address:#x}"),
-            FaultKind::Access { address, access: Access::Write } => write!(f, "invalid write at address {address:#x}"),
-            FaultKind::Access { address, access: Access::Unknown } => write!(f, "invalid access at address {address:#x}"),
+            FaultKind::Access {
+                address,
+                access: Access::Read,
+            } => write!(f, "invalid read at address {address:#x}"),
+            FaultKind::Access {
+                address,
+                access: Access::Write,
+            } => write!(f, "invalid write at address {address:#x}"),
+            FaultKind::Access {
+                address,
+                access: Access::Unknown,
+            } => write!(f, "invalid access at address {address:#x}"),
             FaultKind::DivisionByZero => f.write_str("integer division by zero"),
             FaultKind::StackOverflow => f.write_str("stack overflow"),
             FaultKind::IllegalInstruction => f.write_str("illegal instruction"),
@@ -178,7 +216,10 @@ impl fmt::Display for FaultKind {
                 arrived[0], lines[0], arrived[1], lines[1]
             ),
             FaultKind::WarpDivergence { line, mask, arrived } => {
-                write!(f, "warp operation at line {line} with mask {mask:#010x} reached by {arrived} of its lanes")
+                write!(
+                    f,
+                    "warp operation at line {line} with mask {mask:#010x} reached by {arrived} of its lanes"
+                )
             }
             FaultKind::Trap { line } => write!(f, "trap at line {line}"),
             FaultKind::Assert { line } => write!(f, "assertion failed at line {line}"),

@@ -52,7 +52,10 @@ impl Kernel {
 
 impl std::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kernel").field("name", &self.name()).field("param_sizes", &self.param_sizes()).finish()
+        f.debug_struct("Kernel")
+            .field("name", &self.name())
+            .field("param_sizes", &self.param_sizes())
+            .finish()
     }
 }
 
@@ -93,7 +96,10 @@ impl Module {
     /// # Safety
     /// Its constructors run: it must come from a source this process may execute.
     pub unsafe fn load(path: &Path) -> Result<Module, LoadError> {
-        let link = |source| LoadError::Link { path: path.to_owned(), source };
+        let link = |source| LoadError::Link {
+            path: path.to_owned(),
+            source,
+        };
         // SAFETY: the caller vouches for the library.
         let library = unsafe { libloading::Library::new(path) }.map_err(link)?;
         // SAFETY: the shim defines the symbol with this type.
@@ -102,12 +108,18 @@ impl Module {
         let table = unsafe { &*(entry.map_err(link)?)() };
         std::mem::forget(library);
         if table.abi != ABI {
-            return Err(LoadError::Abi { path: path.to_owned(), found: table.abi });
+            return Err(LoadError::Abi {
+                path: path.to_owned(),
+                found: table.abi,
+            });
         }
         // SAFETY: the table holds `count` pointers to static descriptors.
         let descriptors = unsafe { std::slice::from_raw_parts(table.kernels, table.count as usize) };
         // SAFETY: the library is never unloaded.
-        let kernels = descriptors.iter().filter_map(|&it| unsafe { Kernel::from_descriptor(it.cast()) }).collect();
+        let kernels = descriptors
+            .iter()
+            .filter_map(|&it| unsafe { Kernel::from_descriptor(it.cast()) })
+            .collect();
         Ok(Module { kernels })
     }
 

@@ -26,8 +26,16 @@ impl LaunchShape {
     }
 
     pub(super) fn is_runnable(&self) -> bool {
-        let threads = self.block.iter().map(|&extent| u64::from(extent)).try_fold(1u64, u64::checked_mul);
-        let blocks = self.grid.iter().map(|&extent| u64::from(extent)).try_fold(1u64, u64::checked_mul);
+        let threads = self
+            .block
+            .iter()
+            .map(|&extent| u64::from(extent))
+            .try_fold(1u64, u64::checked_mul);
+        let blocks = self
+            .grid
+            .iter()
+            .map(|&extent| u64::from(extent))
+            .try_fold(1u64, u64::checked_mul);
         threads.is_some_and(|n| (1..=u64::from(MAX_THREADS_PER_BLOCK)).contains(&n)) && blocks.is_some_and(|n| n > 0)
     }
 

@@ -12,6 +12,8 @@ mod launch;
 mod pool;
 mod signals;
 mod stack;
+#[cfg(test)]
+mod tests;
 mod warp;
 
 pub use fault::{Access, FAULT_WORDS, FaultKind, KernelFault};

@@ -84,7 +84,9 @@ impl Shared {
         while !self.closing.load(Ordering::Acquire) {
             seen = self.wait_for_signal(seen, patience);
             let state = self.state();
-            let ready = state.ready_until.map(|until| until.saturating_duration_since(Instant::now()));
+            let ready = state
+                .ready_until
+                .map(|until| until.saturating_duration_since(Instant::now()));
             patience = ready.unwrap_or_default().max(SPIN_AFTER_LAUNCH);
             let Some(job) = state.open else { continue };
             self.inside.fetch_add(1, Ordering::Relaxed);
@@ -128,14 +130,23 @@ impl Pool {
             inside: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
             closing: AtomicBool::new(false),
-            state: Mutex::new(State { open: None, fault: None, ready_until: None }),
+            state: Mutex::new(State {
+                open: None,
+                fault: None,
+                ready_until: None,
+            }),
         });
         let helper = |_| {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || shared.help(threads.get()))
         };
         let helpers = (1..threads.get()).map(helper).collect();
-        Pool { shared, launcher: Mutex::new(BlockRunner::new()), helpers, order }
+        Pool {
+            shared,
+            launcher: Mutex::new(BlockRunner::new()),
+            helpers,
+            order,
+        }
     }
 
     /// Threads of the pool, the launching one included.
@@ -164,10 +175,19 @@ impl Pool {
         arguments: &[*const c_void],
     ) -> Result<(), KernelFault> {
         if !shape.is_runnable() || arguments.len() != kernel.param_sizes().len() {
-            return Err(KernelFault { kind: FaultKind::InvalidLaunch, block: [0; 3], thread: None });
+            return Err(KernelFault {
+                kind: FaultKind::InvalidLaunch,
+                block: [0; 3],
+                thread: None,
+            });
         }
         let mut runner = self.launcher.lock().unwrap_or_else(PoisonError::into_inner);
-        let job = Job { kernel, shape: *shape, arguments: arguments.as_ptr(), order: self.order };
+        let job = Job {
+            kernel,
+            shape: *shape,
+            arguments: arguments.as_ptr(),
+            order: self.order,
+        };
         self.shared.next.store(0, Ordering::Relaxed);
         let shared_out = shape.blocks() > 1 && !self.helpers.is_empty();
         if shared_out {

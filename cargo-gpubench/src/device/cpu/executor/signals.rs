@@ -28,7 +28,10 @@ impl Trap {
             libc::SIGFPE => FaultKind::DivisionByZero,
             libc::SIGILL => FaultKind::IllegalInstruction,
             _ if self.in_guard => FaultKind::StackOverflow,
-            _ => FaultKind::Access { address: self.address, access: self.access },
+            _ => FaultKind::Access {
+                address: self.address,
+                access: self.access,
+            },
         }
     }
 }
@@ -83,7 +86,11 @@ fn give_signal_stack() {
         libc::sigaltstack(ptr::null(), &mut present);
         if present.ss_flags & libc::SS_DISABLE != 0 {
             let memory = Box::leak(vec![0u8; SIGNAL_STACK_BYTES].into_boxed_slice());
-            let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: SIGNAL_STACK_BYTES };
+            let stack = libc::stack_t {
+                ss_sp: memory.as_mut_ptr().cast(),
+                ss_flags: 0,
+                ss_size: SIGNAL_STACK_BYTES,
+            };
             libc::sigaltstack(&stack, ptr::null_mut());
         }
     }
@@ -114,7 +121,9 @@ unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context
     // SAFETY: the exchange lives from `enter` to `leave`, and this is its thread.
     let exchange = unsafe { &*exchange };
     // SAFETY: as above.
-    let Some((handler, guard)) = (unsafe { exchange.running() }) else { return false };
+    let Some((handler, guard)) = (unsafe { exchange.running() }) else {
+        return false;
+    };
     // SAFETY: the context is the interrupted thread's.
     let registers = unsafe { &mut (*context).uc_mcontext.gregs };
     if !handler.stack_ptr_in_bounds(registers[libc::REG_RSP as usize] as usize) {
@@ -122,12 +131,20 @@ unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context
     }
     // SAFETY: of a synchronous trap, the union holds an address.
     let address = unsafe { (*info).si_addr() } as usize;
-    let access = match (registers[libc::REG_TRAPNO as usize], registers[libc::REG_ERR as usize] & WRITE) {
+    let access = match (
+        registers[libc::REG_TRAPNO as usize],
+        registers[libc::REG_ERR as usize] & WRITE,
+    ) {
         (PAGE_FAULT, 0) => Access::Read,
         (PAGE_FAULT, _) => Access::Write,
         _ => Access::Unknown,
     };
-    exchange.leave(Trap { signal, address, access, in_guard: guard.contains(&address) });
+    exchange.leave(Trap {
+        signal,
+        address,
+        access,
+        in_guard: guard.contains(&address),
+    });
     // SAFETY: the stack pointer is within the coroutine, and the registers are set as the handler asks. Kernels keep nothing that another
     // part of the process reads, except buffers, whose contents are void after a fault.
     let target = unsafe { handler.setup_trap_handler(|| ()) };

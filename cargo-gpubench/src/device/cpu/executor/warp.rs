@@ -39,13 +39,18 @@ pub(super) fn settle(lanes: &[Lane; LANES]) -> Settlement {
     let mut stuck = None;
     let mut at_active_mask = None;
     while unseen != 0 {
-        let Lane::Waiting(leader) = lanes[unseen.trailing_zeros() as usize] else { break };
+        let Lane::Waiting(leader) = lanes[unseen.trailing_zeros() as usize] else {
+            break;
+        };
         let group = group_of(&leader, lanes);
         unseen &= !group;
         if leader.kind == wait::ACTIVE {
             at_active_mask.get_or_insert(group);
         } else if leader.mask & present == group {
-            return Settlement::Proceed { lanes: group, answers: answers(&leader, group, lanes) };
+            return Settlement::Proceed {
+                lanes: group,
+                answers: answers(&leader, group, lanes),
+            };
         } else {
             stuck.get_or_insert(Settlement::Stuck {
                 line: leader.line,
@@ -56,7 +61,10 @@ pub(super) fn settle(lanes: &[Lane; LANES]) -> Settlement {
     }
     match at_active_mask {
         // Only when nothing else moves: the lanes that got here by then are the ones that are active together.
-        Some(group) => Settlement::Proceed { lanes: group, answers: [u64::from(group); LANES] },
+        Some(group) => Settlement::Proceed {
+            lanes: group,
+            answers: [u64::from(group); LANES],
+        },
         None => stuck.unwrap_or(Settlement::Settled),
     }
 }
@@ -75,7 +83,15 @@ fn group_of(leader: &Request, lanes: &[Lane; LANES]) -> u32 {
 }
 
 fn answers(leader: &Request, group: u32, lanes: &[Lane; LANES]) -> [u64; LANES] {
-    let mut requests = [Request { kind: 0, line: 0, mask: 0, arg: 0, value: 0, thread: 0, reserved: 0 }; LANES];
+    let mut requests = [Request {
+        kind: 0,
+        line: 0,
+        mask: 0,
+        arg: 0,
+        value: 0,
+        thread: 0,
+        reserved: 0,
+    }; LANES];
     for (request, lane) in requests.iter_mut().zip(lanes) {
         if let Lane::Waiting(waiting) = lane {
             *request = *waiting;
@@ -133,13 +149,23 @@ mod tests {
     use super::*;
 
     fn shuffle(mask: u32, source: u32, value: u64, line: u32) -> Lane {
-        Lane::Waiting(Request { kind: wait::SHUFFLE, line, mask, arg: source, value, thread: 0, reserved: 0 })
+        Lane::Waiting(Request {
+            kind: wait::SHUFFLE,
+            line,
+            mask,
+            arg: source,
+            value,
+            thread: 0,
+            reserved: 0,
+        })
     }
 
     #[test]
     fn a_full_shuffle_exchanges_values() {
         let lanes = std::array::from_fn(|lane| shuffle(u32::MAX, (lane as u32 + 1) % 32, 100 + lane as u64, 7));
-        let Settlement::Proceed { lanes, answers } = settle(&lanes) else { panic!("the warp is stuck") };
+        let Settlement::Proceed { lanes, answers } = settle(&lanes) else {
+            panic!("the warp is stuck")
+        };
         assert_eq!(lanes, u32::MAX);
         assert_eq!(answers[0], 101);
         assert_eq!(answers[31], 100);
@@ -156,19 +182,40 @@ mod tests {
     fn a_lane_at_a_barrier_blocks_an_operation_that_names_it() {
         let mut lanes = [Lane::AtBarrier; LANES];
         lanes[3] = shuffle(u32::MAX, 3, 5, 7);
-        assert_eq!(settle(&lanes), Settlement::Stuck { line: 7, mask: u32::MAX, arrived: 1 });
+        assert_eq!(
+            settle(&lanes),
+            Settlement::Stuck {
+                line: 7,
+                mask: u32::MAX,
+                arrived: 1
+            }
+        );
     }
 
     #[test]
     fn lanes_at_different_shuffles_are_not_one_group() {
         let lanes = std::array::from_fn(|lane| shuffle(u32::MAX, 0, 1, if lane < 16 { 7 } else { 9 }));
-        assert_eq!(settle(&lanes), Settlement::Stuck { line: 7, mask: u32::MAX, arrived: 16 });
+        assert_eq!(
+            settle(&lanes),
+            Settlement::Stuck {
+                line: 7,
+                mask: u32::MAX,
+                arrived: 16
+            }
+        );
     }
 
     #[test]
     fn a_lane_outside_its_own_mask_is_reported() {
         let lanes = std::array::from_fn(|_| shuffle(0xffff, 0, 1, 7));
-        assert_eq!(settle(&lanes), Settlement::Stuck { line: 7, mask: 0xffff, arrived: 32 });
+        assert_eq!(
+            settle(&lanes),
+            Settlement::Stuck {
+                line: 7,
+                mask: 0xffff,
+                arrived: 32
+            }
+        );
     }
 
     #[test]
