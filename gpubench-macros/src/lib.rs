@@ -1,8 +1,50 @@
-//! The macros of `gpubench`. Use them through `gpubench::prelude`, where they are documented.
+//! The macros of the `gpubench` library. Name them through `gpubench::prelude`; they are documented there, where their examples can run.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod axes;
+mod benchmark;
+mod comparison;
+mod cuda_source;
+mod function;
+mod kernel_arg;
+mod options;
+mod problem;
+mod requirements;
 
 use proc_macro::TokenStream;
 
-#[proc_macro_attribute] pub fn gpubench(_o: TokenStream, i: TokenStream) -> TokenStream { i }
-#[proc_macro_attribute] pub fn problem(_o: TokenStream, i: TokenStream) -> TokenStream { i }
-#[proc_macro_derive(KernelArg)] pub fn kernel_arg(_i: TokenStream) -> TokenStream { TokenStream::new() }
-#[proc_macro] pub fn cuda_source(_i: TokenStream) -> TokenStream { TokenStream::new() }
+/// Makes a function a benchmark of `cargo gpubench`.
+#[proc_macro_attribute]
+pub fn gpubench(options: TokenStream, item: TokenStream) -> TokenStream {
+    let item = proc_macro2::TokenStream::from(item);
+    finish(benchmark::expand(options.into(), item.clone()), item)
+}
+
+/// Makes a CPU function a problem that benchmarks compete on.
+#[proc_macro_attribute]
+pub fn problem(options: TokenStream, item: TokenStream) -> TokenStream {
+    let item = proc_macro2::TokenStream::from(item);
+    finish(problem::expand(options.into(), item.clone()), item)
+}
+
+/// Embeds a CUDA C++ source.
+#[proc_macro]
+pub fn cuda_source(input: TokenStream) -> TokenStream {
+    finish(cuda_source::expand(input.into()), Default::default())
+}
+
+/// Lets a `#[repr(C)]` struct be a kernel argument.
+#[proc_macro_derive(KernelArg)]
+pub fn kernel_arg(item: TokenStream) -> TokenStream {
+    finish(kernel_arg::expand(item.into()), Default::default())
+}
+
+/// The expansion; or the errors beside what was there, so that the compiler does not also complain about its absence.
+fn finish(expansion: syn::Result<proc_macro2::TokenStream>, original: proc_macro2::TokenStream) -> TokenStream {
+    let tokens = expansion.unwrap_or_else(|error| {
+        let error = error.into_compile_error();
+        quote::quote!(#original #error)
+    });
+    tokens.into()
+}
