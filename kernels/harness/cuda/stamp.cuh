@@ -1,0 +1,28 @@
+// `gb_stamp`: the device's own clock in nanoseconds, read by the stream when it gets there.
+#pragma once
+
+#include "work.cuh"
+
+#if defined(__GPUBENCH_CPU__)
+#include <time.h>
+#endif
+
+namespace gb {
+
+GB_INLINE uint64_t device_clock() {
+#if !defined(__GPUBENCH_CPU__)
+  uint64_t now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now)::"memory");
+  return now;
+#else
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+#endif
+}
+
+}  // namespace gb
+
+extern "C" __global__ void gb_stamp(gb_stamp_args a) {
+  if (gb::share_of_thread().first == 0) *(volatile uint64_t *)a.out = gb::device_clock();
+}
