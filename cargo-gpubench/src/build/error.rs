@@ -128,9 +128,9 @@ pub enum BuildError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The compiler did not say where its own libraries are.
-    #[error("could not ask `{program}` for its library directory")]
-    CompilerDirectory {
+    /// The compiler did not say where it runs and where its own libraries are.
+    #[error("could not ask `{program}` about itself")]
+    CompilerSilent {
         /// What was started.
         program: String,
         /// Why.
@@ -159,7 +159,7 @@ impl Expected for BuildError {
             | Self::Failed { .. }
             | Self::NoLibrary { .. }
             | Self::LibraryUnreadable { .. }
-            | Self::CompilerDirectory { .. } => ExitCode::BuildFailed,
+            | Self::CompilerSilent { .. } => ExitCode::BuildFailed,
             Self::Interrupted => ExitCode::Interrupted,
         }
     }
