@@ -117,7 +117,11 @@ impl<E: Expected + ?Sized> Display for Explanation<'_, E> {
         let mut cause = self.0.source();
         while let Some(error) = cause {
             // Other crates' errors may have several lines, some of which look like errors of their own.
-            writeln!(f, "{CAUSE}caused by{CAUSE:#}: {}", error.to_string().replace('\n', "\n  "))?;
+            writeln!(
+                f,
+                "{CAUSE}caused by{CAUSE:#}: {}",
+                error.to_string().replace('\n', "\n  ")
+            )?;
             cause = error.source();
         }
         if let Some(hint) = self.0.hint() {
