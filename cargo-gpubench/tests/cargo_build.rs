@@ -316,7 +316,10 @@ fn a_built_library_says_where_it_is_and_what_it_needs() {
     let [library] = &built.libraries[..] else {
         panic!("one library, not {:?}", built.libraries)
     };
-    assert_eq!((&*library.package, &*library.version), ("fx-described", "0.1.0"));
+    assert_eq!(
+        (&*library.package, &*library.crate_name, &*library.version),
+        ("fx-described", "fx_described", "0.1.0")
+    );
     assert_eq!(library.root, fixture.path(""));
     assert!(library.library.is_file());
 

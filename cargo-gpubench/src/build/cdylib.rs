@@ -41,6 +41,8 @@ pub struct Built {
 pub struct BuiltLibrary {
     /// Name of the package.
     pub package: String,
+    /// Name of its library in Rust, as `module_path!` has it.
+    pub crate_name: String,
     /// Its version.
     pub version: String,
     /// The directory of its manifest.
@@ -162,28 +164,27 @@ impl CdylibBuild<'_> {
 impl Outputs {
     fn into_library(self, build: &CdylibBuild<'_>, compiler_libraries: &Utf8Path) -> Result<BuiltLibrary, BuildError> {
         let package = build.package;
-        let library = self.shared_library_of(package).ok_or_else(|| BuildError::NoLibrary {
+        let (artifact, library) = self.shared_library_of(package).ok_or_else(|| BuildError::NoLibrary {
             package: package.name.to_string(),
         })?;
         Ok(BuiltLibrary {
             package: package.name.to_string(),
+            crate_name: artifact.target.name.replace('-', "_"),
             version: package.version.to_string(),
             root: package.manifest_path.parent().unwrap_or(Utf8Path::new("/")).to_owned(),
-            library_path: self.library_path(build.workspace, &library, compiler_libraries),
-            library,
+            library: library.to_owned(),
+            library_path: self.library_path(build.workspace, library, compiler_libraries),
         })
     }
 
-    fn shared_library_of(&self, package: &Package) -> Option<Utf8PathBuf> {
+    fn shared_library_of(&self, package: &Package) -> Option<(&Artifact, &Utf8Path)> {
         let is_cdylib = |artifact: &&Artifact| {
             artifact.package_id == package.id && artifact.target.crate_types.contains(&CrateType::CDyLib)
         };
-        let files = self
-            .artifacts
-            .iter()
-            .filter(is_cdylib)
-            .flat_map(|artifact| &artifact.filenames);
-        files.rev().find(|file| file.extension() == Some("so")).cloned()
+        self.artifacts.iter().filter(is_cdylib).find_map(|artifact| {
+            let file = artifact.filenames.iter().find(|file| file.extension() == Some("so"))?;
+            Some((artifact, file.as_path()))
+        })
     }
 
     /// As `cargo run` sets it: what build scripts link from inside the build, the library's own directory, the compiler's libraries.
