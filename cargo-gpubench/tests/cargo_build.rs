@@ -85,6 +85,17 @@ fn a_whole_workspace_builds_every_package_with_kernels() {
 }
 
 #[test]
+fn a_package_with_kernels_may_build_on_another() {
+    Fixture::new("on-another")
+        .workspace(&["base", "more"], "")
+        .package("base", "fx-base", Kernels::Some, "")
+        .package("more", "fx-more", Kernels::Some, "fx-base = { path = \"../base\" }")
+        .build(&[])
+        .success()
+        .stderr(library("fx-base", "libfx_base.so").and(library("fx-more", "libfx_more.so")));
+}
+
+#[test]
 fn an_excluded_package_is_left_out_and_an_unknown_one_is_mentioned() {
     virtual_workspace("excluded")
         .build(&["--workspace", "--exclude", "fx-a", "--exclude", "typo"])
