@@ -1,0 +1,9 @@
+//! A problem must be one.
+use gpubench::prelude::*;
+
+#[gpubench(problem = String)]
+fn clear(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+fn main() {}
