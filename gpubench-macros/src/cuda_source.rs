@@ -149,11 +149,8 @@ impl Package {
             .map(|folder| normal(&folder.join(&named)))
             .find(|path| path.is_file());
         found.ok_or_else(|| {
-            let looked = normal(&folders[0].join(&named));
-            Error::new(
-                literal.span(),
-                format!("there is no file `{}` in the package", self.shown(&looked)),
-            )
+            let message = format!("there is no file `{}` beside this Rust file", literal.value());
+            Error::new(literal.span(), message)
         })
     }
 

@@ -1,4 +1,5 @@
 //! Axes and parameters that do not belong together.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 fn plane(width: usize) -> Tensors {

@@ -1,4 +1,5 @@
 //! Kernel sources that are not there or are named wrongly.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 cuda_source!(MISSING = "missing.cu");

@@ -1,4 +1,5 @@
 //! Functions and parameters that cannot be a benchmark's.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 fn plane() -> Tensors {

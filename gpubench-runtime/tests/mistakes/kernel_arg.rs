@@ -1,4 +1,5 @@
 //! Structs that cannot be kernel arguments.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 #[derive(KernelArg)]

@@ -1,4 +1,5 @@
 //! Fields that cannot be part of a kernel argument.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 #[derive(KernelArg)]

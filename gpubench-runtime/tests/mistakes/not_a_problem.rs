@@ -1,4 +1,5 @@
 //! A problem must be one.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 #[gpubench(problem = String)]

@@ -1,4 +1,5 @@
 //! Options that do not exist, are repeated, contradict each other or are written wrongly.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 fn plane(width: usize) -> Tensors {

@@ -1,4 +1,5 @@
 //! Benchmarks that do not fit the axes of their problem, as the compiler sees it.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 fn plane(width: usize) -> Tensors {

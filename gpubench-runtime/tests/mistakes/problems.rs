@@ -1,4 +1,5 @@
 //! Benchmarks that do not fit their problem, as the macro sees it.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 fn plane(width: usize) -> Tensors {

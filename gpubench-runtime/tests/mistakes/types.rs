@@ -1,4 +1,5 @@
 //! Values, tensors, references and arguments of types that do not fit.
+#![allow(unused)]
 use gpubench::prelude::*;
 
 fn plane(width: usize) -> Tensors {
