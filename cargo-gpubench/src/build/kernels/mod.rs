@@ -1,1 +1,20 @@
 //! Compiling kernel sources for a device.
+//!
+//! [`HostCompiler`] turns a CUDA C++ source into a library for the CPU device: it refuses by name what that device cannot run, compiles the
+//! rest as C++ with the shim, and keeps the library in a cache addressed by everything that went into it. No user code runs here.
+
+#![forbid(unsafe_code)]
+
+mod dynamic_shared;
+mod error;
+mod host_compiler;
+mod options;
+mod process;
+mod refusal;
+mod scan;
+mod scratch;
+
+pub use error::{CompilerMissing, KernelBuildError};
+pub use host_compiler::HostCompiler;
+pub use refusal::Refusal;
+pub use scan::declared_kernels;

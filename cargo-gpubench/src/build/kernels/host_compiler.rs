@@ -1,0 +1,300 @@
+//! The host's C++ compiler as a compiler of kernels.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use gpubench::catalog::Source;
+use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
+use sha2::{Digest as _, Sha256};
+
+use super::dynamic_shared::{definitions, undefined_thread_locals};
+use super::error::{CompilerMissing, KernelBuildError};
+use super::options::host_options;
+use super::process::{Finished, Outcome, run};
+use super::refusal::{Refusal, refusals, refusals_after_preprocessing};
+use super::scan::declared_kernels;
+use super::scratch::{Scratch, UNIT};
+
+/// The longest a source may take to compile.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A C++ compiler of this machine.
+#[derive(Clone, Debug)]
+pub struct HostCompiler {
+    program: PathBuf,
+    identity: String,
+    /// What this compiler understands of the options the shim likes to have.
+    options: Vec<&'static str>,
+}
+
+impl HostCompiler {
+    /// The compiler that `cc` finds: `CXX` if it is set, `c++` otherwise.
+    ///
+    /// # Errors
+    /// If it does not run.
+    pub fn find() -> Result<HostCompiler, CompilerMissing> {
+        let program = find_program();
+        let missing = |source| CompilerMissing {
+            tried: program.display().to_string(),
+            source,
+        };
+        let version = Command::new(&program).arg("--version").output().map_err(missing)?;
+        if !version.status.success() {
+            return Err(missing(io::Error::other(format!(
+                "`--version` ends with {}",
+                version.status
+            ))));
+        }
+        let version = String::from_utf8_lossy(&version.stdout);
+        let options = understood_options(&program).map_err(missing)?;
+        let identity = format!(
+            "{} ({})",
+            version.lines().next().unwrap_or("unknown"),
+            program.display()
+        );
+        Ok(HostCompiler {
+            program,
+            identity,
+            options,
+        })
+    }
+
+    /// The compiler's own name and version, and its path.
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// Compiles the kernels `names` (name expressions such as `axpy` or `reduce<256>`) of a source into a library in the directory `cache`,
+    /// or finds it there; answers its path.
+    ///
+    /// # Errors
+    /// If the source does not compile, uses what the CPU device cannot run, lacks a kernel, or a file cannot be written.
+    pub fn compile(&self, source: &Source, names: &[String], cache: &Path) -> Result<PathBuf, KernelBuildError> {
+        let library = cache.join(format!("{}.so", self.key(source, names)));
+        if library.is_file() {
+            return Ok(library);
+        }
+        let scratch = Scratch::new(cache, source, names)?;
+        self.refuse_unsupported(source, &scratch)?;
+        self.build(source, names, &scratch)?;
+        let built = scratch.file("kernels.so");
+        fs_err::rename(&built, &library).map_err(|error| KernelBuildError::Io {
+            action: "write",
+            path: library.clone(),
+            source: error,
+        })?;
+        Ok(library)
+    }
+
+    /// Everything a library depends on, as a file name.
+    fn key(&self, source: &Source, names: &[String]) -> String {
+        let mut hash = Sha256::new();
+        let mut add = |part: &str| {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        };
+        add(env!("CARGO_PKG_VERSION"));
+        add(&self.identity);
+        add(&processor());
+        for part in REQUIRED_OPTIONS
+            .iter()
+            .chain(&self.options)
+            .chain(SHIM.iter().flat_map(|(path, text)| [path, text]))
+        {
+            add(part);
+        }
+        for list in [names, &source.options] {
+            add(&list.len().to_string());
+            list.iter().for_each(|part| add(part));
+        }
+        for file in &source.files {
+            add(&file.path);
+            add(&file.text);
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Refuses what the CPU device cannot run. The text is read first; only if something is found there, the preprocessor says whether it is
+    /// really compiled.
+    fn refuse_unsupported(&self, source: &Source, scratch: &Scratch) -> Result<(), KernelBuildError> {
+        let found: Vec<Refusal> = source
+            .files
+            .iter()
+            .flat_map(|file| refusals(&file.path, &file.text))
+            .collect();
+        if found.is_empty() {
+            return Ok(());
+        }
+        let preprocessed = self.run(source, scratch, self.command(source, scratch).args(["-E", UNIT]))?;
+        let is_users = |path: &str| {
+            source
+                .files
+                .iter()
+                .any(|file| file.path == path.trim_start_matches("./"))
+        };
+        let refusals = match preprocessed.status.success() {
+            true => refusals_after_preprocessing(&preprocessed.stdout, is_users),
+            false => found,
+        };
+        match refusals.is_empty() {
+            true => Ok(()),
+            false => Err(KernelBuildError::Refused {
+                source_name: source.name.clone(),
+                refusals,
+            }),
+        }
+    }
+
+    fn build(&self, source: &Source, names: &[String], scratch: &Scratch) -> Result<(), KernelBuildError> {
+        let object = scratch.file("kernels.o");
+        let compiled = self.run(
+            source,
+            scratch,
+            self.command(source, scratch).args(["-c", UNIT, "-o"]).arg(&object),
+        )?;
+        if !compiled.status.success() {
+            return Err(rejection(source, names, &compiled));
+        }
+        let mut link = Command::new(&self.program);
+        link.current_dir(scratch.root())
+            .args(["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic"])
+            .arg(&object);
+        let io = |action, path: &Path| {
+            let path = path.to_owned();
+            move |source| KernelBuildError::Io { action, path, source }
+        };
+        let bytes = fs_err::read(&object).map_err(io("read", &object))?;
+        let dynamic = undefined_thread_locals(&bytes).unwrap_or_default();
+        if !dynamic.is_empty() {
+            let assembly = scratch.file("dynamic_shared.s");
+            fs_err::write(&assembly, definitions(&dynamic)).map_err(io("write", &assembly))?;
+            link.arg(&assembly);
+        }
+        let linked = self.run(source, scratch, link.arg("-o").arg(scratch.file("kernels.so")))?;
+        if !linked.status.success() {
+            return Err(rejection(source, names, &linked));
+        }
+        Ok(())
+    }
+
+    /// The compiler with everything but what to do.
+    fn command(&self, source: &Source, scratch: &Scratch) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .current_dir(scratch.root())
+            .args(["-x", "c++", "-O3", "-march=native"]);
+        command
+            .args(REQUIRED_OPTIONS)
+            .args(&self.options)
+            .args(SILENCED_WARNINGS)
+            .args(["-fdiagnostics-color=never", "-w"]);
+        command
+            .args(host_options(&source.options))
+            .arg("-I")
+            .arg(scratch.shim())
+            .arg("-I.");
+        command
+    }
+
+    fn run(&self, source: &Source, scratch: &Scratch, command: &mut Command) -> Result<Finished, KernelBuildError> {
+        match run(command, scratch.directory(), LIMIT) {
+            Ok(Outcome::Finished(finished)) => Ok(finished),
+            Ok(Outcome::TimedOut) => Err(KernelBuildError::Timeout {
+                source_name: source.name.clone(),
+                limit: LIMIT,
+            }),
+            Err(error) => Err(KernelBuildError::Io {
+                action: "run",
+                path: self.program.clone(),
+                source: error,
+            }),
+        }
+    }
+}
+
+/// Why the compiler failed: a kernel that is not there, or else its own words.
+fn rejection(source: &Source, names: &[String], finished: &Finished) -> KernelBuildError {
+    let defined = declared_kernels(source);
+    let missing = names.iter().find(|name| {
+        let base = base_name(name);
+        !defined
+            .iter()
+            .any(|known| known == base || known.ends_with(&format!("::{base}")))
+            && finished.stderr.contains(&format!("kernel `{name}`"))
+    });
+    match missing {
+        Some(name) => KernelBuildError::UnknownKernel {
+            name: name.clone(),
+            source_name: source.name.clone(),
+            defined,
+        },
+        None => KernelBuildError::Compile {
+            source_name: source.name.clone(),
+            diagnostics: readable(&finished.stderr),
+        },
+    }
+}
+
+/// A name expression without its template arguments.
+fn base_name(expression: &str) -> &str {
+    expression
+        .split('<')
+        .next()
+        .unwrap_or(expression)
+        .trim()
+        .trim_start_matches("::")
+}
+
+/// The compiler's messages without the places in generated files that lead to the user's.
+fn readable(diagnostics: &str) -> String {
+    let is_noise = |line: &&str| !(line.starts_with("In file included from") && line.contains(UNIT));
+    diagnostics.lines().filter(is_noise).collect::<Vec<_>>().join("\n")
+}
+
+fn find_program() -> PathBuf {
+    let mut build = cc::Build::new();
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    build
+        .cpp(true)
+        .cargo_metadata(false)
+        .no_default_flags(true)
+        .opt_level(3)
+        .target(&target)
+        .host(&target);
+    build
+        .try_get_compiler()
+        .map_or_else(|_| PathBuf::from("c++"), |tool| tool.path().to_owned())
+}
+
+fn understood_options(program: &Path) -> io::Result<Vec<&'static str>> {
+    let understands = |options: &[&str]| {
+        let mut command = Command::new(program);
+        command
+            .args(options)
+            .args(["-Werror", "-x", "c++", "-E", "/dev/null", "-o", "/dev/null"]);
+        command.output().map(|output| output.status.success())
+    };
+    if understands(OPTIONAL_OPTIONS)? {
+        return Ok(OPTIONAL_OPTIONS.to_vec());
+    }
+    let mut understood = Vec::new();
+    for &option in OPTIONAL_OPTIONS {
+        if understands(&[option])? {
+            understood.push(option);
+        }
+    }
+    Ok(understood)
+}
+
+/// The processor's name and features: what `-march=native` stands for.
+fn processor() -> String {
+    let text = fs_err::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let relevant = |line: &&str| {
+        ["model name", "flags", "CPU part", "Features"]
+            .iter()
+            .any(|key| line.starts_with(key))
+    };
+    text.lines().filter(relevant).take(2).collect()
+}

@@ -1,0 +1,227 @@
+//! Reading CUDA C++ as words: enough to find kernels and constructs, without a parser.
+
+use gpubench::catalog::Source;
+
+/// A word or a sign of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    pub(super) text: &'a str,
+    pub(super) line: u32,
+}
+
+/// The names of the `__global__` functions of a source, with their namespaces, in order and each once. Kernels made by macros are not seen.
+pub fn declared_kernels(source: &Source) -> Vec<String> {
+    let mut names = Vec::new();
+    for file in &source.files {
+        for name in kernels_of(&tokens(&file.text)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+fn kernels_of(tokens: &[Token<'_>]) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut namespaces: Vec<Option<&str>> = Vec::new();
+    let mut opening: Option<&str> = None;
+    for (at, token) in tokens.iter().enumerate() {
+        match token.text {
+            "namespace" => opening = tokens.get(at + 1).map(|name| name.text).filter(|name| is_word(name)),
+            "{" => namespaces.push(opening.take()),
+            "}" => {
+                namespaces.pop();
+            }
+            ";" => opening = None,
+            "__global__" => {
+                let Some(name) = name_of_function(&tokens[at + 1..]) else {
+                    continue;
+                };
+                let path = namespaces.iter().flatten().copied().chain([name]);
+                names.push(path.collect::<Vec<_>>().join("::"));
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The word before the parameter list of the function that follows, past attributes that have parentheses of their own.
+fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<&'a str> {
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        match token.text {
+            "(" => {
+                let name = tokens.get(at.checked_sub(1)?)?.text;
+                if !name.starts_with("__") {
+                    return Some(name).filter(|name| is_word(name));
+                }
+                at = after_parentheses(tokens, at)?;
+            }
+            ";" | "{" | "}" => return None,
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+fn after_parentheses(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+    let mut depth = 0;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        match token.text {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+pub(super) fn is_word(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+}
+
+/// Splits a source into words and single signs; comments, strings and character constants are left out.
+pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let bytes = text.as_bytes();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    let mut line = 1;
+    while at < bytes.len() {
+        let end = match bytes[at] {
+            b'/' if bytes[at..].starts_with(b"//") => end_of_line(bytes, at),
+            b'/' if bytes[at..].starts_with(b"/*") => find(text, at + 2, "*/"),
+            b'"' if is_raw_string(bytes, at) => end_of_raw_string(text, at),
+            quote @ (b'"' | b'\'') => end_of_quoted(bytes, at, quote),
+            byte if byte.is_ascii_whitespace() => at + 1,
+            byte => {
+                let end = if is_word_byte(byte) {
+                    end_of_word(bytes, at)
+                } else {
+                    end_of_character(text, at)
+                };
+                tokens.push(Token {
+                    text: &text[at..end],
+                    line,
+                });
+                end
+            }
+        };
+        line += bytes[at..end].iter().filter(|&&byte| byte == b'\n').count() as u32;
+        at = end;
+    }
+    tokens
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// A word or a number; a number keeps its digit separators.
+fn end_of_word(bytes: &[u8], start: usize) -> usize {
+    let number = bytes[start].is_ascii_digit();
+    let separator =
+        |at: usize| number && bytes[at] == b'\'' && bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric);
+    (start..bytes.len())
+        .find(|&at| !is_word_byte(bytes[at]) && !separator(at))
+        .unwrap_or(bytes.len())
+}
+
+fn end_of_character(text: &str, at: usize) -> usize {
+    at + text[at..].chars().next().map_or(1, char::len_utf8)
+}
+
+fn end_of_line(bytes: &[u8], start: usize) -> usize {
+    (start..bytes.len())
+        .find(|&at| bytes[at] == b'\n' && bytes[at - 1] != b'\\')
+        .unwrap_or(bytes.len())
+}
+
+fn find(text: &str, from: usize, what: &str) -> usize {
+    text.get(from..)
+        .and_then(|rest| rest.find(what))
+        .map_or(text.len(), |found| from + found + what.len())
+}
+
+/// A quoted text ends at its quote, or at the end of its line where the quote is missing.
+fn end_of_quoted(bytes: &[u8], start: usize, quote: u8) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 1,
+            b'\n' => return at,
+            byte if byte == quote => return at + 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+fn is_raw_string(bytes: &[u8], quote: usize) -> bool {
+    quote > 0 && bytes[quote - 1] == b'R'
+}
+
+fn end_of_raw_string(text: &str, quote: usize) -> usize {
+    let Some(open) = text[quote..].find('(') else {
+        return text.len();
+    };
+    let closing = format!("){}\"", &text[quote + 1..quote + open]);
+    find(text, quote + open, &closing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> Source {
+        let file = gpubench::catalog::SourceFile {
+            path: "a.cu".into(),
+            text: text.into(),
+        };
+        Source {
+            name: "a.cu".into(),
+            files: vec![file],
+            options: vec![],
+        }
+    }
+
+    #[test]
+    fn kernels_are_found_past_attributes_templates_and_comments() {
+        let text = r#"
+            // __global__ void commented(int);
+            const char *text = "__global__ void quoted(int)";
+            __global__ void plain(float *x) {}
+            extern "C" __global__ void __launch_bounds__(256, 2) bounded(int n) {}
+            template <int N> __global__ void
+            reduce(const float *x) {}
+            namespace image { namespace { struct S { int a; }; } __global__ void gray(int n) { if (n) { } } }
+            __global__ void last();
+            __global__ void last() {}
+        "#;
+        assert_eq!(
+            declared_kernels(&source(text)),
+            ["plain", "bounded", "reduce", "image::gray", "last"]
+        );
+    }
+
+    #[test]
+    fn lines_are_counted_through_comments_and_raw_strings() {
+        let text = "/* a\nb */ one\nR\"x(\n\"quoted\n)x\" two // three\n'\\'' 1'000 four";
+        let found: Vec<(&str, u32)> = tokens(text).iter().map(|token| (token.text, token.line)).collect();
+        assert_eq!(found, [("one", 2), ("R", 3), ("two", 5), ("1'000", 6), ("four", 6)]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_split_without_a_panic(text in "[ -~\n\u{e9}\\\\\"'/*R()]{0,200}") {
+            for token in tokens(&text) {
+                proptest::prop_assert!(!token.text.is_empty());
+            }
+        }
+    }
+}

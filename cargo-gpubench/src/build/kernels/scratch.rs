@@ -1,0 +1,112 @@
+//! The directory a source is compiled in.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use gpubench::catalog::Source;
+use gpubench_harness::shim::SHIM;
+
+use super::error::KernelBuildError;
+
+/// Name of the generated file that includes the source and exports its kernels.
+pub(super) const UNIT: &str = "gpubench_unit.cpp";
+
+/// A directory with the shim, the source under its own relative paths, and room for what the compiler makes. Removed when dropped.
+pub(super) struct Scratch {
+    directory: tempfile::TempDir,
+    /// The crate's root inside the directory; deeper where paths climb out of the crate.
+    root: PathBuf,
+}
+
+impl Scratch {
+    pub(super) fn new(parent: &Path, source: &Source, names: &[String]) -> Result<Scratch, KernelBuildError> {
+        let failed = |action, path: &Path| {
+            let path = path.to_owned();
+            move |source| KernelBuildError::Io { action, path, source }
+        };
+        fs_err::create_dir_all(parent).map_err(failed("create", parent))?;
+        let directory = tempfile::Builder::new()
+            .prefix(".kernel-")
+            .tempdir_in(parent)
+            .map_err(failed("create", parent))?;
+        let climbs = source
+            .files
+            .iter()
+            .map(|file| climb(&file.path))
+            .collect::<Result<Vec<_>, _>>()?;
+        let depth = climbs.into_iter().max().unwrap_or(0);
+        let root = directory
+            .path()
+            .join("root")
+            .join(PathBuf::from_iter(std::iter::repeat_n("up", depth)));
+        let scratch = Scratch { directory, root };
+        let write = |path: PathBuf, text: &str| write_below(&path, text).map_err(failed("write", &path));
+        for (path, text) in SHIM {
+            write(scratch.shim().join(path), text)?;
+        }
+        for file in &source.files {
+            write(scratch.root.join(&file.path), &file.text)?;
+        }
+        write(scratch.root.join(UNIT), &unit(source, names))?;
+        Ok(scratch)
+    }
+
+    /// Where the compiler runs: paths in its messages are then relative to the crate's root.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The shim's include directory.
+    pub(super) fn shim(&self) -> PathBuf {
+        self.directory.path().join("shim")
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+/// The generated translation unit: prelude, source, exports.
+fn unit(source: &Source, names: &[String]) -> String {
+    let main = source.files.first().map_or("", |file| file.path.as_str());
+    let mut text = format!("#include \"gpubench/cuda.h\"\n#include \"{main}\"\n");
+    for (number, name) in names.iter().enumerate() {
+        text += &format!(
+            "#line 1 \"kernel `{}`\"\nGB_EXPORT_AS(n{number}, {name:?}, {name})\n",
+            name.escape_default()
+        );
+    }
+    let descriptors: Vec<String> = (0..names.len()).map(|number| format!("&gb_kernel_n{number}")).collect();
+    text + &format!("GB_MODULE({})\n", descriptors.join(", "))
+}
+
+/// How many directories above its start a path reaches at most.
+fn climb(path: &str) -> Result<usize, KernelBuildError> {
+    let refuse = || KernelBuildError::Path { path: path.to_owned() };
+    let mut depth = 0isize;
+    let mut highest = 0isize;
+    for component in Path::new(path).components() {
+        match component {
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return Err(refuse()),
+        }
+        highest = highest.min(depth);
+    }
+    if path.is_empty() || path.contains(['"', '\n', '\\']) || highest < -64 {
+        return Err(refuse());
+    }
+    Ok(highest.unsigned_abs())
+}
+
+fn write_below(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs_err::create_dir_all(parent)?;
+    }
+    fs_err::write(path, text)
+}

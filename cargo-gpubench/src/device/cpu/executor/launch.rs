@@ -1,0 +1,76 @@
+//! The shape of a launch and the order its threads run in.
+
+/// Most threads of a block, as on every GPU.
+pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
+
+/// Extents of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchShape {
+    /// Blocks along x, y and z; none zero.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z; none zero, at most [`MAX_THREADS_PER_BLOCK`] together.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block in bytes.
+    pub dynamic_shared: u32,
+}
+
+impl LaunchShape {
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&extent| u64::from(extent)).product()
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    pub(super) fn is_runnable(&self) -> bool {
+        let threads = self
+            .block
+            .iter()
+            .map(|&extent| u64::from(extent))
+            .try_fold(1u64, u64::checked_mul);
+        let blocks = self
+            .grid
+            .iter()
+            .map(|&extent| u64::from(extent))
+            .try_fold(1u64, u64::checked_mul);
+        threads.is_some_and(|n| (1..=u64::from(MAX_THREADS_PER_BLOCK)).contains(&n)) && blocks.is_some_and(|n| n > 0)
+    }
+
+    /// Whether `blockIdx.x * blockDim.x + threadIdx.x` stays below 2^31, which the fast form of a kernel assumes.
+    pub(super) fn fits_fast_form(&self) -> bool {
+        u64::from(self.grid[0]) * u64::from(self.block[0]) <= 0x7fff_ffff - 1024
+    }
+
+    /// Position of block number `linear`, x fastest.
+    pub(super) fn block_at(&self, linear: u64) -> [u32; 3] {
+        let (x, y) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
+        [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32]
+    }
+}
+
+/// The order in which threads of a block run between two barriers. A kernel that lacks a barrier may be right in one order and wrong in another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScheduleSeed {
+    /// By thread index; the fastest.
+    #[default]
+    Natural,
+    /// A permutation drawn from the seed.
+    Permuted(u64),
+}
+
+impl ScheduleSeed {
+    /// The order of `count` threads, or nothing for the natural one.
+    pub(super) fn order(self, count: u32) -> Option<Vec<u32>> {
+        match self {
+            ScheduleSeed::Natural => None,
+            ScheduleSeed::Permuted(seed) => {
+                let mut order: Vec<u32> = (0..count).collect();
+                fastrand::Rng::with_seed(seed).shuffle(&mut order);
+                Some(order)
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Sharing the blocks of a launch out to threads.
+
+use std::ffi::c_void;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::block::{BlockRunner, Job};
+use super::fault::{FaultKind, KernelFault};
+use super::kernel::Kernel;
+use super::launch::{LaunchShape, ScheduleSeed};
+use super::signals::install_fault_handlers;
+
+/// How long a thread looks for the next launch before it sleeps.
+const SPIN_AFTER_LAUNCH: Duration = Duration::from_micros(200);
+/// The same after [`Pool::wake`].
+const SPIN_AFTER_WAKE: Duration = Duration::from_millis(5);
+/// Pieces per thread a grid is cut into, so that threads finish at about the same time.
+const PIECES_PER_THREAD: u64 = 16;
+
+/// Threads that run the blocks of launches; the launching thread takes part, so a pool of one has no threads of its own.
+pub struct Pool {
+    shared: Arc<Shared>,
+    launcher: Mutex<BlockRunner>,
+    helpers: Vec<JoinHandle<()>>,
+    order: ScheduleSeed,
+}
+
+struct Shared {
+    /// Changes when there is something to do; helpers watch it.
+    signal: AtomicU64,
+    /// Blocks not yet claimed start here.
+    next: AtomicU64,
+    /// Helpers inside the open launch.
+    inside: AtomicUsize,
+    /// Helpers that sleep or are about to.
+    asleep: AtomicUsize,
+    closing: AtomicBool,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The launch that helpers may enter.
+    open: Option<Job>,
+    /// The fault with the lowest block so far.
+    fault: Option<(u64, KernelFault)>,
+    /// Until when helpers were asked to be ready.
+    ready_until: Option<Instant>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Claims and runs blocks until none is left.
+    fn work(&self, runner: &mut BlockRunner, job: &Job, threads: usize) {
+        let blocks = job.shape.blocks();
+        let piece = (blocks / (threads as u64 * PIECES_PER_THREAD)).max(1);
+        runner.begin(job);
+        loop {
+            let start = self.next.fetch_add(piece, Ordering::Relaxed);
+            if start >= blocks {
+                return;
+            }
+            if let Err(fault) = runner.run(job, start..blocks.min(start + piece)) {
+                self.next.store(blocks, Ordering::Relaxed);
+                let mut state = self.state();
+                if state.fault.is_none_or(|known| fault.0 < known.0) {
+                    state.fault = Some(fault);
+                }
+                return;
+            }
+        }
+    }
+
+    /// A helper's life.
+    fn help(&self, threads: usize) {
+        let mut runner = BlockRunner::new();
+        let mut seen = 0;
+        let mut patience = SPIN_AFTER_LAUNCH;
+        while !self.closing.load(Ordering::Acquire) {
+            seen = self.wait_for_signal(seen, patience);
+            let state = self.state();
+            let ready = state
+                .ready_until
+                .map(|until| until.saturating_duration_since(Instant::now()));
+            patience = ready.unwrap_or_default().max(SPIN_AFTER_LAUNCH);
+            let Some(job) = state.open else { continue };
+            self.inside.fetch_add(1, Ordering::Relaxed);
+            drop(state);
+            self.work(&mut runner, &job, threads);
+            self.inside.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    fn wait_for_signal(&self, seen: u64, patience: Duration) -> u64 {
+        let begun = Instant::now();
+        loop {
+            for _ in 0..64 {
+                let now = self.signal.load(Ordering::Acquire);
+                if now != seen {
+                    return now;
+                }
+                std::hint::spin_loop();
+            }
+            if begun.elapsed() > patience {
+                self.asleep.fetch_add(1, Ordering::SeqCst);
+                while self.signal.load(Ordering::SeqCst) == seen {
+                    std::thread::park();
+                }
+                self.asleep.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+impl Pool {
+    /// A pool of `threads` threads in all, which run the threads of blocks in `order`. Installs the fault handlers.
+    ///
+    /// # Panics
+    /// If the system gives no more threads.
+    pub fn new(threads: NonZeroUsize, order: ScheduleSeed) -> Pool {
+        install_fault_handlers();
+        let shared = Arc::new(Shared {
+            signal: AtomicU64::new(0),
+            next: AtomicU64::new(0),
+            inside: AtomicUsize::new(0),
+            asleep: AtomicUsize::new(0),
+            closing: AtomicBool::new(false),
+            state: Mutex::new(State {
+                open: None,
+                fault: None,
+                ready_until: None,
+            }),
+        });
+        let helper = |_| {
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || shared.help(threads.get()))
+        };
+        let helpers = (1..threads.get()).map(helper).collect();
+        Pool {
+            shared,
+            launcher: Mutex::new(BlockRunner::new()),
+            helpers,
+            order,
+        }
+    }
+
+    /// Threads of the pool, the launching one included.
+    pub fn threads(&self) -> usize {
+        self.helpers.len() + 1
+    }
+
+    /// Makes sleeping threads ready, so that a launch within the next milliseconds starts on all of them at once.
+    pub fn wake(&self) {
+        self.shared.state().ready_until = Some(Instant::now() + SPIN_AFTER_WAKE);
+        self.call_helpers();
+    }
+
+    /// Runs a kernel over a grid and returns when every block has ended, or the first fault has ended the launch.
+    /// `arguments` are the addresses of the argument values. Launches of one pool run one after the other.
+    ///
+    /// # Errors
+    /// The fault of the lowest block among those that faulted.
+    ///
+    /// # Safety
+    /// Each argument points to a value of its parameter's size, and the kernel may do what it does with the memory its arguments name.
+    pub unsafe fn launch(
+        &self,
+        kernel: Kernel,
+        shape: &LaunchShape,
+        arguments: &[*const c_void],
+    ) -> Result<(), KernelFault> {
+        if !shape.is_runnable() || arguments.len() != kernel.param_sizes().len() {
+            return Err(KernelFault {
+                kind: FaultKind::InvalidLaunch,
+                block: [0; 3],
+                thread: None,
+            });
+        }
+        let mut runner = self.launcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let job = Job {
+            kernel,
+            shape: *shape,
+            arguments: arguments.as_ptr(),
+            order: self.order,
+        };
+        self.shared.next.store(0, Ordering::Relaxed);
+        let shared_out = shape.blocks() > 1 && !self.helpers.is_empty();
+        if shared_out {
+            self.shared.state().open = Some(job);
+            self.call_helpers();
+        }
+        self.shared.work(&mut runner, &job, self.threads());
+        if shared_out {
+            self.shared.state().open = None;
+            while self.shared.inside.load(Ordering::Acquire) > 0 {
+                std::hint::spin_loop();
+            }
+        }
+        match self.shared.state().fault.take() {
+            Some((_, fault)) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    fn call_helpers(&self) {
+        self.shared.signal.fetch_add(1, Ordering::SeqCst);
+        if self.shared.asleep.load(Ordering::SeqCst) > 0 {
+            for helper in &self.helpers {
+                helper.thread().unpark();
+            }
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.closing.store(true, Ordering::Release);
+        self.call_helpers();
+        for helper in self.helpers.drain(..) {
+            // A helper that panicked has told so on standard error.
+            let _ = helper.join();
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Turning the processor's traps in kernel code into faults of the kernel.
+
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::Once;
+
+use super::block::Exchange;
+use super::fault::{Access, FaultKind};
+
+/// Signals a kernel can raise.
+const SIGNALS: [libc::c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+/// Bytes of the stack a signal is handled on; an AVX-512 register frame takes 3 KiB of it.
+const SIGNAL_STACK_BYTES: usize = 64 * 1024;
+
+/// A trap as the signal handler saw it.
+#[derive(Clone, Copy)]
+pub(super) struct Trap {
+    signal: libc::c_int,
+    address: usize,
+    access: Access,
+    in_guard: bool,
+}
+
+impl Trap {
+    pub(super) fn kind(&self) -> FaultKind {
+        match self.signal {
+            libc::SIGFPE => FaultKind::DivisionByZero,
+            libc::SIGILL => FaultKind::IllegalInstruction,
+            _ if self.in_guard => FaultKind::StackOverflow,
+            _ => FaultKind::Access {
+                address: self.address,
+                access: self.access,
+            },
+        }
+    }
+}
+
+thread_local! {
+    /// The exchange of the runner that runs blocks on this thread.
+    static RUNNING: Cell<*const Exchange> = const { Cell::new(ptr::null()) };
+    static HAS_SIGNAL_STACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What each of [`SIGNALS`] did before.
+static mut PREVIOUS: [MaybeUninit<libc::sigaction>; SIGNALS.len()] = [const { MaybeUninit::uninit() }; SIGNALS.len()];
+
+/// Catches memory faults, divisions by zero and illegal instructions, in kernel code on pool threads only; elsewhere they keep what they did
+/// before. Called by [`Pool::new`](super::Pool::new); only the first call has an effect.
+pub fn install_fault_handlers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for (index, &signal) in SIGNALS.iter().enumerate() {
+            // SAFETY: zero is a valid `sigaction`; the handler has the signature that `SA_SIGINFO` asks for; `PREVIOUS` is written here
+            // alone, before the handler that reads it is in place for this signal.
+            unsafe {
+                let previous = (&raw mut PREVIOUS[index]).cast::<libc::sigaction>();
+                libc::sigaction(signal, ptr::null(), previous);
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = on_signal as *const () as usize;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                libc::sigemptyset(&mut action.sa_mask);
+                libc::sigaction(signal, &action, ptr::null_mut());
+            }
+        }
+    });
+}
+
+/// From here to [`leave`], traps on this thread's coroutines are faults of the kernel.
+pub(super) fn enter(exchange: &Exchange) {
+    if !HAS_SIGNAL_STACK.replace(true) {
+        give_signal_stack();
+    }
+    RUNNING.set(exchange);
+}
+
+pub(super) fn leave() {
+    RUNNING.set(ptr::null());
+}
+
+/// A kernel's stack may be used up when it traps, so the handler needs its own. Threads of the standard library have one.
+fn give_signal_stack() {
+    // SAFETY: asks for the present stack, and installs one of this process's memory that is never given back if there is none.
+    unsafe {
+        let mut present: libc::stack_t = std::mem::zeroed();
+        libc::sigaltstack(ptr::null(), &mut present);
+        if present.ss_flags & libc::SS_DISABLE != 0 {
+            let memory = Box::leak(vec![0u8; SIGNAL_STACK_BYTES].into_boxed_slice());
+            let stack = libc::stack_t {
+                ss_sp: memory.as_mut_ptr().cast(),
+                ss_flags: 0,
+                ss_size: SIGNAL_STACK_BYTES,
+            };
+            libc::sigaltstack(&stack, ptr::null_mut());
+        }
+    }
+}
+
+unsafe extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the kernel passes the interrupted thread's context, and `RUNNING` is plain thread-local memory.
+    let handled = unsafe { end_coroutine(signal, info, context.cast()) };
+    if !handled {
+        let index = SIGNALS.iter().position(|&known| known == signal).unwrap_or(0);
+        // SAFETY: written before this handler was installed. The instruction is met again under the previous action.
+        unsafe { libc::sigaction(signal, (&raw const PREVIOUS[index]).cast(), ptr::null_mut()) };
+    }
+}
+
+/// Makes the interrupted coroutine return, if it is one of a kernel.
+#[cfg(target_arch = "x86_64")]
+unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) -> bool {
+    /// Bit of the page fault error code that says the access was a write.
+    const WRITE: i64 = 2;
+    /// Trap number of a page fault. A general protection fault, of a non-canonical address, has no address and no error code.
+    const PAGE_FAULT: i64 = 14;
+
+    let exchange = RUNNING.get();
+    if exchange.is_null() {
+        return false;
+    }
+    // SAFETY: the exchange lives from `enter` to `leave`, and this is its thread.
+    let exchange = unsafe { &*exchange };
+    // SAFETY: as above.
+    let Some((handler, guard)) = (unsafe { exchange.running() }) else {
+        return false;
+    };
+    // SAFETY: the context is the interrupted thread's.
+    let registers = unsafe { &mut (*context).uc_mcontext.gregs };
+    if !handler.stack_ptr_in_bounds(registers[libc::REG_RSP as usize] as usize) {
+        return false;
+    }
+    // SAFETY: of a synchronous trap, the union holds an address.
+    let address = unsafe { (*info).si_addr() } as usize;
+    let access = match (
+        registers[libc::REG_TRAPNO as usize],
+        registers[libc::REG_ERR as usize] & WRITE,
+    ) {
+        (PAGE_FAULT, 0) => Access::Read,
+        (PAGE_FAULT, _) => Access::Write,
+        _ => Access::Unknown,
+    };
+    exchange.leave(Trap {
+        signal,
+        address,
+        access,
+        in_guard: guard.contains(&address),
+    });
+    // SAFETY: the stack pointer is within the coroutine, and the registers are set as the handler asks. Kernels keep nothing that another
+    // part of the process reads, except buffers, whose contents are void after a fault.
+    let target = unsafe { handler.setup_trap_handler(|| ()) };
+    registers[libc::REG_RIP as usize] = target.rip as i64;
+    registers[libc::REG_RSP as usize] = target.rsp as i64;
+    registers[libc::REG_RBP as usize] = target.rbp as i64;
+    registers[libc::REG_RDI as usize] = target.rdi as i64;
+    registers[libc::REG_RSI as usize] = target.rsi as i64;
+    true
+}
+
+/// Makes the interrupted coroutine return, if it is one of a kernel.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn end_coroutine(_: libc::c_int, _: *mut libc::siginfo_t, _: *mut libc::ucontext_t) -> bool {
+    false
+}

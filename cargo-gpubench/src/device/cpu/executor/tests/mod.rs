@@ -1,0 +1,77 @@
+//! Kernels compiled from CUDA C++ and run by a pool.
+
+mod grids;
+mod semantics;
+
+use std::ffi::c_void;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use gpubench::catalog::{Source, SourceFile};
+
+use super::{Kernel, KernelFault, LaunchShape, Module, Pool, ScheduleSeed};
+use crate::build::kernels::{HostCompiler, KernelBuildError};
+
+static COMPILER: LazyLock<HostCompiler> = LazyLock::new(|| HostCompiler::find().expect("a C++ compiler"));
+static CACHE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let executable = std::env::current_exe().expect("the path of this test");
+    executable.with_file_name("executor-test-kernels")
+});
+
+pub(super) fn source(text: &str) -> Source {
+    let file = SourceFile {
+        path: "kernels/test.cu".into(),
+        text: text.into(),
+    };
+    Source {
+        name: "test.cu".into(),
+        files: vec![file],
+        options: Vec::new(),
+    }
+}
+
+pub(super) fn build(text: &str, names: &[&str]) -> Result<Module, KernelBuildError> {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    let library = COMPILER.compile(&source(text), &names, &CACHE)?;
+    // SAFETY: the library was built from this test's source.
+    Ok(unsafe { Module::load(&library) }.expect("the library loads"))
+}
+
+/// The only kernel of a source.
+pub(super) fn kernel(text: &str, name: &str) -> Kernel {
+    match build(text, &[name]) {
+        Ok(module) => module.kernel(name).expect("the kernel is exported"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub(super) fn pool(threads: usize) -> Pool {
+    Pool::new(
+        NonZeroUsize::new(threads).expect("at least one thread"),
+        ScheduleSeed::Natural,
+    )
+}
+
+pub(super) fn permuted(seed: u64) -> Pool {
+    Pool::new(NonZeroUsize::MIN, ScheduleSeed::Permuted(seed))
+}
+
+pub(super) fn line(grid: u32, block: u32) -> LaunchShape {
+    LaunchShape {
+        grid: [grid, 1, 1],
+        block: [block, 1, 1],
+        dynamic_shared: 0,
+    }
+}
+
+/// Launches with arguments that are addresses or 32-bit values, in 8 bytes each.
+pub(super) fn launch(pool: &Pool, kernel: Kernel, shape: &LaunchShape, arguments: &[u64]) -> Result<(), KernelFault> {
+    let pointers: Vec<*const c_void> = arguments.iter().map(|value| std::ptr::from_ref(value).cast()).collect();
+    // SAFETY: the tests pass as many values as their kernels take, of at most 8 bytes.
+    unsafe { pool.launch(kernel, shape, &pointers) }
+}
+
+pub(super) fn address<T>(values: &mut [T]) -> u64 {
+    values.as_mut_ptr() as u64
+}

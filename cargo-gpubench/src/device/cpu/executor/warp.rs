@@ -1,0 +1,225 @@
+//! What lanes of a warp that wait for each other are answered: pure logic.
+
+use super::abi::{Request, reduction, wait};
+
+/// Lanes of a warp.
+pub(super) const LANES: usize = 32;
+
+/// Where a lane is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Lane {
+    /// It has returned, or the block has no such thread.
+    Exited,
+    /// It waits at a block barrier.
+    AtBarrier,
+    /// It waits for lanes of its warp.
+    Waiting(Request),
+}
+
+/// What happens next in a warp of which no lane can run.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Settlement {
+    /// No lane waits for its warp.
+    Settled,
+    /// These lanes go on, each with its answer.
+    Proceed { lanes: u32, answers: [u64; LANES] },
+    /// Lanes wait at an operation that others it names never reach.
+    Stuck { line: u32, mask: u32, arrived: u32 },
+}
+
+/// Finds the lanes that can go on.
+pub(super) fn settle(lanes: &[Lane; LANES]) -> Settlement {
+    let mut present = 0u32;
+    let mut waiting = 0u32;
+    for (index, lane) in lanes.iter().enumerate() {
+        present |= u32::from(!matches!(lane, Lane::Exited)) << index;
+        waiting |= u32::from(matches!(lane, Lane::Waiting(_))) << index;
+    }
+    let mut unseen = waiting;
+    let mut stuck = None;
+    let mut at_active_mask = None;
+    while unseen != 0 {
+        let Lane::Waiting(leader) = lanes[unseen.trailing_zeros() as usize] else {
+            break;
+        };
+        let group = group_of(&leader, lanes);
+        unseen &= !group;
+        if leader.kind == wait::ACTIVE {
+            at_active_mask.get_or_insert(group);
+        } else if leader.mask & present == group {
+            return Settlement::Proceed {
+                lanes: group,
+                answers: answers(&leader, group, lanes),
+            };
+        } else {
+            stuck.get_or_insert(Settlement::Stuck {
+                line: leader.line,
+                mask: leader.mask,
+                arrived: group.count_ones(),
+            });
+        }
+    }
+    match at_active_mask {
+        // Only when nothing else moves: the lanes that got here by then are the ones that are active together.
+        Some(group) => Settlement::Proceed {
+            lanes: group,
+            answers: [u64::from(group); LANES],
+        },
+        None => stuck.unwrap_or(Settlement::Settled),
+    }
+}
+
+/// The lanes that wait at the leader's operation. Warp barriers in different places meet, as on a GPU; other operations do not.
+fn group_of(leader: &Request, lanes: &[Lane; LANES]) -> u32 {
+    let mut group = 0;
+    for (index, lane) in lanes.iter().enumerate() {
+        let Lane::Waiting(request) = lane else { continue };
+        let same_operation = request.kind == leader.kind && request.mask == leader.mask;
+        let same_place = request.line == leader.line || leader.kind == wait::WARP;
+        let same_reduction = leader.kind != wait::REDUCE || request.arg == leader.arg;
+        group |= u32::from(same_operation && same_place && same_reduction) << index;
+    }
+    group
+}
+
+fn answers(leader: &Request, group: u32, lanes: &[Lane; LANES]) -> [u64; LANES] {
+    let mut requests = [Request {
+        kind: 0,
+        line: 0,
+        mask: 0,
+        arg: 0,
+        value: 0,
+        thread: 0,
+        reserved: 0,
+    }; LANES];
+    for (request, lane) in requests.iter_mut().zip(lanes) {
+        if let Lane::Waiting(waiting) = lane {
+            *request = *waiting;
+        }
+    }
+    let members = || (0..LANES).filter(|lane| group >> lane & 1 == 1);
+    let mut answers = [0; LANES];
+    match leader.kind {
+        wait::SHUFFLE => {
+            for lane in members() {
+                let source = requests[lane].arg as usize % LANES;
+                // Reading from a lane that takes no part is undefined on a GPU; the lane keeps its own value here.
+                answers[lane] = requests[if group >> source & 1 == 1 { source } else { lane }].value;
+            }
+        }
+        wait::BALLOT => {
+            let votes = members().fold(0, |votes, lane| votes | (requests[lane].value & 1) << lane);
+            answers = [u64::from(group) << 32 | votes; LANES];
+        }
+        wait::MATCH_ANY => {
+            for lane in members() {
+                let equal = members().filter(|&other| requests[other].value == requests[lane].value);
+                answers[lane] = equal.fold(0, |mask, other| mask | 1 << other);
+            }
+        }
+        wait::MATCH_ALL => {
+            let all = members().all(|lane| requests[lane].value == leader.value);
+            answers = [if all { u64::from(group) } else { 0 }; LANES];
+        }
+        wait::REDUCE => {
+            let values = members().map(|lane| requests[lane].value as u32);
+            answers = [u64::from(values.reduce(combination(leader.arg)).unwrap_or(0)); LANES];
+        }
+        _ => {}
+    }
+    answers
+}
+
+fn combination(how: u32) -> fn(u32, u32) -> u32 {
+    match how {
+        reduction::ADD => u32::wrapping_add,
+        reduction::MIN => u32::min,
+        reduction::MAX => u32::max,
+        reduction::AND => |a, b| a & b,
+        reduction::OR => |a, b| a | b,
+        reduction::XOR => |a, b| a ^ b,
+        reduction::MIN_SIGNED => |a, b| (a as i32).min(b as i32) as u32,
+        reduction::MAX_SIGNED => |a, b| (a as i32).max(b as i32) as u32,
+        _ => |a, _| a,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shuffle(mask: u32, source: u32, value: u64, line: u32) -> Lane {
+        Lane::Waiting(Request {
+            kind: wait::SHUFFLE,
+            line,
+            mask,
+            arg: source,
+            value,
+            thread: 0,
+            reserved: 0,
+        })
+    }
+
+    #[test]
+    fn a_full_shuffle_exchanges_values() {
+        let lanes = std::array::from_fn(|lane| shuffle(u32::MAX, (lane as u32 + 1) % 32, 100 + lane as u64, 7));
+        let Settlement::Proceed { lanes, answers } = settle(&lanes) else {
+            panic!("the warp is stuck")
+        };
+        assert_eq!(lanes, u32::MAX);
+        assert_eq!(answers[0], 101);
+        assert_eq!(answers[31], 100);
+    }
+
+    #[test]
+    fn exited_lanes_are_not_waited_for() {
+        let mut lanes = [Lane::Exited; LANES];
+        lanes[3] = shuffle(u32::MAX, 3, 5, 7);
+        assert!(matches!(settle(&lanes), Settlement::Proceed { lanes: 8, .. }));
+    }
+
+    #[test]
+    fn a_lane_at_a_barrier_blocks_an_operation_that_names_it() {
+        let mut lanes = [Lane::AtBarrier; LANES];
+        lanes[3] = shuffle(u32::MAX, 3, 5, 7);
+        assert_eq!(
+            settle(&lanes),
+            Settlement::Stuck {
+                line: 7,
+                mask: u32::MAX,
+                arrived: 1
+            }
+        );
+    }
+
+    #[test]
+    fn lanes_at_different_shuffles_are_not_one_group() {
+        let lanes = std::array::from_fn(|lane| shuffle(u32::MAX, 0, 1, if lane < 16 { 7 } else { 9 }));
+        assert_eq!(
+            settle(&lanes),
+            Settlement::Stuck {
+                line: 7,
+                mask: u32::MAX,
+                arrived: 16
+            }
+        );
+    }
+
+    #[test]
+    fn a_lane_outside_its_own_mask_is_reported() {
+        let lanes = std::array::from_fn(|_| shuffle(0xffff, 0, 1, 7));
+        assert_eq!(
+            settle(&lanes),
+            Settlement::Stuck {
+                line: 7,
+                mask: 0xffff,
+                arrived: 32
+            }
+        );
+    }
+
+    #[test]
+    fn barriers_alone_leave_a_warp_settled() {
+        assert_eq!(settle(&[Lane::AtBarrier; LANES]), Settlement::Settled);
+    }
+}
