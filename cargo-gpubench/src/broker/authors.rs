@@ -101,11 +101,3 @@ fn spawn(library: &BuiltLibrary, settings: AuthorSettings<'_>) -> Result<(Author
     let AuthorSettings { within, output, interrupt } = settings;
     AuthorClient::spawn(library.library.as_std_path(), &library_path, within, output, interrupt)
 }
-
-/// The benchmarks that belong to a library itself, by their positions in its catalog.
-pub(super) fn own_benchmarks(library: &BuiltLibrary, catalog: &Catalog) -> Vec<usize> {
-    let stem = library.library.file_stem().unwrap_or_default();
-    let crate_name = stem.strip_prefix("lib").unwrap_or(stem);
-    let benchmarks = catalog.benchmarks.iter().enumerate();
-    benchmarks.filter(|(_, benchmark)| benchmark.library == crate_name).map(|(position, _)| position).collect()
-}

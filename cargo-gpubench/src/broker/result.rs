@@ -45,7 +45,7 @@ fn stats(summary: Summary) -> Stats {
         max_ns: max,
         q1_ns: q1,
         q3_ns: q3,
-        ci95_ns: ci95,
+        ci95_ns: [ci95.low, ci95.high],
     }
 }
 

@@ -7,7 +7,7 @@ use gpubench_harness::arguments::{
     Arguments, CheckArguments, CheckPartial, DigestArguments, FillArguments, FlushArguments, LinesArguments, NoiseArguments,
     NoiseCheckArguments, NoisePartial, StampArguments,
 };
-use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, Processors, SummaryError, bindings, geometry};
+use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, Processors, bindings, geometry};
 
 use super::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
 use crate::wire::FlushKind;

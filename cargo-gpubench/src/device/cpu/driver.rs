@@ -94,7 +94,8 @@ fn harness_kernel(name: &str) -> Option<Kernel> {
     unsafe { Kernel::from_descriptor(kernel.descriptor()) }
 }
 
-fn facts(threads: NonZeroUsize) -> Facts {
+/// What the device is with so many threads.
+pub fn facts(threads: NonZeroUsize) -> Facts {
     Facts {
         device: DeviceFacts {
             kind: DeviceKind::Cpu,
