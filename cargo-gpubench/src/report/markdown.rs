@@ -27,8 +27,10 @@ impl Reporter for MarkdownReporter {
             DeviceKind::Cpu => format!("\n{}\n", super::CPU_NOTICE),
             DeviceKind::Cuda => String::new(),
         };
-        self.output
-            .print(&format!("`cargo gpubench` {} on {device}\n{note}\n{HEADER}", run.tool_version))
+        self.output.print(&format!(
+            "`cargo gpubench` {} on {device}\n{note}\n{HEADER}",
+            run.tool_version
+        ))
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {

@@ -21,6 +21,8 @@ mod terminal;
 pub mod units;
 
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod schema;

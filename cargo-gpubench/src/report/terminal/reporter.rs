@@ -1,0 +1,246 @@
+//! The reporter that people watch.
+
+use std::io::{self, IsTerminal};
+
+use super::columns::Columns;
+use super::explanation;
+use super::progress::ProgressLine;
+use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
+use super::text::{padded, printable, width, wrapped};
+use super::tree::{Line, Tree};
+use crate::report::units::size;
+use crate::report::{
+    BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, Device, DeviceKind, Output, OutputError, Progress, Reporter,
+    RunFinished, RunStarted, summary,
+};
+
+/// Columns where the output is no terminal.
+const UNKNOWN_WIDTH: usize = 120;
+
+/// Columns that a table needs; a narrower terminal wraps it.
+const LEAST_WIDTH: usize = 40;
+
+/// How the table is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TerminalOptions {
+    /// Columns of a line.
+    pub width: usize,
+    /// Whether there are colours.
+    pub styling: Styling,
+    /// Where progress is shown.
+    pub progress: ProgressDisplay,
+}
+
+/// Where progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgressDisplay {
+    /// On standard error, where that is a terminal.
+    Stderr,
+    /// Nowhere.
+    Hidden,
+}
+
+impl TerminalOptions {
+    /// What suits standard output as it is: a terminal's width, or 120 columns for a pipe or a file.
+    pub fn of_stdout(color: Color) -> TerminalOptions {
+        TerminalOptions {
+            width: terminal_width(),
+            styling: Styling::of_stdout(color),
+            progress: ProgressDisplay::Stderr,
+        }
+    }
+}
+
+/// The width of the terminal that standard output is.
+fn terminal_width() -> usize {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return UNKNOWN_WIDTH;
+    }
+    match rustix::termios::tcgetwinsize(&stdout) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => UNKNOWN_WIDTH,
+    }
+}
+
+/// Prints a tree of results while they come in, and explains failures at the end.
+pub struct TerminalReporter {
+    output: Output,
+    options: TerminalOptions,
+    tree: Tree,
+    columns: Columns,
+    progress: ProgressLine,
+    device: Option<DeviceKind>,
+    failures: Vec<BenchmarkComplete>,
+}
+
+impl TerminalReporter {
+    /// Prints to `output`.
+    pub fn new(output: Output, options: TerminalOptions) -> TerminalReporter {
+        let options = TerminalOptions {
+            width: options.width.max(LEAST_WIDTH),
+            ..options
+        };
+        TerminalReporter {
+            output,
+            options,
+            tree: Tree::default(),
+            columns: Columns::fit(options.width, 0),
+            progress: ProgressLine::hidden(),
+            device: None,
+            failures: Vec::new(),
+        }
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), OutputError> {
+        let output = &mut self.output;
+        self.progress.aside(|| output.print(text))
+    }
+
+    /// The lines of a result: what leads to it in the tree, then the case with its figures.
+    fn lines_of(&mut self, result: &BenchmarkComplete) -> String {
+        let (columns, styling) = (self.columns.clone(), self.options.styling);
+        let figures = columns.figures(result, styling);
+        let mut lines = self.tree.reveal(result.index);
+        let Some(own) = lines.pop() else {
+            return format!("{}{figures}\n", printable(&result.case));
+        };
+        let mut text: String = lines.into_iter().map(|line| heading(line, &columns, styling)).collect();
+        text += &entry(own, &figures, &columns, styling);
+        text
+    }
+
+    fn explanations(&self) -> String {
+        let mut text = String::new();
+        for failure in &self.failures {
+            text.push('\n');
+            for line in explanation::lines(failure, self.options.width, self.options.styling) {
+                text += &line;
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn summary(&self, finished: &RunFinished) -> String {
+        let style = match (finished.failed, finished.passed) {
+            (1.., _) => BAD,
+            (0, 0) => DOUBTFUL,
+            _ => GOOD,
+        };
+        let styling = self.options.styling;
+        let mut text = format!("\n{}\n", styling.paint(style, &summary::line(finished)));
+        if self.device == Some(DeviceKind::Cpu) {
+            text += &format!("{}\n", styling.paint(DOUBTFUL, CPU_NOTICE));
+        }
+        text
+    }
+}
+
+impl Reporter for TerminalReporter {
+    fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
+        self.tree = Tree::of(cases);
+        self.columns = Columns::fit(self.options.width, longest_name(&self.tree));
+        self.device = Some(run.device.kind);
+        if self.options.progress == ProgressDisplay::Stderr {
+            self.progress = ProgressLine::on_stderr(run.cases);
+        }
+        let title = self.options.styling.paint(TITLE, "cargo gpubench");
+        let rest = format!(
+            "{} · {} · {}",
+            run.tool_version,
+            described(&run.device),
+            cases_of(run.cases)
+        );
+        let first = width("cargo gpubench") + 1;
+        let lines = wrapped(&rest, self.options.width.saturating_sub(first));
+        let indent = format!("\n{}", " ".repeat(first));
+        self.print(&format!("{title} {}\n\n", lines.join(&indent)))
+    }
+
+    fn benchmark_started(&mut self, started: &BenchmarkStarted) -> Result<(), OutputError> {
+        self.progress.start(started);
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Result<(), OutputError> {
+        self.progress.update(progress);
+        Ok(())
+    }
+
+    fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
+        if result.verdict.is_failure() {
+            self.failures.push(result.clone());
+        }
+        let lines = self.lines_of(result);
+        self.progress.advance();
+        self.print(&lines)
+    }
+
+    fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
+        self.progress.clear();
+        let text = self.explanations() + &self.summary(finished);
+        self.output.print(&text)
+    }
+}
+
+/// The longest name in the tree with its branches.
+fn longest_name(tree: &Tree) -> usize {
+    tree.lines()
+        .iter()
+        .map(|line| width(&line.branches) + width(&line.name))
+        .max()
+        .unwrap_or(0)
+}
+
+/// A line of the tree that is no case; a package carries the titles of the columns.
+fn heading(line: &Line, columns: &Columns, styling: Styling) -> String {
+    if line.is_package() {
+        let name = padded(&line.name, columns.name);
+        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(styling))
+    } else {
+        format!("{}{}\n", styling.paint(FAINT, &line.branches), line.name)
+    }
+}
+
+/// A case with its figures, on the next line where its name is too long.
+fn entry(line: &Line, figures: &str, columns: &Columns, styling: Styling) -> String {
+    let branches = styling.paint(FAINT, &line.branches);
+    let taken = width(&line.branches) + width(&line.name);
+    if taken <= columns.name {
+        let gap = " ".repeat(columns.name - taken);
+        return format!("{branches}{}{gap}{figures}\n", styling.paint(PLAIN, &line.name));
+    }
+    let continued = padded(&line.continued, columns.name);
+    format!(
+        "{branches}{}\n{}{figures}\n",
+        line.name,
+        styling.paint(FAINT, &continued)
+    )
+}
+
+/// `CPU device: AMD EPYC 9654, 2 threads, 32 MiB last-level cache`.
+fn described(device: &Device) -> String {
+    let kind = match device.kind {
+        DeviceKind::Cpu => "CPU device",
+        DeviceKind::Cuda => "GPU",
+    };
+    let mut text = format!("{kind}: {}", printable(&device.name));
+    match (device.kind, device.multiprocessors) {
+        (DeviceKind::Cpu, Some(1)) => text += ", 1 thread",
+        (DeviceKind::Cpu, Some(threads)) => text += &format!(", {threads} threads"),
+        (DeviceKind::Cuda, Some(count)) => text += &format!(", {count} multiprocessors"),
+        (_, None) => {}
+    }
+    if let Some(bytes) = device.l2_bytes {
+        text += &format!(", {} cache", size(bytes));
+    }
+    text
+}
+
+fn cases_of(count: u64) -> String {
+    match count {
+        1 => "1 case".to_owned(),
+        _ => format!("{count} cases"),
+    }
+}
