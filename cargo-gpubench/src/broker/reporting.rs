@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use super::cases::Case;
 use super::kernels::Modules;
-use super::options::{ExportFormat, MessageFormat, RunOptions};
+use super::options::{Color, ExportFormat, MessageFormat, RunOptions, Verbosity};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    BenchmarkComplete, BenchmarkStarted, Device, Environment, JsonReporter, Output, OutputError, Phase, Progress,
-    Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Device, Environment, JsonReporter, MarkdownReporter, Output,
+    OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion,
+    TerminalOptions, TerminalReporter,
 };
 use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
@@ -36,15 +37,17 @@ impl Reporting {
     /// When a file cannot be created.
     pub(super) fn new(options: &RunOptions) -> Result<Reporting, ExpectedError> {
         let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
-            MessageFormat::Human => Box::new(JsonReporter::new(Output::stdout())),
+            MessageFormat::Human => {
+                Box::new(TerminalReporter::new(Output::stdout(), terminal_options(options)))
+            }
             MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
         }];
         for export in &options.output.exports {
             let output = Output::file(camino::Utf8Path::new(&*export.path.to_string_lossy())).map_err(ExpectedError::Report)?;
             reporters.push(match export.format {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
-                ExportFormat::Csv => Box::new(JsonReporter::new(output)),
-                ExportFormat::Markdown => Box::new(JsonReporter::new(output)),
+                ExportFormat::Csv => Box::new(CsvReporter::new(output)),
+                ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
             });
         }
         Ok(Reporting {
@@ -170,6 +173,19 @@ impl Reporting {
         if let Err(failure) = what(&mut self.reporters) {
             self.failure.get_or_insert(failure);
         }
+    }
+}
+
+fn terminal_options(options: &RunOptions) -> TerminalOptions {
+    let color = match options.output.color {
+        Color::Auto => report::Color::Auto,
+        Color::Always => report::Color::Always,
+        Color::Never => report::Color::Never,
+    };
+    let fitting = TerminalOptions::of_stdout(color);
+    match options.output.verbosity {
+        Verbosity::Quiet => TerminalOptions { progress: ProgressDisplay::Hidden, ..fitting },
+        Verbosity::Normal | Verbosity::Verbose => fitting,
     }
 }
 
