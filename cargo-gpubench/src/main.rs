@@ -4,13 +4,10 @@
 use std::{panic, process};
 
 use cargo_gpubench::{
-    author, broker,
-    cli::{App, GpubenchArguments, Verb},
+    broker,
+    cli::{App, GpubenchArguments, Verb, play},
     error::{Expected, ExpectedError},
     exit_code::ExitCode,
-    referee, sandbox,
-    wire::Channel,
-    worker,
 };
 use clap::Parser;
 
@@ -26,23 +23,14 @@ fn main() -> process::ExitCode {
 }
 
 fn run() -> Result<ExitCode, ExpectedError> {
-    match App::parse().verb {
-        Verb::Gpubench(arguments) => benchmark(*arguments),
-        Verb::Author => play(|channel| Ok(author::serve(channel)?)),
-        Verb::Referee => play(|channel| Ok(referee::serve(channel)?)),
-        Verb::Worker => play(|channel| Ok(worker::serve(channel)?)),
+    let verb = App::parse().verb;
+    if let Some(played) = play(&verb) {
+        return played;
     }
-}
-
-/// Plays one of the other roles until the broker is gone. What is printed here is kept by the broker and shown if the role fails.
-fn play(serve: fn(&Channel) -> Result<(), Box<dyn std::error::Error + Send + Sync>>) -> Result<ExitCode, ExpectedError> {
-    let internal = |what: &str, source: Box<dyn std::error::Error + Send + Sync>| ExpectedError::Internal {
-        what: what.to_owned(),
-        source,
-    };
-    let channel = sandbox::enter_role().map_err(|error| internal("cannot enter the role", error.into()))?;
-    serve(&channel).map_err(|error| internal("cannot go on in the role", error))?;
-    Ok(ExitCode::Success)
+    match verb {
+        Verb::Gpubench(arguments) => benchmark(*arguments),
+        Verb::Author | Verb::Referee | Verb::Worker => Ok(ExitCode::Success),
+    }
 }
 
 fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {

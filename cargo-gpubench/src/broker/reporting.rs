@@ -8,9 +8,9 @@ use super::options::{Color, ExportFormat, MessageFormat, RunOptions, Verbosity};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Device, Environment, JsonReporter, MarkdownReporter, Output,
-    OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion,
-    TerminalOptions, TerminalReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Device, Environment, JsonReporter, MarkdownReporter,
+    Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished, RunStarted,
+    SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
@@ -37,13 +37,12 @@ impl Reporting {
     /// When a file cannot be created.
     pub(super) fn new(options: &RunOptions) -> Result<Reporting, ExpectedError> {
         let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
-            MessageFormat::Human => {
-                Box::new(TerminalReporter::new(Output::stdout(), terminal_options(options)))
-            }
+            MessageFormat::Human => Box::new(TerminalReporter::new(Output::stdout(), terminal_options(options))),
             MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
         }];
         for export in &options.output.exports {
-            let output = Output::file(camino::Utf8Path::new(&*export.path.to_string_lossy())).map_err(ExpectedError::Report)?;
+            let output =
+                Output::file(camino::Utf8Path::new(&*export.path.to_string_lossy())).map_err(ExpectedError::Report)?;
             reporters.push(match export.format {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),
@@ -107,7 +106,12 @@ impl Reporting {
 
     /// The run does something else.
     pub(super) fn phase(&mut self, phase: Phase) {
-        let progress = Progress { phase, windows: 0, median_ns: None, cv: None };
+        let progress = Progress {
+            phase,
+            windows: 0,
+            median_ns: None,
+            cv: None,
+        };
         self.tell(|reporters| reporters.progress(&progress));
     }
 
@@ -118,7 +122,12 @@ impl Reporting {
             moments
         });
         let windows = samples_ns.len() as u64;
-        let progress = Progress { phase: Phase::Sampling, windows, median_ns: median(samples_ns), cv: cv.cv() };
+        let progress = Progress {
+            phase: Phase::Sampling,
+            windows,
+            median_ns: median(samples_ns),
+            cv: cv.cv(),
+        };
         self.tell(|reporters| reporters.progress(&progress));
     }
 
@@ -184,7 +193,10 @@ fn terminal_options(options: &RunOptions) -> TerminalOptions {
     };
     let fitting = TerminalOptions::of_stdout(color);
     match options.output.verbosity {
-        Verbosity::Quiet => TerminalOptions { progress: ProgressDisplay::Hidden, ..fitting },
+        Verbosity::Quiet => TerminalOptions {
+            progress: ProgressDisplay::Hidden,
+            ..fitting
+        },
         Verbosity::Normal | Verbosity::Verbose => fitting,
     }
 }

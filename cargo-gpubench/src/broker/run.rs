@@ -59,14 +59,26 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     if options.action == Action::List {
         return list(&cases, &built);
     }
-    let run = Run { options, built: &built, catalogs: &catalogs, facts: &facts, cases: &cases, interrupt: &interrupt };
+    let run = Run {
+        options,
+        built: &built,
+        catalogs: &catalogs,
+        facts: &facts,
+        cases: &cases,
+        interrupt: &interrupt,
+    };
     run.measure(authors)
 }
 
 /// As `cargo bench --no-run` names its executables.
 fn name_libraries(built: &Built) {
     for library in &built.libraries {
-        let BuiltLibrary { package, version, library, .. } = library;
+        let BuiltLibrary {
+            package,
+            version,
+            library,
+            ..
+        } = library;
         anstream::eprintln!("     Library {package} v{version} ({library})");
     }
 }
@@ -101,9 +113,16 @@ fn choose_cases(
         .libraries
         .iter()
         .zip(catalogs)
-        .map(|(library, catalog)| PackageCatalog { package: &library.package, library: &library.crate_name, catalog })
+        .map(|(library, catalog)| PackageCatalog {
+            package: &library.package,
+            library: &library.crate_name,
+            catalog,
+        })
         .collect();
-    let device = CaseDevice { kind: facts.device.kind, capability: facts.device.capability };
+    let device = CaseDevice {
+        kind: facts.device.kind,
+        capability: facts.device.capability,
+    };
     Ok(select_cases(&packages, device, &options.cases)?)
 }
 
@@ -142,10 +161,19 @@ impl Run<'_> {
             Some(compiler.identity()),
         );
         let device = environment::device(self.facts);
-        let packages = self.built.libraries.iter().map(|library| library.package.clone()).collect();
+        let packages = self
+            .built
+            .libraries
+            .iter()
+            .map(|library| library.package.clone())
+            .collect();
         let mut reporting = Reporting::new(self.options)?;
-        let announced: Vec<BenchmarkStarted> =
-            self.cases.iter().enumerate().map(|(index, case)| reporting.announce(case, index)).collect();
+        let announced: Vec<BenchmarkStarted> = self
+            .cases
+            .iter()
+            .enumerate()
+            .map(|(index, case)| reporting.announce(case, index))
+            .collect();
         reporting.run_started(device, environment, &seeds, packages, &announced);
 
         let Ok(prepared) = self.prepare(&mut authors, &compiler, &mut reporting) else {
@@ -164,10 +192,21 @@ impl Run<'_> {
                 (Disposition::Run, Err(failure)) => Ok(self.failed(case, announced, failure)),
                 (Disposition::Run, Ok(ready)) => {
                     let number = number as u64;
-                    self.run_case(number, case, announced, &ready, &seeds, &mut authors, &mut referee, &mut reporting)
+                    self.run_case(
+                        number,
+                        case,
+                        announced,
+                        &ready,
+                        &seeds,
+                        &mut authors,
+                        &mut referee,
+                        &mut reporting,
+                    )
                 }
             };
-            let Ok(mut result) = outcome else { return reporting.finish(RunEnd::Interrupted) };
+            let Ok(mut result) = outcome else {
+                return reporting.finish(RunEnd::Interrupted);
+            };
             result.wall_ns = began.elapsed().as_nanos() as u64;
             if result.cause.is_some_and(is_of_author) {
                 authors.retire(library);
@@ -184,7 +223,10 @@ impl Run<'_> {
     /// Position of the library a case comes from.
     fn library_of(&self, case: &Case) -> usize {
         let libraries = &self.built.libraries;
-        libraries.iter().position(|library| library.package == case.package).unwrap_or(libraries.len())
+        libraries
+            .iter()
+            .position(|library| library.package == case.package)
+            .unwrap_or(libraries.len())
     }
 
     fn seeds(&self) -> Result<Seeds, ExpectedError> {
@@ -205,7 +247,12 @@ impl Run<'_> {
         reporting: &mut Reporting,
     ) -> Result<Vec<Prepared>, Interrupted> {
         let mut prepared: Vec<Option<Prepared>> = self.cases.iter().map(|_| None).collect();
-        let cache = self.built.target_directory.join("gpubench").join("kernels").into_std_path_buf();
+        let cache = self
+            .built
+            .target_directory
+            .join("gpubench")
+            .join("kernels")
+            .into_std_path_buf();
         for (library, catalog) in self.catalogs.iter().enumerate() {
             let positions: Vec<usize> = (0..self.cases.len())
                 .filter(|position| {
@@ -228,7 +275,10 @@ impl Run<'_> {
             }
         }
         let skipped = || Err(CaseFailure::error(Cause::Internal, "it was not prepared"));
-        Ok(prepared.into_iter().map(|prepared| prepared.unwrap_or_else(skipped)).collect())
+        Ok(prepared
+            .into_iter()
+            .map(|prepared| prepared.unwrap_or_else(skipped))
+            .collect())
     }
 
     #[expect(clippy::too_many_arguments, reason = "a case meets every part of the run once")]
@@ -247,7 +297,10 @@ impl Run<'_> {
         let tick_ns = self.facts.clock_tick_ns;
         let clock_bound: &ClockBound = &self.facts.clock_bound;
         let protocol = Protocol {
-            warm_up: WarmUpRule { tick_ns, ..WarmUpRule::default() },
+            warm_up: WarmUpRule {
+                tick_ns,
+                ..WarmUpRule::default()
+            },
             stop: StopRule {
                 target_cv: stopping.target_cv,
                 min_samples: stopping.min_samples as usize,
@@ -273,8 +326,12 @@ impl Run<'_> {
         };
         let attempt = (|| {
             let referee = self.referee(seeds, referee)?;
-            let author = authors.client(self.library_of(case)).map_err(super::measure::MeasureError::Attach)?;
-            measure(&ready, &protocol, referee, author, &mut |samples| reporting.progress(samples))
+            let author = authors
+                .client(self.library_of(case))
+                .map_err(super::measure::MeasureError::Attach)?;
+            measure(&ready, &protocol, referee, author, &mut |samples| {
+                reporting.progress(samples)
+            })
         })();
         match attempt {
             Ok(measured) => {
