@@ -85,7 +85,7 @@ impl TerminalReporter {
             output,
             options,
             tree: Tree::default(),
-            columns: Columns::fit(options.width, 0),
+            columns: Columns::fit(options.width, []),
             progress: ProgressLine::hidden(),
             device: None,
             failures: Vec::new(),
@@ -129,18 +129,18 @@ impl TerminalReporter {
             _ => GOOD,
         };
         let styling = self.options.styling;
-        let mut text = format!("\n{}\n", styling.paint(style, &summary::line(finished)));
-        if self.device == Some(DeviceKind::Cpu) {
-            text += &format!("{}\n", styling.paint(DOUBTFUL, CPU_NOTICE));
+        let counts = styling.paint(style, &summary::line(finished));
+        match self.device {
+            Some(DeviceKind::Cpu) => format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE)),
+            _ => format!("\n{counts}\n"),
         }
-        text
     }
 }
 
 impl Reporter for TerminalReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.tree = Tree::of(cases);
-        self.columns = Columns::fit(self.options.width, longest_name(&self.tree));
+        self.columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width));
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = ProgressLine::on_stderr(run.cases);
@@ -184,15 +184,6 @@ impl Reporter for TerminalReporter {
     }
 }
 
-/// The longest name in the tree with its branches.
-fn longest_name(tree: &Tree) -> usize {
-    tree.lines()
-        .iter()
-        .map(|line| width(&line.branches) + width(&line.name))
-        .max()
-        .unwrap_or(0)
-}
-
 /// A line of the tree that is no case; a package carries the titles of the columns.
 fn heading(line: &Line, columns: &Columns, styling: Styling) -> String {
     if line.is_package() {
@@ -206,7 +197,7 @@ fn heading(line: &Line, columns: &Columns, styling: Styling) -> String {
 /// A case with its figures, on the next line where its name is too long.
 fn entry(line: &Line, figures: &str, columns: &Columns, styling: Styling) -> String {
     let branches = styling.paint(FAINT, &line.branches);
-    let taken = width(&line.branches) + width(&line.name);
+    let taken = line.width();
     if taken <= columns.name {
         let gap = " ".repeat(columns.name - taken);
         return format!("{branches}{}{gap}{figures}\n", styling.paint(PLAIN, &line.name));
@@ -225,17 +216,17 @@ fn described(device: &Device) -> String {
         DeviceKind::Cpu => "CPU device",
         DeviceKind::Cuda => "GPU",
     };
-    let mut text = format!("{kind}: {}", printable(&device.name));
-    match (device.kind, device.multiprocessors) {
-        (DeviceKind::Cpu, Some(1)) => text += ", 1 thread",
-        (DeviceKind::Cpu, Some(threads)) => text += &format!(", {threads} threads"),
-        (DeviceKind::Cuda, Some(count)) => text += &format!(", {count} multiprocessors"),
-        (_, None) => {}
-    }
-    if let Some(bytes) = device.l2_bytes {
-        text += &format!(", {} cache", size(bytes));
-    }
-    text
+    let processors = device.multiprocessors.map(|count| match (device.kind, count) {
+        (DeviceKind::Cpu, 1) => "1 thread".to_owned(),
+        (DeviceKind::Cpu, _) => format!("{count} threads"),
+        (DeviceKind::Cuda, _) => format!("{count} multiprocessors"),
+    });
+    let known = [
+        Some(format!("{kind}: {}", printable(&device.name))),
+        processors,
+        device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
+    ];
+    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn cases_of(count: u64) -> String {

@@ -2,9 +2,9 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns a text takes.
+/// Columns a text takes; escape sequences take none.
 pub(super) fn width(text: &str) -> usize {
-    text.width()
+    anstream::adapter::strip_str(text).map(UnicodeWidthStr::width).sum()
 }
 
 /// A text without escape sequences and control characters, line breaks aside: names and messages come from crates that nobody vouches for.
