@@ -25,7 +25,7 @@ impl ProgressLine {
     pub(super) fn on_stderr(cases: u64) -> ProgressLine {
         // Four times a second: enough to see life, too little to be seen in a median.
         let bar = ProgressBar::with_draw_target(Some(cases), ProgressDrawTarget::stderr_with_hz(4));
-        let style = ProgressStyle::with_template("{spinner} [{pos}/{len}] {wide_msg} {elapsed}");
+        let style = ProgressStyle::with_template("[{pos}/{len}] {wide_msg} {elapsed}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         ProgressLine { bar }
     }
