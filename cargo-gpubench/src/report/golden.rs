@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use super::samples::{SampleRun, all_passed, every_verdict};
+use super::samples::{SampleRun, all_passed, competition, every_verdict};
 use super::*;
 use crate::verdict::Verdict;
 
@@ -45,6 +45,7 @@ fn terminal(run: &SampleRun, width: usize, styling: Styling) -> String {
         width,
         styling,
         progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
     };
     written(run, |output| TerminalReporter::new(output, options))
 }
@@ -83,6 +84,39 @@ fn table_of_80_columns_in_colour() {
 #[test]
 fn table_where_everything_passed_on_a_gpu() {
     insta::assert_snapshot!(terminal(&all_passed(), 100, Styling::Plain));
+}
+
+#[test]
+fn table_with_every_detail() {
+    let options = TerminalOptions {
+        width: 100,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Full,
+    };
+    let mut run = every_verdict();
+    run.results.truncate(4);
+    insta::assert_snapshot!(written(&run, |output| TerminalReporter::new(output, options)));
+}
+
+#[test]
+fn brief_output_is_failures_and_the_summary() {
+    let options = TerminalOptions {
+        width: 100,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Brief,
+    };
+    let text = written(&every_verdict(), |output| TerminalReporter::new(output, options));
+    assert!(text.starts_with("\n✗ suite image::grayscale"), "{text}");
+    assert!(text.contains("3 passed, 8 failed, 1 skipped"));
+    let text = written(&all_passed(), |output| TerminalReporter::new(output, options));
+    assert_eq!(text, "\n1 passed, 0 failed, 0 skipped in 14.2 s\n");
+}
+
+#[test]
+fn table_of_implementations_that_compete() {
+    insta::assert_snapshot!(terminal(&competition(), 100, Styling::Plain));
 }
 
 #[test]
@@ -128,6 +162,7 @@ fn each_case_is_printed_as_soon_as_it_is_done() {
         width: 80,
         styling: Styling::Plain,
         progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
     };
     let mut reporter = TerminalReporter::new(page.output(), options);
     reporter.run_started(&run.started, &run.cases).unwrap();

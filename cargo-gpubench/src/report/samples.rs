@@ -139,6 +139,31 @@ pub(super) fn all_passed() -> SampleRun {
     run
 }
 
+/// A run in which three implementations compete on one problem, at two sizes.
+pub(super) fn competition() -> SampleRun {
+    let mut cases = Cases::default();
+    let problem = |result| BenchmarkComplete {
+        problem: Some("matmul::square".into()),
+        ..result
+    };
+    for (benchmark, slower) in [
+        ("matmul::naive", 3.2),
+        ("matmul::tiled", 1.0),
+        ("matmul::vectorized", 1.001),
+    ] {
+        for n in [256, 512] {
+            let time = (n as f64).powi(3) * slower;
+            cases.push("suite", benchmark, &[("n", ParamValue::Int(n))], |case| {
+                problem(passed(case, Grade::Advisory, time, 0.004))
+            });
+        }
+    }
+    let broken =
+        |case: &BenchmarkStarted| problem(failed(case, Verdict::WrongOutput, Some(Cause::Unwritten), "nothing"));
+    cases.push("suite", "matmul::wrong", &[("n", ParamValue::Int(256))], broken);
+    cases.finish()
+}
+
 #[derive(Default)]
 struct Cases {
     cases: Vec<BenchmarkStarted>,
@@ -222,7 +247,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
     };
     let elements = 1 << 20;
     BenchmarkComplete {
-        problem: Some("copy::axpy".into()),
+        problem: Some(case.benchmark.clone()),
         grade: Some(grade),
         throughput: Throughput::of(
             work,

@@ -4,7 +4,7 @@ use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
 use super::text::{padded, printable, width, wrapped};
 use crate::report::{BenchmarkComplete, Check};
-use crate::verdict::{Cause, Verdict};
+use crate::verdict::Cause;
 
 /// A bar stands before every line, so that it is clear where an explanation ends even if it holds a compiler's output.
 const BAR: &str = "  │ ";
@@ -32,10 +32,8 @@ pub(super) fn lines(result: &BenchmarkComplete, line_width: usize, styling: Styl
     for line in outputs(&result.checks) {
         say(&line);
     }
-    say(&format!(
-        "run it alone: cargo gpubench --exact {}",
-        shell_quoted(&printable(&result.case))
-    ));
+    let command = format!("cargo gpubench --exact {}", shell_quoted(&printable(&result.case)));
+    lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
     lines
 }
 
@@ -44,22 +42,22 @@ fn styled_outcome(result: &BenchmarkComplete, styling: Styling) -> String {
     let (_, style) = sign_of(result.verdict);
     let verdict = styling.paint(style, result.verdict.as_str());
     match result.cause {
-        Some(cause) => format!("{verdict}: {cause}{}", gloss(result.verdict, cause)),
+        Some(cause) => format!("{verdict}: {cause}{}", gloss(cause)),
         None => verdict,
     }
 }
 
 /// What a cause means, where its word alone does not tell someone new.
-fn gloss(verdict: Verdict, cause: Cause) -> &'static str {
-    match (verdict, cause) {
-        (_, Cause::Unwritten) => " (elements were never written)",
-        (_, Cause::Stale) => " (the answer to the call before)",
-        (_, Cause::Cached) => " (the answer to the first call)",
-        (_, Cause::Partial) => " (part of the output was left)",
-        (_, Cause::Constant) => " (one value everywhere)",
-        (_, Cause::Unsealed) => " (the output changed after the call)",
-        (_, Cause::ClaimTooShort) => " (the referee's clock saw more time pass)",
-        (_, Cause::NotReproducible) => " (a second recording gave another plan)",
+fn gloss(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Unwritten => " (elements were never written)",
+        Cause::Stale => " (the answer to the call before)",
+        Cause::Cached => " (the answer to the first call)",
+        Cause::Partial => " (part of the output was left)",
+        Cause::Constant => " (one value everywhere)",
+        Cause::Unsealed => " (the output changed after the call)",
+        Cause::ClaimTooShort => " (the referee's clock saw more time pass)",
+        Cause::NotReproducible => " (a second recording gave another plan)",
         _ => "",
     }
 }
@@ -75,27 +73,39 @@ fn outputs(checks: &[Check]) -> Vec<String> {
 
 /// `4 of 16 elements wrong; first at 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25 absolute, 0.5 relative`.
 fn found_in(check: &Check) -> String {
-    let mut text = format!(
+    let count = Some(format!(
         "{} of {} elements wrong",
         check.elements - check.matched,
         check.elements
-    );
-    if let Some(first) = &check.first_wrong {
+    ));
+    let first = check.first_wrong.as_ref().map(|first| {
         let place = coordinates(first.index, &check.shape);
-        text += &format!(
-            "; first at {}{place}: expected {}, got {}",
+        format!(
+            "first at {}{place}: expected {}, got {}",
             first.index, first.expected, first.got
-        );
-    }
+        )
+    });
+    [count, first, largest_error(check)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// `largest error 0.25 absolute, 0.5 relative`.
+fn largest_error(check: &Check) -> Option<String> {
     let errors = [(check.max_abs_error, "absolute"), (check.max_rel_error, "relative")];
     let known: Vec<String> = errors
-        .iter()
-        .filter_map(|(error, what)| error.map(|error| format!("{error:.3e} {what}")))
+        .into_iter()
+        .filter_map(|(error, what)| Some(format!("{} {what}", three_digits(error?))))
         .collect();
-    if !known.is_empty() {
-        text += &format!("; largest error {}", known.join(", "));
-    }
-    text
+    (!known.is_empty()).then(|| format!("largest error {}", known.join(", ")))
+}
+
+/// A number rounded to three significant digits, in its shortest form.
+fn three_digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    format!("{rounded:?}")
 }
 
 /// ` [row, column]` of a flat index; nothing where it says no more than the index itself.
@@ -142,6 +152,14 @@ mod tests {
         assert_eq!(coordinates(8, &[2, 4]), "");
         assert_eq!(coordinates(0, &[0, 4]), "");
         assert_eq!(coordinates(1, &[u64::MAX, u64::MAX]), "");
+    }
+
+    #[test]
+    fn errors_are_rounded_to_what_one_wants_to_know() {
+        assert_eq!(
+            [0.25, 1.23456e-7, 0.0, 65_504.0].map(three_digits),
+            ["0.25", "1.23e-7", "0.0", "65500.0"]
+        );
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! Human output is no contract: it may change in any release.
 
 mod columns;
+mod contest;
+mod details;
 mod explanation;
 mod progress;
 mod reporter;
@@ -11,5 +13,5 @@ mod style;
 mod text;
 mod tree;
 
-pub use reporter::{ProgressDisplay, TerminalOptions, TerminalReporter};
+pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
 pub use style::{Color, Styling};

@@ -25,7 +25,7 @@ impl ProgressLine {
     pub(super) fn on_stderr(cases: u64) -> ProgressLine {
         // Four times a second: enough to see life, too little to be seen in a median.
         let bar = ProgressBar::with_draw_target(Some(cases), ProgressDrawTarget::stderr_with_hz(4));
-        let style = ProgressStyle::with_template("{spinner} [{pos}/{len}] {wide_msg} {elapsed}");
+        let style = ProgressStyle::with_template("[{pos}/{len}] {wide_msg} {elapsed}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         ProgressLine { bar }
     }
@@ -60,18 +60,18 @@ impl ProgressLine {
 
 /// `sampling, 34 windows, 1.204 ms, cv 0.42%`.
 fn described(progress: &Progress) -> String {
-    let mut text = progress.phase.to_string();
-    if progress.windows > 0 {
-        let plural = if progress.windows == 1 { "" } else { "s" };
-        text += &format!(", {} window{plural}", progress.windows);
-    }
-    if let Some(median) = progress.median_ns {
-        text += &format!(", {}", time(median));
-    }
-    if let Some(cv) = progress.cv {
-        text += &format!(", cv {}", percent(cv));
-    }
-    text
+    let windows = match progress.windows {
+        0 => None,
+        1 => Some("1 window".to_owned()),
+        count => Some(format!("{count} windows")),
+    };
+    let known = [
+        Some(progress.phase.to_string()),
+        windows,
+        progress.median_ns.map(|median| time(median).to_string()),
+        progress.cv.map(|cv| format!("cv {}", percent(cv))),
+    ];
+    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

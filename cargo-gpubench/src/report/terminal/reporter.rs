@@ -1,8 +1,11 @@
 //! The reporter that people watch.
 
 use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 
 use super::columns::Columns;
+use super::contest::Contests;
+use super::details;
 use super::explanation;
 use super::progress::ProgressLine;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
@@ -29,6 +32,20 @@ pub struct TerminalOptions {
     pub styling: Styling,
     /// Where progress is shown.
     pub progress: ProgressDisplay,
+    /// How much is printed of each case.
+    pub detail: Detail,
+}
+
+/// How much is printed of each case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Failures and the summary.
+    Brief,
+    /// A line for each case.
+    #[default]
+    Table,
+    /// Quartiles, overheads, windows and the reason for stopping below each line.
+    Full,
 }
 
 /// Where progress is shown.
@@ -44,20 +61,29 @@ impl TerminalOptions {
     /// What suits standard output as it is: a terminal's width, or 120 columns for a pipe or a file.
     pub fn of_stdout(color: Color) -> TerminalOptions {
         TerminalOptions {
-            width: terminal_width(),
+            width: width_of(&io::stdout()),
             styling: Styling::of_stdout(color),
             progress: ProgressDisplay::Stderr,
+            detail: Detail::Table,
+        }
+    }
+
+    /// What suits standard error as it is.
+    pub fn of_stderr(color: Color) -> TerminalOptions {
+        TerminalOptions {
+            width: width_of(&io::stderr()),
+            styling: Styling::of_stderr(color),
+            ..TerminalOptions::of_stdout(color)
         }
     }
 }
 
-/// The width of the terminal that standard output is.
-fn terminal_width() -> usize {
-    let stdout = io::stdout();
-    if !stdout.is_terminal() {
+/// The width of a stream that is a terminal.
+fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
+    if !stream.is_terminal() {
         return UNKNOWN_WIDTH;
     }
-    match rustix::termios::tcgetwinsize(&stdout) {
+    match rustix::termios::tcgetwinsize(stream) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
         _ => UNKNOWN_WIDTH,
     }
@@ -71,6 +97,7 @@ pub struct TerminalReporter {
     columns: Columns,
     progress: ProgressLine,
     device: Option<DeviceKind>,
+    contests: Contests,
     failures: Vec<BenchmarkComplete>,
 }
 
@@ -85,9 +112,10 @@ impl TerminalReporter {
             output,
             options,
             tree: Tree::default(),
-            columns: Columns::fit(options.width, 0),
+            columns: Columns::fit(options.width, []),
             progress: ProgressLine::hidden(),
             device: None,
+            contests: Contests::default(),
             failures: Vec::new(),
         }
     }
@@ -107,6 +135,9 @@ impl TerminalReporter {
         };
         let mut text: String = lines.into_iter().map(|line| heading(line, &columns, styling)).collect();
         text += &entry(own, &figures, &columns, styling);
+        if self.options.detail == Detail::Full {
+            text += &details_below(own, result, &columns, styling);
+        }
         text
     }
 
@@ -129,21 +160,24 @@ impl TerminalReporter {
             _ => GOOD,
         };
         let styling = self.options.styling;
-        let mut text = format!("\n{}\n", styling.paint(style, &summary::line(finished)));
-        if self.device == Some(DeviceKind::Cpu) {
-            text += &format!("{}\n", styling.paint(DOUBTFUL, CPU_NOTICE));
+        let counts = styling.paint(style, &summary::line(finished));
+        match self.device {
+            Some(DeviceKind::Cpu) => format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE)),
+            _ => format!("\n{counts}\n"),
         }
-        text
     }
 }
 
 impl Reporter for TerminalReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.tree = Tree::of(cases);
-        self.columns = Columns::fit(self.options.width, longest_name(&self.tree));
+        self.columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width));
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = ProgressLine::on_stderr(run.cases);
+        }
+        if self.options.detail == Detail::Brief {
+            return Ok(());
         }
         let title = self.options.styling.paint(TITLE, "cargo gpubench");
         let rest = format!(
@@ -172,25 +206,24 @@ impl Reporter for TerminalReporter {
         if result.verdict.is_failure() {
             self.failures.push(result.clone());
         }
-        let lines = self.lines_of(result);
+        self.contests.enter(result);
         self.progress.advance();
+        if self.options.detail == Detail::Brief {
+            return Ok(());
+        }
+        let lines = self.lines_of(result);
         self.print(&lines)
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
         self.progress.clear();
-        let text = self.explanations() + &self.summary(finished);
+        let contests = match self.options.detail {
+            Detail::Brief => String::new(),
+            Detail::Table | Detail::Full => self.contests.table(self.options.styling),
+        };
+        let text = contests + &self.explanations() + &self.summary(finished);
         self.output.print(&text)
     }
-}
-
-/// The longest name in the tree with its branches.
-fn longest_name(tree: &Tree) -> usize {
-    tree.lines()
-        .iter()
-        .map(|line| width(&line.branches) + width(&line.name))
-        .max()
-        .unwrap_or(0)
 }
 
 /// A line of the tree that is no case; a package carries the titles of the columns.
@@ -206,7 +239,7 @@ fn heading(line: &Line, columns: &Columns, styling: Styling) -> String {
 /// A case with its figures, on the next line where its name is too long.
 fn entry(line: &Line, figures: &str, columns: &Columns, styling: Styling) -> String {
     let branches = styling.paint(FAINT, &line.branches);
-    let taken = width(&line.branches) + width(&line.name);
+    let taken = line.width();
     if taken <= columns.name {
         let gap = " ".repeat(columns.name - taken);
         return format!("{branches}{}{gap}{figures}\n", styling.paint(PLAIN, &line.name));
@@ -219,23 +252,34 @@ fn entry(line: &Line, figures: &str, columns: &Columns, styling: Styling) -> Str
     )
 }
 
+/// What is known of a case beyond its line, below it and behind the branches of the tree.
+fn details_below(line: &Line, result: &BenchmarkComplete, columns: &Columns, styling: Styling) -> String {
+    let indent = format!("{}  ", line.continued);
+    let room = columns.line.saturating_sub(width(&indent)).max(LEAST_WIDTH / 2);
+    details::phrases(result)
+        .iter()
+        .flat_map(|phrase| wrapped(phrase, room))
+        .map(|text| format!("{}\n", styling.paint(FAINT, &format!("{indent}{text}"))))
+        .collect()
+}
+
 /// `CPU device: AMD EPYC 9654, 2 threads, 32 MiB last-level cache`.
 fn described(device: &Device) -> String {
     let kind = match device.kind {
         DeviceKind::Cpu => "CPU device",
         DeviceKind::Cuda => "GPU",
     };
-    let mut text = format!("{kind}: {}", printable(&device.name));
-    match (device.kind, device.multiprocessors) {
-        (DeviceKind::Cpu, Some(1)) => text += ", 1 thread",
-        (DeviceKind::Cpu, Some(threads)) => text += &format!(", {threads} threads"),
-        (DeviceKind::Cuda, Some(count)) => text += &format!(", {count} multiprocessors"),
-        (_, None) => {}
-    }
-    if let Some(bytes) = device.l2_bytes {
-        text += &format!(", {} cache", size(bytes));
-    }
-    text
+    let processors = device.multiprocessors.map(|count| match (device.kind, count) {
+        (DeviceKind::Cpu, 1) => "1 thread".to_owned(),
+        (DeviceKind::Cpu, _) => format!("{count} threads"),
+        (DeviceKind::Cuda, _) => format!("{count} multiprocessors"),
+    });
+    let known = [
+        Some(format!("{kind}: {}", printable(&device.name))),
+        processors,
+        device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
+    ];
+    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn cases_of(count: u64) -> String {

@@ -77,3 +77,26 @@ pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// What was left out, and times that nothing vouches for.
 pub(super) const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
+
+#[cfg(test)]
+mod tests {
+    use anstream::ColorChoice;
+
+    use super::*;
+
+    #[test]
+    fn colours_follow_the_option_and_then_the_stream() {
+        assert_eq!(Styling::resolve(Color::Always, || ColorChoice::Never), Styling::Ansi);
+        assert_eq!(Styling::resolve(Color::Never, || ColorChoice::Always), Styling::Plain);
+        assert_eq!(Styling::resolve(Color::Auto, || ColorChoice::Always), Styling::Ansi);
+        assert_eq!(Styling::resolve(Color::Auto, || ColorChoice::Never), Styling::Plain);
+    }
+
+    #[test]
+    fn plain_text_and_empty_text_carry_no_escapes() {
+        assert_eq!(Styling::Plain.paint(BAD, "x"), "x");
+        assert_eq!(Styling::Ansi.paint(PLAIN, "x"), "x");
+        assert_eq!(Styling::Ansi.paint(BAD, ""), "");
+        assert_eq!(Styling::Ansi.paint(GOOD, "x"), "\x1b[32mx\x1b[0m");
+    }
+}

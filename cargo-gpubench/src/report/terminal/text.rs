@@ -2,9 +2,9 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns a text takes.
+/// Columns a text takes; escape sequences take none.
 pub(super) fn width(text: &str) -> usize {
-    text.width()
+    anstream::adapter::strip_str(text).map(UnicodeWidthStr::width).sum()
 }
 
 /// A text without escape sequences and control characters, line breaks aside: names and messages come from crates that nobody vouches for.
@@ -36,8 +36,11 @@ pub(super) fn in_one_line(text: &str, room: usize) -> String {
     kept
 }
 
-/// Lines of at most `room` columns, broken between words. A word that is longer stays whole: half a name is of no use. A text of several lines is laid out already, as
-/// compilers do it, and stays as it is.
+/// A space that [`wrapped`] keeps together; it shows as a plain one.
+pub(super) const NO_BREAK: &str = "\u{a0}";
+
+/// Lines of at most `room` columns, broken between words. A word that is longer stays whole: half a name is of no use.
+/// A text of several lines is laid out already, as compilers do it, and stays as it is.
 pub(super) fn wrapped(text: &str, room: usize) -> Vec<String> {
     let text = text.trim_end();
     if text.contains('\n') {
@@ -55,7 +58,7 @@ pub(super) fn wrapped(text: &str, room: usize) -> Vec<String> {
         line.push_str(word);
     }
     lines.push(line);
-    lines
+    lines.into_iter().map(|line| line.replace(NO_BREAK, " ")).collect()
 }
 
 /// A text with spaces behind it up to `columns`.
@@ -79,6 +82,7 @@ mod tests {
     #[test]
     fn words_are_wrapped_and_laid_out_text_is_kept() {
         assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("took 1.5\u{a0}s of it", 9), ["took", "1.5 s of", "it"]);
         assert_eq!(wrapped("unbreakable_word x", 5), ["unbreakable_word", "x"]);
         assert_eq!(
             wrapped("a.cu:3:  error\n    foo()\n    ^~~\n", 5),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::text::printable;
+use super::text::{printable, width};
 use crate::report::{BenchmarkStarted, Params};
 
 /// The lines of the whole tree in order, known before the first case runs, so that branches are drawn right while results come in.
@@ -95,6 +95,11 @@ impl Tree {
 }
 
 impl Line {
+    /// Columns of the name with its branches.
+    pub(super) fn width(&self) -> usize {
+        width(&self.branches) + width(&self.name)
+    }
+
     /// Whether the line is that of a package.
     pub(super) fn is_package(&self) -> bool {
         self.parent.is_none()
