@@ -1,4 +1,4 @@
-//! What a kernel crate links to be benchmarked by `cargo gpubench`.
+#![doc = include_str!("../doc/crate.md")]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

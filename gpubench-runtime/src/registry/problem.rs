@@ -91,7 +91,9 @@ amounts!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 impl Amount for f64 {
     fn amount(self) -> Option<u64> {
         // Two to the 64th is the first number that does not fit.
-        (self >= 0.0 && self < 18_446_744_073_709_551_616.0).then_some(self.round() as u64)
+        (0.0..18_446_744_073_709_551_616.0)
+            .contains(&self)
+            .then_some(self.round() as u64)
     }
 }
 

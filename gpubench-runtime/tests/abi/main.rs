@@ -333,7 +333,7 @@ fn implementations_of_a_problem_share_what_it_says_and_add_their_own() {
         (Selection::Default, Selection::Ignored)
     );
     let cuda = Requirement::Device(DeviceKind::Cuda);
-    assert_eq!(atomics.requirements, [cuda.clone()]);
+    assert_eq!(atomics.requirements, std::slice::from_ref(&cuda));
     assert_eq!(tree.requirements, [cuda, Requirement::Capability(90)]);
     let names: Vec<&str> = tree.axes.iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["len", "block"]);
