@@ -43,3 +43,8 @@ pub use source::{CudaSource, Kernel};
 pub use tensors::{
     Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
 };
+
+// The package's readme, so that its example is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -30,6 +30,8 @@ pub struct ProblemDefinition {
     pub tolerance: Option<Tolerance>,
     pub tensors: fn(&Params) -> Result<Tensors>,
     pub work: fn(&Params) -> Result<Work>,
+    /// Parameters of the reference.
+    pub operands: &'static [&'static str],
     pub reference: fn(&Params, &mut CpuData<'_>) -> Result<()>,
 }
 
