@@ -176,7 +176,7 @@ fn reference_function(function: &Function, reference: Option<&TokenStream>) -> T
     };
     quote! {
         {
-            #[allow(unused_variables, unused_parens, clippy::unit_arg)]
+            #[allow(unused_variables, unused_parens, clippy::unit_arg, clippy::redundant_closure_call)]
             fn gpubench_reference(
                 #params: &::gpubench::catalog::Params,
                 #data: &mut ::gpubench::CpuData<'_>,
