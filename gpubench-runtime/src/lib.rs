@@ -6,7 +6,6 @@
 extern crate self as gpubench;
 
 #[doc(hidden)]
-#[path = "private.rs"]
 pub mod __private;
 #[allow(unsafe_code)]
 pub mod abi;
