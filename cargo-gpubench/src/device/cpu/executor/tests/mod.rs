@@ -1,6 +1,8 @@
 //! Kernels compiled from CUDA C++ and run by a pool.
 
+mod faults;
 mod grids;
+mod language;
 mod semantics;
 
 use std::ffi::c_void;
