@@ -7,13 +7,22 @@ use gpubench::catalog::{Source, SourceFile};
 use super::{HostCompiler, KernelBuildError};
 
 fn source(files: &[(&str, &str)]) -> Source {
-    let file = |&(path, text): &(&str, &str)| SourceFile { path: path.into(), text: text.into() };
-    Source { name: "image.cu".into(), files: files.iter().map(file).collect(), options: Vec::new() }
+    let file = |&(path, text): &(&str, &str)| SourceFile {
+        path: path.into(),
+        text: text.into(),
+    };
+    Source {
+        name: "image.cu".into(),
+        files: files.iter().map(file).collect(),
+        options: Vec::new(),
+    }
 }
 
 fn compile_in(cache: &Path, source: &Source, names: &[&str]) -> Result<std::path::PathBuf, KernelBuildError> {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    HostCompiler::find().expect("a C++ compiler").compile(source, &names, cache)
+    HostCompiler::find()
+        .expect("a C++ compiler")
+        .compile(source, &names, cache)
 }
 
 fn rejection(files: &[(&str, &str)], names: &[&str]) -> KernelBuildError {
@@ -28,14 +37,20 @@ fn rejection(files: &[(&str, &str)], names: &[&str]) -> KernelBuildError {
 fn a_compile_error_names_the_users_file_and_line() {
     let error = rejection(
         &[
-            ("src/image.cu", "#include \"shared/tile.cuh\"\n__global__ void gray(float *x) {\n    x[0] = undeclared;\n}\n"),
+            (
+                "src/image.cu",
+                "#include \"shared/tile.cuh\"\n__global__ void gray(float *x) {\n    x[0] = undeclared;\n}\n",
+            ),
             ("src/shared/tile.cuh", "#pragma once\n"),
         ],
         &["gray"],
     );
     let text = error.to_string();
     assert!(matches!(error, KernelBuildError::Compile { .. }), "{text}");
-    assert!(text.starts_with("could not compile `image.cu` for the CPU device\n"), "{text}");
+    assert!(
+        text.starts_with("could not compile `image.cu` for the CPU device\n"),
+        "{text}"
+    );
     assert!(text.contains("src/image.cu:3:12: error:"), "{text}");
     assert!(!text.contains("gpubench_unit"), "{text}");
 }
@@ -44,7 +59,10 @@ fn a_compile_error_names_the_users_file_and_line() {
 fn a_compile_error_in_an_included_file_names_that_file() {
     let error = rejection(
         &[
-            ("src/image.cu", "#include \"../shared/tile.cuh\"\n__global__ void gray(float *x) { x[0] = f(); }\n"),
+            (
+                "src/image.cu",
+                "#include \"../shared/tile.cuh\"\n__global__ void gray(float *x) { x[0] = f(); }\n",
+            ),
             ("shared/tile.cuh", "__device__ float f() {\n  return wrong;\n}\n"),
         ],
         &["gray"],
@@ -56,10 +74,16 @@ fn a_compile_error_in_an_included_file_names_that_file() {
 #[test]
 fn an_undefined_device_function_is_a_compile_error() {
     let error = rejection(
-        &[("a.cu", "__device__ float elsewhere(float);\n__global__ void k(float *x) { x[0] = elsewhere(x[1]); }\n")],
+        &[(
+            "a.cu",
+            "__device__ float elsewhere(float);\n__global__ void k(float *x) { x[0] = elsewhere(x[1]); }\n",
+        )],
         &["k"],
     );
-    assert!(error.to_string().contains("undefined reference to `elsewhere(float)'"), "{error}");
+    assert!(
+        error.to_string().contains("undefined reference to `elsewhere(float)'"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -128,7 +152,10 @@ fn refusals_keep_their_lines_behind_a_preprocessor() {
 fn files_above_the_crate_are_found_and_absolute_ones_refused() {
     let cache = tempfile::tempdir().expect("a directory");
     let climbing = source(&[
-        ("../../shared/k.cu", "#include \"h.cuh\"\n__global__ void k(int *x) { x[0] = SEVEN; }\n"),
+        (
+            "../../shared/k.cu",
+            "#include \"h.cuh\"\n__global__ void k(int *x) { x[0] = SEVEN; }\n",
+        ),
         ("../../shared/h.cuh", "#define SEVEN 7\n"),
     ]);
     compile_in(cache.path(), &climbing, &["k"]).expect("the included file is found");
@@ -141,11 +168,21 @@ fn files_above_the_crate_are_found_and_absolute_ones_refused() {
 #[test]
 fn a_library_is_built_once_for_each_of_what_it_depends_on() {
     let cache = tempfile::tempdir().expect("a directory");
-    let first = source(&[("k.cu", "#ifndef N\n#define N 1\n#endif\n__global__ void k(int *x) { x[0] = N; }\n")]);
+    let first = source(&[(
+        "k.cu",
+        "#ifndef N\n#define N 1\n#endif\n__global__ void k(int *x) { x[0] = N; }\n",
+    )]);
     let library = compile_in(cache.path(), &first, &["k"]).expect("it compiles");
-    let written = std::fs::metadata(&library).and_then(|data| data.modified()).expect("the library is there");
+    let written = std::fs::metadata(&library)
+        .and_then(|data| data.modified())
+        .expect("the library is there");
     assert_eq!(compile_in(cache.path(), &first, &["k"]).expect("it is found"), library);
-    assert_eq!(std::fs::metadata(&library).and_then(|data| data.modified()).expect("still there"), written);
+    assert_eq!(
+        std::fs::metadata(&library)
+            .and_then(|data| data.modified())
+            .expect("still there"),
+        written
+    );
     let mut other = first.clone();
     other.options.push("-DN=2".into());
     assert_ne!(compile_in(cache.path(), &other, &["k"]).expect("it compiles"), library);
@@ -157,6 +194,10 @@ fn a_library_is_built_once_for_each_of_what_it_depends_on() {
 #[test]
 fn a_cache_that_cannot_be_written_is_named() {
     let file = tempfile::NamedTempFile::new().expect("a file");
-    let error = compile_in(file.path(), &source(&[("k.cu", "__global__ void k() {}")]), &["k"]).expect_err("no directory");
-    assert!(matches!(error, KernelBuildError::Io { action: "create", .. }), "{error}");
+    let error =
+        compile_in(file.path(), &source(&[("k.cu", "__global__ void k() {}")]), &["k"]).expect_err("no directory");
+    assert!(
+        matches!(error, KernelBuildError::Io { action: "create", .. }),
+        "{error}"
+    );
 }

@@ -3,6 +3,7 @@
 mod faults;
 mod grids;
 mod language;
+mod random;
 mod semantics;
 
 use std::ffi::c_void;
