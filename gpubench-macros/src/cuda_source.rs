@@ -139,7 +139,7 @@ impl Package {
                 "the path is relative to the Rust file, so that the package can be moved",
             ));
         }
-        // Editors and documentation tests expand macros without a file: they have the root and `src` of the package to go by.
+        // Editors may expand macros without saying in which file: they have the root and `src` of the package to go by.
         let folders = match literal.span().unwrap().local_file().as_deref().and_then(Path::parent) {
             Some(folder) => vec![std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())],
             None => vec![self.root.join("src"), self.root.clone()],
@@ -149,11 +149,8 @@ impl Package {
             .map(|folder| normal(&folder.join(&named)))
             .find(|path| path.is_file());
         found.ok_or_else(|| {
-            let looked = normal(&folders[0].join(&named));
-            Error::new(
-                literal.span(),
-                format!("there is no file `{}` in the package", self.shown(&looked)),
-            )
+            let message = format!("there is no file `{}` beside this Rust file", literal.value());
+            Error::new(literal.span(), message)
         })
     }
 

@@ -34,6 +34,13 @@ pub(crate) enum Kind {
 }
 
 impl Parameter {
+    /// The local name, placed where an error about it belongs.
+    pub(crate) fn local_at(&self, place: Span) -> Ident {
+        let mut local = self.local.clone();
+        local.set_span(local.span().located_at(place));
+        local
+    }
+
     /// The name of the axis or tensor: the parameter's without an underscore in front.
     pub(crate) fn text(&self) -> String {
         let name = self.name.unraw().to_string();
@@ -51,9 +58,10 @@ impl Function {
         let mut inputs = item.sig.inputs.iter();
         match inputs.next() {
             Some(FnArg::Typed(launcher)) if is_launcher(&launcher.ty) => {}
+            Some(method @ FnArg::Receiver(_)) => return Err(is_a_method(method)),
             Some(other) => {
-                return Err(Error::new(
-                    other.span(),
+                return Err(Error::new_spanned(
+                    other,
                     "the first parameter of a benchmark is the launcher: `cx: &mut Launcher`",
                 ));
             }
@@ -138,12 +146,10 @@ impl Function {
     }
 
     /// What a reference is called with: axes and slices in the order of the parameters.
-    pub(crate) fn reference_arguments(&self) -> impl Iterator<Item = &Ident> {
-        let seen = self
-            .parameters
+    pub(crate) fn reference_arguments(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters
             .iter()
-            .filter(|parameter| !matches!(parameter.kind, Kind::Scratch));
-        seen.map(|parameter| &parameter.local)
+            .filter(|parameter| !matches!(parameter.kind, Kind::Scratch))
     }
 }
 
@@ -187,7 +193,10 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
         return cannot_be(token.span(), "`extern`");
     }
     if !signature.generics.params.is_empty() {
-        return cannot_be(signature.generics.span(), "generic");
+        return Err(Error::new_spanned(
+            &signature.generics,
+            format!("a function under `{name}` cannot be generic"),
+        ));
     }
     if let Some(token) = &signature.variadic {
         return cannot_be(token.span(), "variadic");
@@ -209,7 +218,7 @@ fn parameters<'a>(
     let mut parameters: Vec<Parameter> = Vec::new();
     for (position, input) in inputs.enumerate() {
         let FnArg::Typed(input) = input else {
-            return Err(Error::new(input.span(), "the function cannot be a method"));
+            return Err(is_a_method(input));
         };
         let name = match &*input.pat {
             Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => pattern.ident.clone(),
@@ -232,6 +241,10 @@ fn parameters<'a>(
     Ok(parameters)
 }
 
+fn is_a_method(receiver: &FnArg) -> Error {
+    Error::new_spanned(receiver, "the function cannot be a method")
+}
+
 /// What a parameter of a benchmark function stands for.
 fn benchmark_kind(ty: &Type) -> Result<Kind> {
     match (ty, buffer(ty)) {
@@ -239,8 +252,8 @@ fn benchmark_kind(ty: &Type) -> Result<Kind> {
         (_, Some(("Scratch", _))) => Ok(Kind::Scratch),
         (_, Some((_, element))) => Ok(Kind::Write(element)),
         (Type::Reference(reference), None) => match (&*reference.elem, buffer(&reference.elem)) {
-            (_, Some((name, _))) => Err(Error::new(
-                ty.span(),
+            (_, Some((name, _))) => Err(Error::new_spanned(
+                ty,
                 format!("a buffer is taken by value: `{name}<..>`"),
             )),
             (Type::Slice(slice), None) => {
@@ -250,9 +263,9 @@ fn benchmark_kind(ty: &Type) -> Result<Kind> {
                     Some(_) => format!("`Out<{element}>` or `InOut<{element}>`"),
                     None => format!("`In<{element}>` or `Constant<{element}>`"),
                 };
-                Err(Error::new(
-                    ty.span(),
-                    format!("a benchmark names buffers, it has no slices of them: this one is {written}"),
+                Err(Error::new_spanned(
+                    ty,
+                    format!("a benchmark takes buffers, not slices: this one is {written}"),
                 ))
             }
             _ => axis_kind(ty),
@@ -270,8 +283,8 @@ fn reference_kind(ty: &Type) -> Result<Kind> {
             "Scratch" => "scratch memory is the benchmark's own".to_owned(),
             _ => format!("this one is `&mut [{element}]`"),
         };
-        return Err(Error::new(
-            ty.span(),
+        return Err(Error::new_spanned(
+            ty,
             format!("a problem's function runs on the CPU and takes slices: {written}"),
         ));
     }
@@ -291,8 +304,8 @@ fn axis_kind(ty: &Type) -> Result<Kind> {
     match ty {
         Type::Path(_) => Ok(Kind::Axis),
         _ if is_text => Ok(Kind::Axis),
-        _ => Err(Error::new(
-            ty.span(),
+        _ => Err(Error::new_spanned(
+            ty,
             "this is neither the type of an axis (an integer, a float, `bool` or `&str`) nor a buffer (`In<T>`, `Out<T>`, `InOut<T>`, \
              `Scratch<T>` or `Constant<T>`)",
         )),

@@ -1,6 +1,5 @@
-//! The macros of the `gpubench` library. Name them through `gpubench::prelude`; they are documented there, where their examples can run.
+//! The macros of the `gpubench` library. Name them through it; they are documented where it exports them, so that their examples run.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 mod axes;
 mod benchmark;
@@ -14,27 +13,23 @@ mod requirements;
 
 use proc_macro::TokenStream;
 
-/// Makes a function a benchmark of `cargo gpubench`.
 #[proc_macro_attribute]
 pub fn gpubench(options: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);
     finish(benchmark::expand(options.into(), item.clone()), item)
 }
 
-/// Makes a CPU function a problem that benchmarks compete on.
 #[proc_macro_attribute]
 pub fn problem(options: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);
     finish(problem::expand(options.into(), item.clone()), item)
 }
 
-/// Embeds a CUDA C++ source.
 #[proc_macro]
 pub fn cuda_source(input: TokenStream) -> TokenStream {
     finish(cuda_source::expand(input.into()), Default::default())
 }
 
-/// Lets a `#[repr(C)]` struct be a kernel argument.
 #[proc_macro_derive(KernelArg)]
 pub fn kernel_arg(item: TokenStream) -> TokenStream {
     finish(kernel_arg::expand(item.into()), Default::default())

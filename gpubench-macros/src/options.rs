@@ -68,7 +68,7 @@ impl Options {
             "bytes" => self.bytes = Some(value(&option, input, "bytes = 8 * n")?),
             "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
             "name" => self.name = Some(case_name(&option, input)?),
-            "problem" => self.problem = Some(value(&option, input, "problem = the_problem")?),
+            "problem" => self.problem = Some(problem(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
             "requires" => self.requirements = Requirement::parse_list(&option, input)?,
             "exact" => self.compare(&option, Comparison::Exact)?,
@@ -207,6 +207,16 @@ fn device_axes(device: &Ident, input: ParseStream) -> Result<Vec<AxisOption>> {
         true => Ok(axes),
         false => Err(wrong(content.span())),
     }
+}
+
+fn problem(option: &Ident, input: ParseStream) -> Result<Path> {
+    let written = "problem = the_problem";
+    value(option, input, written).map_err(|error| {
+        Error::new(
+            error.span(),
+            format!("`problem` is written `{written}`, with the path of a `#[problem]`"),
+        )
+    })
 }
 
 fn case_name(option: &Ident, input: ParseStream) -> Result<LitStr> {

@@ -109,7 +109,7 @@ fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
         },
         Some(Expr::Path(path)) => {
             let arguments = options.axes.iter().filter_map(|axis| function.axis(&axis.text()));
-            let arguments = arguments.map(|parameter| &parameter.local);
+            let arguments = arguments.map(|parameter| parameter.local_at(path.span()));
             (
                 function.bind_locals(&params),
                 quote_spanned!(path.span()=> #path(#(#arguments),*)),
@@ -162,8 +162,8 @@ fn reference_function(function: &Function, reference: Option<&TokenStream>) -> T
         Some(reference) => {
             let axes = function.bind_locals(&params);
             let slices = function.bind_slices(&data);
-            let arguments = function.reference_arguments();
             let span = reference.span();
+            let arguments = function.reference_arguments().map(|parameter| parameter.local_at(span));
             let call = quote_spanned!(span=> (#reference)(#(#arguments),*));
             quote! {
                 #axes

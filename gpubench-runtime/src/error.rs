@@ -67,8 +67,12 @@ impl<E: std::error::Error> From<E> for Error {
     }
 }
 
-/// What a reference or a generator may return: nothing, or a [`Result`] of nothing.
-#[diagnostic::on_unimplemented(message = "a reference or generator returns `()` or `Result<()>`, not `{Self}`")]
+/// What a benchmark, a reference or a generator may return: a [`Result`] of nothing, or nothing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what is returned here",
+    label = "expected `Result<()>`",
+    note = "a benchmark returns `Result<()>`; a reference or a generator returns that or nothing"
+)]
 pub trait Outcome {
     #[doc(hidden)]
     fn into_result(self) -> Result<()>;

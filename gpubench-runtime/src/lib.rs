@@ -26,7 +26,14 @@ pub use axis::AxisParam;
 pub use catalog::{DeviceFacts, DeviceKind};
 pub use element::{BF16, Element, Elements, Extents, F16, Shape};
 pub use error::{Error, Outcome, Result};
-pub use gpubench_macros::{KernelArg, cuda_source, gpubench, problem};
+#[doc = include_str!("../doc/kernel_arg.md")]
+pub use gpubench_macros::KernelArg;
+#[doc = include_str!("../doc/cuda_source.md")]
+pub use gpubench_macros::cuda_source;
+#[doc = include_str!("../doc/gpubench.md")]
+pub use gpubench_macros::gpubench;
+#[doc = include_str!("../doc/problem.md")]
+pub use gpubench_macros::problem;
 pub use launcher::{
     Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
     Out, RecordedArgument, Scratch, View, WritableBuffer,

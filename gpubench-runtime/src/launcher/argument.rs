@@ -130,17 +130,27 @@ pub trait Arguments {
     fn arguments(&self) -> Vec<RecordedArgument>;
 }
 
-macro_rules! tuples {
-    ($($first:ident $($rest:ident)*)?) => {
-        impl$(<$first: KernelArg, $($rest: KernelArg),*>)? Arguments for ($($first, $($rest,)*)?) {
+macro_rules! tuple {
+    ($($argument:ident)*) => {
+        impl<$($argument: KernelArg),*> Arguments for ($($argument,)*) {
             #[allow(non_snake_case)]
             fn arguments(&self) -> Vec<RecordedArgument> {
-                let ($($first, $($rest,)*)?) = self;
-                vec![$($first.argument(), $($rest.argument()),*)?]
+                let ($($argument,)*) = self;
+                vec![$($argument.argument()),*]
             }
         }
-        $(tuples!($($rest)*);)?
     };
 }
 
-tuples!(A B C D E F G H I J K L M N O P);
+/// A tuple of what is in the brackets, then those that have the next types too.
+macro_rules! tuples {
+    ([$($argument:ident)*]) => {
+        tuple!($($argument)*);
+    };
+    ([$($argument:ident)*] $next:ident $($rest:ident)*) => {
+        tuple!($($argument)*);
+        tuples!([$($argument)* $next] $($rest)*);
+    };
+}
+
+tuples!([] A B C D E F G H I J K L M N O P);

@@ -75,7 +75,7 @@ pub trait Buffer: Copy {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written",
     label = "not a writable buffer",
-    note = "`Out<T>`, `InOut<T>` and `Scratch<T>` can be written; the same inputs and constants are read by the reference"
+    note = "inputs and constants are read only: `Out<T>`, `InOut<T>` and `Scratch<T>` can be written"
 )]
 pub trait WritableBuffer: Buffer {}
 

@@ -260,3 +260,6 @@ impl fmt::Debug for Tensors {
         f.debug_list().entries(tensors).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,8 +35,13 @@ fn answer(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, (Status, String)> {
 }
 
 pub(crate) fn catalog() -> Catalog {
+    try_catalog().unwrap()
+}
+
+pub(crate) fn try_catalog() -> Result<Catalog, (Status, String)> {
     // SAFETY: the sink is valid for the call.
-    decode(&answer(|sink| unsafe { (table().catalog)(sink) }).unwrap()).unwrap()
+    let bytes = answer(|sink| unsafe { (table().catalog)(sink) })?;
+    Ok(decode(&bytes).unwrap())
 }
 
 /// The position of a benchmark in the catalog.

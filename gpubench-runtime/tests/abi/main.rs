@@ -4,7 +4,7 @@ mod client;
 
 use client::{Memory, catalog, params, record};
 use gpubench::abi::Status;
-use gpubench::catalog::{DeviceKind, Fill, Requirement, Role, Selection, Tolerance, Work};
+use gpubench::catalog::{AxisValue, Benchmark, DeviceKind, Fill, Requirement, Role, Selection, Tolerance, Work};
 use gpubench::plan::{Argument, BufferId, Step};
 
 /// The kernel crate.
@@ -43,6 +43,161 @@ mod image {
             (rgb, gray, pixels),
         )
     }
+}
+
+/// A problem with two implementations.
+mod sums {
+    use gpubench::prelude::*;
+
+    cuda_source!(SUMS = "kernels/sums.cu");
+    cuda_source!(pub(crate) SAME_SUMS = "kernels/sums.cu");
+
+    fn numbers(len: usize) -> Tensors {
+        Tensors::new()
+            .input("x", f32::shape(len), ByKernel(SAME_SUMS.kernel("ramp")))
+            .scratch("partial", f32::shape(len.div_ceil(256)))
+            .output("sum", f32::shape(1))
+    }
+
+    #[problem(
+        axes(len = [1 << 20]),
+        inputs = numbers,
+        tolerance(rtol = 1e-6),
+        bytes = 4 * len,
+        cpu(axes(len = [1 << 10])),
+        requires(cuda),
+    )]
+    pub(crate) fn sum(_len: usize, x: &[f32], sum: &mut [f32]) {
+        sum[0] = x.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
+    }
+
+    #[gpubench(problem = sum)]
+    fn atomics(cx: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+        cx.memset(sum, 0)?;
+        cx.launch(SUMS.kernel("atomics"), Grid::covering(len, 256), (x, sum, len))
+    }
+
+    pub(crate) mod tree {
+        use super::*;
+
+        #[gpubench(
+            problem = super::sum,
+            axes(block = [64, 128]),
+            name = "two-passes",
+            ignore,
+            requires(cuda, capability = 9.0),
+            cpu(axes(len = [1 << 12], block = [32])),
+        )]
+        fn two_passes(
+            cx: &mut Launcher,
+            block: u32,
+            len: usize,
+            x: In<f32>,
+            partial: Scratch<f32>,
+            sum: Out<f32>,
+        ) -> Result<()> {
+            let kernel = SUMS.kernel(format!("partial_sums<{block}>"));
+            cx.launch(kernel, Grid::covering(len, block), (x, partial, len))?;
+            cx.launch(SUMS.kernel("total"), Grid::new(1, 1), (partial, sum, partial.len()))
+        }
+    }
+}
+
+/// Axes of every kind, and a function that fails.
+mod axes {
+    use gpubench::prelude::*;
+
+    const LENGTHS: [u16; 2] = [3, 4];
+
+    #[gpubench(axes(
+        len = LENGTHS,
+        shift = (0..3).map(|shift| -shift),
+        scale = [0.1, 1.0],
+        ratio = [0.5],
+        reverse = [false, true],
+        order = ["rows", "columns"],
+    ))]
+    #[ignore]
+    #[allow(clippy::too_many_arguments)]
+    fn kinds(
+        cx: &mut Launcher,
+        len: u16,
+        shift: i32,
+        scale: f32,
+        ratio: f64,
+        reverse: bool,
+        order: &str,
+    ) -> Result<()> {
+        if order == "columns" {
+            return Err(Error::new(format!(
+                "no columns: {len} {shift} {scale} {ratio} {reverse}"
+            )));
+        }
+        let scratch = cx.scratch::<u8>(len.into())?;
+        cx.memset(scratch, 1)
+    }
+
+    #[gpubench]
+    fn nothing(_cx: &mut Launcher) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Generators, in-out tensors, constants, and functions that panic.
+mod matrices {
+    use gpubench::prelude::*;
+
+    fn permuted(rows: usize) -> Tensors {
+        Tensors::new()
+            .input("order", u32::shape(rows), ByCpu)
+            .inout("values", f32::shape(rows), ByCpu)
+            .constant("weights", f32::shape(rows), ByCpu)
+            .generate(move |rng: &mut Rng, data: &mut CpuData| {
+                assert!(rows < 100, "{rows} rows are too many");
+                let order = data.slice::<u32>("order");
+                for (index, order) in order.iter_mut().enumerate() {
+                    *order = index as u32;
+                }
+                rng.shuffle(order);
+                data.slice::<f32>("weights").fill(2.0);
+                for (value, order) in data.slice::<f32>("values").iter_mut().zip(order) {
+                    *value = *order as f32;
+                }
+            })
+    }
+
+    fn scale(rows: usize, order: &[u32], values: &mut [f32], weights: &[f32]) -> Result<()> {
+        let last: u8 = (rows - 1).try_into()?;
+        if order.iter().any(|&order| order > last.into()) {
+            return Err(Error::new("the order is no permutation"));
+        }
+        assert!(rows != 13, "{rows} is unlucky");
+        for (value, weight) in values.iter_mut().zip(weights) {
+            *value *= weight;
+        }
+        Ok(())
+    }
+
+    #[gpubench(axes(rows = [8]), inputs = permuted, reference = scale, exact)]
+    fn scaling(
+        cx: &mut Launcher,
+        rows: usize,
+        order: In<u32>,
+        values: InOut<f32>,
+        weights: Constant<f32>,
+    ) -> Result<()> {
+        assert!(!order.is_empty());
+        let all = rows / (rows - 5).min(1);
+        cx.copy(weights.range(..all), values)
+    }
+}
+
+fn benchmark(path: &str) -> Benchmark {
+    catalog()
+        .benchmarks
+        .into_iter()
+        .find(|benchmark| benchmark.path == path)
+        .expect(path)
 }
 
 #[test]
@@ -140,4 +295,196 @@ fn an_axis_value_that_is_not_of_its_type_is_an_error() {
     );
     let (_, message) = record("image::grayscale", params([("width", 1), ("height", 1), ("depth", 1)])).unwrap_err();
     assert_eq!(message, "`image::grayscale` has no axis `depth`");
+}
+
+#[test]
+fn benchmarks_are_listed_by_path() {
+    let paths: Vec<String> = catalog()
+        .benchmarks
+        .into_iter()
+        .map(|benchmark| benchmark.path)
+        .collect();
+    let expected = [
+        "axes::kinds",
+        "axes::nothing",
+        "image::grayscale",
+        "matrices::scaling",
+        "sums::atomics",
+        "sums::tree::two-passes",
+    ];
+    assert_eq!(paths, expected);
+}
+
+#[test]
+fn a_source_that_is_embedded_twice_is_listed_once() {
+    let sources: Vec<String> = catalog().sources.into_iter().map(|source| source.name).collect();
+    assert_eq!(sources, ["kernels/image.cu", "kernels/sums.cu"]);
+}
+
+#[test]
+fn implementations_of_a_problem_share_what_it_says_and_add_their_own() {
+    let (atomics, tree) = (benchmark("sums::atomics"), benchmark("sums::tree::two-passes"));
+    assert_eq!(
+        (atomics.problem.as_str(), tree.problem.as_str()),
+        ("sums::sum", "sums::sum")
+    );
+    assert_eq!(
+        (atomics.selection, tree.selection),
+        (Selection::Default, Selection::Ignored)
+    );
+    let cuda = Requirement::Device(DeviceKind::Cuda);
+    assert_eq!(atomics.requirements, [cuda.clone()]);
+    assert_eq!(tree.requirements, [cuda, Requirement::Capability(90)]);
+    let names: Vec<&str> = tree.axes.iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["len", "block"]);
+    let of_cpu = |benchmark: &Benchmark| {
+        let [(DeviceKind::Cpu, axes)] = &benchmark.device_axes[..] else {
+            panic!("{:?}", benchmark.device_axes)
+        };
+        axes.iter()
+            .map(|axis| (axis.name.clone(), axis.values.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of_cpu(&atomics), [("len".to_owned(), vec![AxisValue::Int(1024)])]);
+    let replaced = [
+        ("len".to_owned(), vec![AxisValue::Int(4096)]),
+        ("block".to_owned(), vec![AxisValue::Int(32)]),
+    ];
+    assert_eq!(of_cpu(&tree), replaced);
+}
+
+#[test]
+fn a_plan_names_scratch_tensors_templates_and_sources_by_position() {
+    let recording = record("sums::tree::two-passes", params([("len", 512), ("block", 64)])).unwrap();
+    let Fill::Kernel(ramp) = &recording.tensors[0].fill else {
+        panic!("{:?}", recording.tensors[0])
+    };
+    assert_eq!((ramp.source, ramp.name.as_str()), (1, "ramp"));
+    assert_eq!(recording.tensors[1].role, Role::Scratch);
+    let [Step::Launch(partial), Step::Launch(total)] = &recording.plan.steps[..] else {
+        panic!("{:?}", recording.plan)
+    };
+    assert_eq!(
+        (partial.kernel.source, partial.kernel.name.as_str()),
+        (1, "partial_sums<64>")
+    );
+    assert_eq!(partial.grid, [8, 1, 1]);
+    assert_eq!(total.arguments[2], Argument::Value(2u64.to_le_bytes().to_vec()));
+}
+
+#[test]
+fn axes_have_the_types_of_the_parameters() {
+    let values: Vec<Vec<AxisValue>> = benchmark("axes::kinds")
+        .axes
+        .into_iter()
+        .map(|axis| axis.values)
+        .collect();
+    let text = |text: &str| AxisValue::Text(text.to_owned());
+    let expected = [
+        vec![AxisValue::Int(3), AxisValue::Int(4)],
+        vec![AxisValue::Int(0), AxisValue::Int(-1), AxisValue::Int(-2)],
+        vec![AxisValue::Float(0.1), AxisValue::Float(1.0)],
+        vec![AxisValue::Float(0.5)],
+        vec![AxisValue::Int(0), AxisValue::Int(1)],
+        vec![text("rows"), text("columns")],
+    ];
+    assert_eq!(values, expected);
+    assert_eq!(benchmark("axes::kinds").selection, Selection::Ignored);
+}
+
+#[test]
+fn every_kind_of_value_reaches_the_function() {
+    let kinds = |order: &str| {
+        let values = [
+            ("len", AxisValue::Int(3)),
+            ("shift", AxisValue::Int(-1)),
+            ("scale", AxisValue::Float(0.1)),
+            ("ratio", AxisValue::Int(2)),
+            ("reverse", AxisValue::Int(1)),
+            ("order", AxisValue::Text(order.to_owned())),
+        ];
+        values.map(|(name, value)| (name.to_owned(), value)).to_vec()
+    };
+    assert_eq!(record("axes::kinds", kinds("rows")).unwrap().plan.scratch, [3]);
+    let failed = (Status::Failed, "no columns: 3 -1 0.1 2 true".to_owned());
+    assert_eq!(record("axes::kinds", kinds("columns")).unwrap_err(), failed);
+}
+
+#[test]
+fn a_benchmark_without_axes_and_tensors_is_one_empty_case() {
+    let recording = record("axes::nothing", vec![]).unwrap();
+    assert!(recording.tensors.is_empty() && recording.plan.steps.is_empty());
+    assert_eq!(recording.work, Work::default());
+}
+
+#[test]
+fn recording_twice_gives_the_same() {
+    let once = || record("sums::tree::two-passes", params([("len", 512), ("block", 64)])).unwrap();
+    assert_eq!(once(), once());
+}
+
+#[test]
+fn a_generator_fills_its_tensors_from_the_seed_and_the_reference_reads_them() {
+    let mut memory = Memory::of("matrices::scaling", params([("rows", 8)]));
+    memory.generate(5).unwrap();
+    let order = memory.u32s("order");
+    let values: Vec<f32> = order.iter().map(|&order| order as f32).collect();
+    assert_eq!(memory.f32s("values"), values);
+    assert_eq!(memory.f32s("weights"), [2.0; 8]);
+    memory.reference().unwrap();
+    assert_eq!(
+        memory.f32s("values"),
+        values.iter().map(|value| 2.0 * value).collect::<Vec<_>>()
+    );
+
+    let mut again = Memory::of("matrices::scaling", params([("rows", 8)]));
+    again.generate(5).unwrap();
+    assert_eq!(again.u32s("order"), order);
+    again.generate(6).unwrap();
+    assert_ne!(again.u32s("order"), order);
+}
+
+#[test]
+fn an_error_of_a_reference_is_its_message() {
+    let mut memory = Memory::of("matrices::scaling", params([("rows", 8)]));
+    memory.bytes("order").fill(9);
+    assert_eq!(
+        memory.reference().unwrap_err(),
+        (Status::Failed, "the order is no permutation".to_owned())
+    );
+}
+
+#[test]
+fn a_panic_of_user_code_is_its_message_and_place() {
+    let mut memory = Memory::of("matrices::scaling", params([("rows", 13)]));
+    memory.generate(0).unwrap();
+    let (status, message) = memory.reference().unwrap_err();
+    assert_eq!(status, Status::Panicked);
+    assert!(
+        message.starts_with("13 is unlucky (at ") && message.contains("tests/abi/main.rs:"),
+        "{message}"
+    );
+
+    let mut memory = Memory::of("matrices::scaling", params([("rows", 100)]));
+    let (status, message) = memory.generate(0).unwrap_err();
+    assert!(
+        status == Status::Panicked && message.starts_with("100 rows are too many (at "),
+        "{message}"
+    );
+
+    let (status, message) = record("matrices::scaling", params([("rows", 5)])).unwrap_err();
+    assert!(
+        status == Status::Panicked && message.starts_with("attempt to divide by zero (at "),
+        "{message}"
+    );
+}
+
+#[test]
+fn memory_that_does_not_fit_its_tensor_is_refused() {
+    let mut memory = Memory::of("image::grayscale", params([("width", 2), ("height", 1)]));
+    let failed = (
+        Status::Failed,
+        "memory of tensor `rgb`: 23 bytes were lent, 24 are needed".to_owned(),
+    );
+    assert_eq!(memory.reference_with_short_memory().unwrap_err(), failed);
 }
