@@ -131,7 +131,12 @@ impl<E: Expected + ?Sized> Display for Explanation<'_, E> {
         writeln!(f, "{ERROR}error{ERROR:#}: {}", self.0)?;
         let mut cause = self.0.source();
         while let Some(error) = cause {
-            writeln!(f, "{CAUSE}caused by{CAUSE:#}: {error}")?;
+            // Other crates' errors may have several lines, some of which look like errors of their own.
+            writeln!(
+                f,
+                "{CAUSE}caused by{CAUSE:#}: {}",
+                error.to_string().replace('\n', "\n  ")
+            )?;
             cause = error.source();
         }
         if let Some(hint) = self.0.hint() {

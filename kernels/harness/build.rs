@@ -26,7 +26,7 @@ fn host_kernels() -> cc::Build {
     build
         .cpp(true)
         .cpp_link_stdlib(None)
-        .file("cuda/host.cpp")
+        .files(["cuda/host.cpp", "cuda/host_clock.cpp"])
         .include("cuda")
         .include("include")
         .include("shim")

@@ -97,7 +97,7 @@ fn parse_attach(frame: Frame) -> Result<Attachment, AuthorError> {
         benchmark: head.benchmark,
         request: request.to_vec(),
         recording,
-        layouts: bytemuck::pod_collect_to_vec(layouts),
+        layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
         modules: decode_modules(modules).ok_or_else(damaged)?,
         descriptors: frame.descriptors,
     })

@@ -7,7 +7,7 @@ use gpubench::catalog::{Fill, Recording};
 
 use crate::device::ClockBound;
 use crate::roles::{AuthorClient, AuthorProblem, BufferGrant, Interrupt, Output, RefereeClient, RoleFailure, WorkerClient, WorkerLaunch};
-use crate::stats::{StopReason, StopRule, WarmUp};
+use crate::stats::{StopReason, StopRule, WarmUpRule};
 use crate::verdict::{Ending, Evidence, Judgement, Verdict, WindowEvidence, judge};
 use crate::window::{ConductError, Conducted, Conductor, Generation, Place, Seeds, WindowKind};
 
@@ -37,6 +37,8 @@ pub struct ReadyCase<'a> {
 /// How cases are measured.
 #[derive(Debug)]
 pub struct Protocol<'a> {
+    /// When the warm-up is over.
+    pub warm_up: WarmUpRule,
     /// When there are samples enough.
     pub stop: StopRule,
     /// How long a window may take.
@@ -196,15 +198,15 @@ impl<'a> Sampling<'a> {
 
     /// Windows of the same kind as the sampled ones, until their running median settles. They are checked like all others.
     fn warm_up(&mut self, conductor: &mut Conductor<'_>, worker: &mut WorkerClient) -> Result<Next, ConductError> {
-        let mut warm_up = WarmUp::default();
+        let mut elapsed_ns = Vec::new();
         let started = Instant::now();
         loop {
             if self.window(conductor, worker, WindowKind::Timed)? == Next::Enough {
                 return Ok(Next::Enough);
             }
             self.warm_up += 1;
-            let Some(elapsed_ns) = self.last_elapsed() else { return Ok(Next::Enough) };
-            if warm_up.is_settled(elapsed_ns, started.elapsed()) {
+            elapsed_ns.extend(self.windows.last().and_then(|window| Some(window.claim.as_deref()?.elapsed_ns)));
+            if self.protocol.warm_up.decide(&elapsed_ns, started.elapsed()).is_some() {
                 return Ok(Next::Another);
             }
         }
@@ -278,10 +280,6 @@ impl<'a> Sampling<'a> {
     fn last_is_wrong(&self) -> bool {
         let last = &self.windows[self.windows.len().saturating_sub(1)..];
         self.ending == Ending::Stopped && self.judge(last, Ending::Stopped).verdict == Verdict::WrongOutput
-    }
-
-    fn last_elapsed(&self) -> Option<f64> {
-        Some(self.windows.last()?.claim.as_deref()?.elapsed_ns)
     }
 
     fn keep_sample(&mut self) {

@@ -1,16 +1,32 @@
 //! The command from its options to its exit code.
-#![forbid(unsafe_code)]
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use gpubench::catalog::Catalog;
 
-use super::options::{Action, RunOptions, Verbosity};
-use crate::{
-    build::{Built, build_cdylibs},
-    error::{ExpectedError, print_warning},
-    exit_code::ExitCode,
-};
+use super::authors::{AuthorSettings, Authors, own_benchmarks};
+use super::cases::{Case, CaseDevice, Disposition, Naming, PackageCatalog, select_cases};
+use super::environment;
+use super::failure::CaseFailure;
+use super::kernels::{self, Modules};
+use super::measure::{Protocol, ReadyCase, measure};
+use super::options::{Action, AfterFailure, DeviceChoice, MasterSeed, RunOptions, UserOutput, Verbosity};
+use super::recordings::{RecordedCase, record_cases};
+use super::reporting::{Reporting, started};
+use super::result::fill_in;
+use crate::build::kernels::HostCompiler;
+use crate::build::{Built, BuiltLibrary, build_cdylibs};
+use crate::device::cpu::{self, available_threads};
+use crate::device::{ClockBound, Facts};
+use crate::error::{ExpectedError, print_warning};
+use crate::exit_code::ExitCode;
+use crate::report::{BenchmarkComplete, BenchmarkStarted, Phase, RunEnd};
+use crate::roles::{Interrupt, Output, RefereeClient};
+use crate::stats::{StopRule, WarmUpRule};
+use crate::verdict::{Cause, Verdict};
+use crate::window::Seeds;
+use crate::wire::{FlushKind, Hello};
 
 /// Does what the options say.
 ///
@@ -18,39 +34,342 @@ use crate::{
 ///
 /// Whatever keeps the run from having a result for every selected case. A benchmark that fails is a result.
 pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted)).map_err(|source| ExpectedError::Internal {
-            what: "cannot listen to signals".to_owned(),
-            source: source.into(),
-        })?;
-    }
-    let built = build_cdylibs(&options.build, &interrupted)?;
+    let interrupt = Interrupt::catch().map_err(|source| ExpectedError::Internal {
+        what: "cannot listen to signals".to_owned(),
+        source: source.into(),
+    })?;
+    let built = build_cdylibs(&options.build, interrupt.flag())?;
     for notice in &built.notices {
         print_warning(notice);
     }
-    match options.action {
-        Action::Build => {
-            if options.output.verbosity > Verbosity::Quiet {
-                name_libraries(&built);
-            }
-            Ok(ExitCode::Success)
+    if options.action == Action::Build {
+        if options.output.verbosity > Verbosity::Quiet {
+            name_libraries(&built);
         }
-        Action::List | Action::Measure => Err(ExpectedError::Internal {
-            what: "cannot go on after the build".to_owned(),
-            source: "the author process is not connected".into(),
-        }),
+        return Ok(ExitCode::Success);
     }
+    let facts = choose_device(options)?;
+    let settings = AuthorSettings {
+        within: options.measurement.limits.reference,
+        output: user_output(options),
+        interrupt: &interrupt,
+    };
+    let (authors, catalogs) = Authors::start(&built.libraries, settings)?;
+    let cases = choose_cases(options, &built, &catalogs, &facts)?;
+    if options.action == Action::List {
+        super::list::print(&cases, Naming::for_packages(built.libraries.len()), options.output.format)?;
+        return Ok(ExitCode::Success);
+    }
+    let run = Run { options, built: &built, catalogs: &catalogs, facts: &facts, cases: &cases, interrupt: &interrupt };
+    run.measure(authors)
 }
 
 /// As `cargo bench --no-run` names its executables.
 fn name_libraries(built: &Built) {
     for library in &built.libraries {
-        anstream::eprintln!(
-            "     Library {} v{} ({})",
-            library.package,
-            library.version,
-            library.library
-        );
+        let BuiltLibrary { package, version, library, .. } = library;
+        anstream::eprintln!("     Library {package} v{version} ({library})");
     }
+}
+
+/// The device that was asked for.
+fn choose_device(options: &RunOptions) -> Result<Facts, ExpectedError> {
+    match options.device.choice {
+        DeviceChoice::Auto | DeviceChoice::Kind(gpubench::catalog::DeviceKind::Cpu) => {
+            Ok(cpu::facts(options.device.threads.unwrap_or_else(available_threads)))
+        }
+        DeviceChoice::Kind(gpubench::catalog::DeviceKind::Cuda) => Err(ExpectedError::SetupMissing {
+            what: "this version has no CUDA device".to_owned(),
+            hint: "`--device cpu` runs the kernels on the built-in CPU device".to_owned(),
+        }),
+    }
+}
+
+fn user_output(options: &RunOptions) -> Output {
+    match options.output.user_output {
+        UserOutput::Captured => Output::Captured,
+        UserOutput::Shown => Output::Inherited,
+    }
+}
+
+fn choose_cases(
+    options: &RunOptions,
+    built: &Built,
+    catalogs: &[Catalog],
+    facts: &Facts,
+) -> Result<Vec<LibraryCase>, ExpectedError> {
+    let packages: Vec<PackageCatalog<'_>> = built
+        .libraries
+        .iter()
+        .zip(catalogs)
+        .map(|(library, catalog)| PackageCatalog { package: &library.package, catalog })
+        .collect();
+    let device = CaseDevice { kind: facts.device.kind, capability: facts.device.capability };
+    let own: Vec<Vec<usize>> =
+        built.libraries.iter().zip(catalogs).map(|(library, catalog)| own_benchmarks(library, catalog)).collect();
+    let cases = select_cases(&packages, device, &options.cases)?;
+    let position = |case: &Case| built.libraries.iter().position(|library| library.package == case.package);
+    Ok(cases
+        .into_iter()
+        .filter_map(|case| Some(LibraryCase { library: position(&case)?, case }))
+        .filter(|chosen| own[chosen.library].contains(&chosen.case.benchmark))
+        .collect())
+}
+
+/// A case and the library it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct LibraryCase {
+    /// Position of the library.
+    pub(super) library: usize,
+    /// The case.
+    pub(super) case: Case,
+}
+
+struct Run<'a> {
+    options: &'a RunOptions,
+    built: &'a Built,
+    catalogs: &'a [Catalog],
+    facts: &'a Facts,
+    cases: &'a [LibraryCase],
+    interrupt: &'a Interrupt,
+}
+
+/// A case that can be measured or has its failure already.
+type Prepared = Result<(RecordedCase, Vec<(u32, PathBuf)>), CaseFailure>;
+
+/// The user wants the run to end.
+struct Interrupted;
+
+impl Run<'_> {
+    fn measure(&self, mut authors: Authors<'_>) -> Result<ExitCode, ExpectedError> {
+        let seeds = self.seeds()?;
+        let compiler = HostCompiler::find()?;
+        let environment = environment::environment(
+            self.facts,
+            self.facts.device.multiprocessors,
+            self.options.measurement.flush_bytes,
+            Some(compiler.identity()),
+        );
+        let device = environment::device(self.facts);
+        let packages: Vec<&str> = self.built.libraries.iter().map(|library| library.package.as_str()).collect();
+        let mut reporting = Reporting::new(self.options, packages.len())?;
+        let announced: Vec<BenchmarkStarted> = self
+            .cases
+            .iter()
+            .enumerate()
+            .map(|(index, chosen)| started(reporting.run_id(), &chosen.case, index))
+            .collect();
+        reporting.run_started(device, environment, &seeds, &packages, &announced)?;
+
+        let prepared = match self.prepare(&mut authors, &compiler, &mut reporting)? {
+            Ok(prepared) => prepared,
+            Err(Interrupted) => return reporting.finish(RunEnd::Interrupted),
+        };
+        let mut referee = None;
+        for (number, ((chosen, prepared), announced)) in self.cases.iter().zip(prepared).zip(&announced).enumerate() {
+            if self.interrupt.is_set() {
+                return reporting.finish(RunEnd::Interrupted);
+            }
+            reporting.benchmark_started(announced)?;
+            let began = Instant::now();
+            let library = chosen.library;
+            let outcome = match (&chosen.case.disposition, prepared) {
+                (Disposition::Skip(reason), _) => Ok(self.skipped(chosen, announced, reason)),
+                (Disposition::Run, Err(failure)) => Ok(self.failed(chosen, announced, failure)),
+                (Disposition::Run, Ok(ready)) => {
+                    let number = number as u64;
+                    self.run_case(number, chosen, announced, &ready, &seeds, &mut authors, &mut referee, &mut reporting)
+                }
+            };
+            let Ok(mut result) = outcome else { return reporting.finish(RunEnd::Interrupted) };
+            result.wall_ns = began.elapsed().as_nanos() as u64;
+            if result.cause.is_some_and(is_of_author) {
+                authors.retire(library);
+            }
+            let failed = result.verdict.is_failure();
+            reporting.benchmark_complete(&result)?;
+            if failed && self.options.after_failure == AfterFailure::Stop {
+                return reporting.finish(RunEnd::FailedFast);
+            }
+        }
+        reporting.finish(RunEnd::Completed)
+    }
+
+    fn seeds(&self) -> Result<Seeds, ExpectedError> {
+        match self.options.measurement.seed {
+            MasterSeed::Pinned(master) => Ok(Seeds::new(master)),
+            MasterSeed::Fresh => Seeds::from_os().map_err(|source| ExpectedError::Internal {
+                what: "the operating system gives no random seed".to_owned(),
+                source: source.into(),
+            }),
+        }
+    }
+
+    /// Records every case that runs and compiles what the recordings use.
+    fn prepare(
+        &self,
+        authors: &mut Authors<'_>,
+        compiler: &HostCompiler,
+        reporting: &mut Reporting<'_>,
+    ) -> Result<Result<Vec<Prepared>, Interrupted>, ExpectedError> {
+        let mut prepared: Vec<Option<Prepared>> = self.cases.iter().map(|_| None).collect();
+        let cache = self.built.target_directory.join("gpubench").join("kernels").into_std_path_buf();
+        for (library, catalog) in self.catalogs.iter().enumerate() {
+            let positions: Vec<usize> = (0..self.cases.len())
+                .filter(|position| {
+                    let chosen = &self.cases[*position];
+                    chosen.library == library && chosen.case.disposition == Disposition::Run
+                })
+                .collect();
+            let cases: Vec<&Case> = positions.iter().map(|position| &self.cases[*position].case).collect();
+            reporting.phase(Phase::Recording)?;
+            let facts = &self.facts.device;
+            let Ok(recorded) = record_cases(&cases, library, catalog, facts, authors, self.interrupt) else {
+                return Ok(Err(Interrupted));
+            };
+            reporting.phase(Phase::Compiling)?;
+            let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
+            let modules = kernels::compile(compiler, catalog, recordings, &cache);
+            reporting.show_compile_errors(&modules);
+            for (position, recorded) in positions.into_iter().zip(recorded) {
+                prepared[position] = Some(recorded.and_then(|recorded| with_modules(recorded, &modules)));
+            }
+        }
+        let skipped = || Err(CaseFailure::error(Cause::Internal, "it was not prepared"));
+        Ok(Ok(prepared.into_iter().map(|prepared| prepared.unwrap_or_else(skipped)).collect()))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a case meets every part of the run once")]
+    fn run_case(
+        &self,
+        number: u64,
+        chosen: &LibraryCase,
+        announced: &BenchmarkStarted,
+        (recorded, modules): &(RecordedCase, Vec<(u32, PathBuf)>),
+        seeds: &Seeds,
+        authors: &mut Authors<'_>,
+        referee: &mut Option<RefereeClient>,
+        reporting: &mut Reporting<'_>,
+    ) -> Result<BenchmarkComplete, Interrupted> {
+        let stopping = self.options.measurement.stopping;
+        let tick_ns = self.facts.clock_tick_ns;
+        let clock_bound: &ClockBound = &self.facts.clock_bound;
+        let protocol = Protocol {
+            warm_up: WarmUpRule { tick_ns, ..WarmUpRule::default() },
+            stop: StopRule {
+                target_cv: stopping.target_cv,
+                min_samples: stopping.min_samples as usize,
+                max_samples: stopping.max_samples as usize,
+                max_time: stopping.max_time,
+                tick_ns,
+                ..StopRule::default()
+            },
+            within: self.options.measurement.limits.window,
+            threads: self.facts.device.multiprocessors,
+            output: user_output(self.options),
+            clock_bound,
+            seeds,
+            interrupt: self.interrupt,
+        };
+        let case = ReadyCase {
+            number,
+            benchmark: chosen.case.benchmark as u32,
+            request: &recorded.request,
+            recording: &recorded.recording,
+            encoded: &recorded.encoded,
+            modules,
+        };
+        let attempt = (|| {
+            let referee = self.referee(seeds, referee)?;
+            let author = authors.client(chosen.library).map_err(super::measure::MeasureError::Attach)?;
+            measure(&case, &protocol, referee, author, &mut |samples| reporting.progress(samples))
+        })();
+        match attempt {
+            Ok(measured) => {
+                let mut result = self.result(chosen, announced, Verdict::Pass);
+                fill_in(&mut result, &recorded.recording, measured, stopping.target_cv);
+                Ok(result)
+            }
+            Err(error) => {
+                let failure = CaseFailure::of_measuring(&error).ok_or(Interrupted)?;
+                // Its state is unknown now; the next case gets a new one.
+                *referee = None;
+                Ok(self.failed(chosen, announced, failure))
+            }
+        }
+    }
+
+    fn referee<'r>(
+        &self,
+        seeds: &Seeds,
+        slot: &'r mut Option<RefereeClient>,
+    ) -> Result<&'r mut RefereeClient, super::measure::MeasureError> {
+        let referee = match slot.take() {
+            Some(referee) => referee,
+            None => {
+                let hello = Hello {
+                    master_seed: *seeds.master(),
+                    flush_bytes: self.options.measurement.flush_bytes,
+                    threads: self.facts.device.multiprocessors,
+                    flush_kind: FlushKind::default().number(),
+                };
+                RefereeClient::spawn(&hello, Output::Captured, self.interrupt)
+                    .map_err(super::measure::MeasureError::Open)?
+            }
+        };
+        Ok(slot.insert(referee))
+    }
+
+    fn result(&self, chosen: &LibraryCase, announced: &BenchmarkStarted, verdict: Verdict) -> BenchmarkComplete {
+        let device = environment::device(self.facts).short();
+        let mut result = BenchmarkComplete::unmeasured(announced, device, verdict);
+        let benchmark = self.catalogs[chosen.library].benchmarks.get(chosen.case.benchmark);
+        result.problem = benchmark.map(|benchmark| benchmark.problem.clone());
+        result
+    }
+
+    fn skipped(&self, chosen: &LibraryCase, announced: &BenchmarkStarted, reason: &str) -> BenchmarkComplete {
+        let mut result = self.result(chosen, announced, Verdict::Skipped);
+        result.cause = Some(Cause::Unsupported);
+        result.message = Some(reason.to_owned());
+        result
+    }
+
+    fn failed(&self, chosen: &LibraryCase, announced: &BenchmarkStarted, failure: CaseFailure) -> BenchmarkComplete {
+        let mut result = self.result(chosen, announced, failure.verdict);
+        result.cause = Some(failure.cause);
+        result.message = Some(failure.message);
+        result
+    }
+}
+
+/// The modules a recorded case uses, or the failure of the first that did not compile.
+fn with_modules(recorded: RecordedCase, modules: &Modules) -> Prepared {
+    let mut used: Vec<(u32, PathBuf)> = Vec::new();
+    for kernel in kernels::kernels_of(&recorded.recording) {
+        if used.iter().any(|(source, _)| *source == kernel.source) {
+            continue;
+        }
+        match modules.get(&kernel.source) {
+            Some(Ok(path)) => used.push((kernel.source, path.clone())),
+            Some(Err(failure)) => return Err(failure.clone()),
+            None => return Err(CaseFailure::error(Cause::Internal, "its kernels were not compiled")),
+        }
+    }
+    Ok((recorded, used))
+}
+
+/// Whether a cause leaves the author in a state that no other case should meet.
+fn is_of_author(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::ReferenceFailed
+            | Cause::ReferenceTimeout
+            | Cause::GeneratorFailed
+            | Cause::GeneratorTimeout
+            | Cause::AuthorFailed
+            | Cause::RefereeFailed
+            | Cause::WorkerFailed
+            | Cause::Internal
+    )
 }

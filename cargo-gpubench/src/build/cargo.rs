@@ -4,8 +4,11 @@
 use std::{
     env,
     ffi::OsString,
-    process::{Command, Stdio},
+    os::unix::process::ExitStatusExt,
+    process::{Command, ExitStatus, Stdio},
 };
+
+use rustix::process::Signal;
 
 use super::{
     FeatureSelection, ManifestOptions,
@@ -87,5 +90,24 @@ impl CargoArguments for CargoProgress {
         if *self == Self::Quiet {
             command.arg("--quiet");
         }
+    }
+}
+
+/// Whether a child ended because of the signal that Ctrl-C sends, or of a request to terminate.
+pub(super) fn stopped_by_interrupt(status: ExitStatus) -> bool {
+    let signals = [Signal::INT, Signal::TERM].map(Signal::as_raw);
+    status.signal().is_some_and(|signal| signals.contains(&signal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn being_interrupted_is_told_from_failing() {
+        assert!(stopped_by_interrupt(ExitStatus::from_raw(2)));
+        assert!(stopped_by_interrupt(ExitStatus::from_raw(15)));
+        assert!(!stopped_by_interrupt(ExitStatus::from_raw(101 << 8)));
+        assert!(!stopped_by_interrupt(ExitStatus::from_raw(9)));
     }
 }

@@ -2,24 +2,18 @@
 #![forbid(unsafe_code)]
 
 use std::{
-    io::{self, BufReader},
-    os::unix::process::ExitStatusExt,
-    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
-    sync::{
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError},
-    },
-    thread,
-    time::Duration,
+    process::Command,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_metadata::{Artifact, BuildScript, CrateType, Message, Package};
-use rustix::process::{Pid, Signal};
+use cargo_metadata::{Artifact, CrateType, Package};
 
 use super::{
     BuildError, BuildNotice, BuildOptions, Profile,
-    cargo::{Cargo, CargoArguments},
+    cargo::{Cargo, CargoArguments, stopped_by_interrupt},
+    cargo_messages::{BuildingCargo, Outputs},
+    compiler::Compiler,
     entry_symbol::{EntryPoint, find_entry_point},
     metadata::Workspace,
     select::{Request, SelectedPackage, select_packages},
@@ -30,9 +24,6 @@ use super::{
 /// `cargo rustc --profile bench` itself would build a test harness instead of a library.
 const PROFILE: &str = "gpubench";
 const PROFILE_CONFIG: &str = r#"profile.gpubench.inherits="bench""#;
-
-/// How often a silent build looks for an interruption.
-const ATTENTION: Duration = Duration::from_millis(50);
 
 /// What a build yields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +41,8 @@ pub struct Built {
 pub struct BuiltLibrary {
     /// Name of the package.
     pub package: String,
+    /// Name of its library in Rust, as `module_path!` has it.
+    pub crate_name: String,
     /// Its version.
     pub version: String,
     /// The directory of its manifest.
@@ -69,10 +62,10 @@ pub struct BuiltLibrary {
 /// Cargo cannot be started or fails, the selection names no suitable package, no library has benchmarks, or the build was interrupted.
 pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result<Built, BuildError> {
     let cargo = Cargo::from_environment();
-    let workspace = Workspace::load(&cargo, options)?;
+    let compiler = Compiler::ask()?;
+    let workspace = Workspace::load(&cargo, &compiler, options)?;
     let selected = select_packages(&workspace, &options.packages)?;
     let packages: Vec<_> = selected.packages.iter().map(|selected| selected.package).collect();
-    let compiler_libraries = compiler_library_directory()?;
 
     let mut notices = selected.notices;
     let mut libraries = Vec::new();
@@ -84,7 +77,7 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
             package,
         };
         let outputs = build.run(&packages, interrupted)?;
-        let library = outputs.into_library(&build, &compiler_libraries)?;
+        let library = outputs.into_library(&build, compiler.library_directory())?;
         match (find_entry_point(&library.library)?, request) {
             (EntryPoint::Exported, _) => libraries.push(library),
             (EntryPoint::Absent, Request::AmongOthers) if packages.len() > 1 => {
@@ -147,73 +140,51 @@ impl CdylibBuild<'_> {
     }
 
     fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {
-        let mut child = self
-            .command(selected)
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|source| BuildError::CargoNotStarted {
-                program: self.cargo.program(),
-                source,
-            })?;
-        let outputs = child
-            .stdout
-            .take()
-            .map(|stdout| collect_outputs(&messages_of(stdout), &child, interrupted));
-        let status = child.wait().map_err(|source| self.lost(source))?;
-        if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
-            return Err(BuildError::Interrupted);
-        }
-        if !status.success() {
-            return Err(BuildError::Failed {
-                package: self.package.name.to_string(),
-                status,
-            });
-        }
-        outputs
-            .unwrap_or_else(|| Ok(Outputs::default()))
-            .map_err(|source| self.lost(source))
-    }
-
-    fn lost(&self, source: io::Error) -> BuildError {
-        BuildError::CargoLost {
+        let cargo = BuildingCargo::start(self.command(selected)).map_err(|source| BuildError::CargoNotStarted {
             program: self.cargo.program(),
             source,
+        })?;
+        let (outputs, status) = cargo.listen(interrupted).map_err(|source| BuildError::CargoLost {
+            program: self.cargo.program(),
+            source,
+        })?;
+        if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
+            Err(BuildError::Interrupted)
+        } else if status.success() {
+            Ok(outputs)
+        } else {
+            Err(BuildError::Failed {
+                package: self.package.name.to_string(),
+                status,
+            })
         }
     }
-}
-
-/// What cargo says it made.
-#[derive(Debug, Default)]
-struct Outputs {
-    artifacts: Vec<Artifact>,
-    build_scripts: Vec<BuildScript>,
 }
 
 impl Outputs {
     fn into_library(self, build: &CdylibBuild<'_>, compiler_libraries: &Utf8Path) -> Result<BuiltLibrary, BuildError> {
         let package = build.package;
-        let library = self.shared_library_of(package).ok_or_else(|| BuildError::NoLibrary {
+        let (artifact, library) = self.shared_library_of(package).ok_or_else(|| BuildError::NoLibrary {
             package: package.name.to_string(),
         })?;
         Ok(BuiltLibrary {
             package: package.name.to_string(),
+            crate_name: artifact.target.name.replace('-', "_"),
             version: package.version.to_string(),
             root: package.manifest_path.parent().unwrap_or(Utf8Path::new("/")).to_owned(),
-            library_path: self.library_path(build.workspace, &library, compiler_libraries),
-            library,
+            library: library.to_owned(),
+            library_path: self.library_path(build.workspace, library, compiler_libraries),
         })
     }
 
-    fn shared_library_of(&self, package: &Package) -> Option<Utf8PathBuf> {
+    fn shared_library_of(&self, package: &Package) -> Option<(&Artifact, &Utf8Path)> {
         let is_cdylib = |artifact: &&Artifact| {
             artifact.package_id == package.id && artifact.target.crate_types.contains(&CrateType::CDyLib)
         };
-        let files = self
-            .artifacts
-            .iter()
-            .filter(is_cdylib)
-            .flat_map(|artifact| &artifact.filenames);
-        files.rev().find(|file| file.extension() == Some("so")).cloned()
+        self.artifacts.iter().filter(is_cdylib).find_map(|artifact| {
+            let file = artifact.filenames.iter().find(|file| file.extension() == Some("so"))?;
+            Some((artifact, file.as_path()))
+        })
     }
 
     /// As `cargo run` sets it: what build scripts link from inside the build, the library's own directory, the compiler's libraries.
@@ -256,77 +227,6 @@ fn without_kind(path: &Utf8Path) -> &Utf8Path {
     }
 }
 
-/// Reads cargo's messages on a thread of their own, so that waiting for the next one can look for interruptions.
-fn messages_of(stdout: ChildStdout) -> Receiver<io::Result<Message>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        for message in Message::parse_stream(BufReader::new(stdout)) {
-            if sender.send(message).is_err() {
-                break;
-            }
-        }
-    });
-    receiver
-}
-
-fn collect_outputs(
-    messages: &Receiver<io::Result<Message>>,
-    cargo: &Child,
-    interrupted: &AtomicBool,
-) -> io::Result<Outputs> {
-    let mut outputs = Outputs::default();
-    loop {
-        match messages.recv_timeout(ATTENTION) {
-            Ok(message) => match message? {
-                Message::CompilerArtifact(artifact) => outputs.artifacts.push(artifact),
-                Message::BuildScriptExecuted(script) => outputs.build_scripts.push(script),
-                _ => {}
-            },
-            Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
-                interrupt(cargo);
-                return Ok(outputs);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(outputs),
-        }
-    }
-}
-
-/// A terminal's Ctrl-C reaches cargo too; a signal sent to this process alone has to be handed on.
-fn interrupt(cargo: &Child) {
-    if let Some(pid) = i32::try_from(cargo.id()).ok().and_then(Pid::from_raw) {
-        // An error means that cargo is gone already, which is what is wanted.
-        let _ = rustix::process::kill_process(pid, Signal::INT);
-    }
-}
-
-/// Whether a child ended because of the signal that Ctrl-C sends, or of a request to terminate.
-pub(super) fn stopped_by_interrupt(status: ExitStatus) -> bool {
-    let signals = [Signal::INT, Signal::TERM].map(Signal::as_raw);
-    status.signal().is_some_and(|signal| signals.contains(&signal))
-}
-
-/// Where the compiler's own shared libraries are, for libraries built with `-C prefer-dynamic`.
-fn compiler_library_directory() -> Result<Utf8PathBuf, BuildError> {
-    let program = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let failed = |source| BuildError::CompilerDirectory {
-        program: program.clone(),
-        source,
-    };
-    let output = Command::new(&program)
-        .args(["--print", "target-libdir"])
-        .stdin(Stdio::null())
-        .output()
-        .map_err(failed)?;
-    if !output.status.success() {
-        return Err(failed(io::Error::other(
-            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        )));
-    }
-    let directory = String::from_utf8(output.stdout).map_err(|error| failed(io::Error::other(error)))?;
-    Ok(Utf8PathBuf::from(directory.trim_end()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,13 +235,5 @@ mod tests {
     fn the_kind_of_a_link_path_is_taken_off() {
         assert_eq!(without_kind(Utf8Path::new("native=/w/target/out")), "/w/target/out");
         assert_eq!(without_kind(Utf8Path::new("/w/a=b")), "/w/a=b");
-    }
-
-    #[test]
-    fn being_interrupted_is_told_from_failing() {
-        assert!(stopped_by_interrupt(ExitStatus::from_raw(2)));
-        assert!(stopped_by_interrupt(ExitStatus::from_raw(15)));
-        assert!(!stopped_by_interrupt(ExitStatus::from_raw(101 << 8)));
-        assert!(!stopped_by_interrupt(ExitStatus::from_raw(9)));
     }
 }

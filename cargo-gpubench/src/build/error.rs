@@ -128,9 +128,9 @@ pub enum BuildError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The compiler did not say where its own libraries are.
-    #[error("could not ask `{program}` for its library directory")]
-    CompilerDirectory {
+    /// The compiler did not say where it runs and where its own libraries are.
+    #[error("could not ask `{program}` about itself")]
+    CompilerSilent {
         /// What was started.
         program: String,
         /// Why.
@@ -159,7 +159,7 @@ impl Expected for BuildError {
             | Self::Failed { .. }
             | Self::NoLibrary { .. }
             | Self::LibraryUnreadable { .. }
-            | Self::CompilerDirectory { .. } => ExitCode::BuildFailed,
+            | Self::CompilerSilent { .. } => ExitCode::BuildFailed,
             Self::Interrupted => ExitCode::Interrupted,
         }
     }
@@ -196,6 +196,8 @@ pub enum Unsuitable {
     ProcMacro,
     /// It does not depend on the runtime.
     NoRuntime,
+    /// It is the runtime itself.
+    IsRuntime,
     /// It says `benchmarks = false`.
     OptedOut,
 }
@@ -206,6 +208,7 @@ impl fmt::Display for Unsuitable {
             Self::NoLibrary => "has no library, and benchmarks live in libraries",
             Self::ProcMacro => "is a procedural macro, which cannot have benchmarks",
             Self::NoRuntime => "does not depend on `gpubench-runtime`",
+            Self::IsRuntime => "is what benchmarks are written with, and has none",
             Self::OptedOut => "says in its manifest that it has no benchmarks",
         })
     }
@@ -217,25 +220,30 @@ impl Unsuitable {
             Self::NoLibrary => "move the benchmarks to `src/lib.rs`",
             Self::ProcMacro => "put the benchmarks in a library that uses the macro",
             Self::NoRuntime => "`cargo add gpubench-runtime` in that package; a dev-dependency does not do",
+            Self::IsRuntime => "select a package that depends on it",
             Self::OptedOut => "remove `benchmarks = false` from its `[package.metadata.gpubench]`",
         }
     }
 }
 
+/// Of many packages most have nothing to do with the runtime; what is worth saying is why the others were left out.
 fn nothing_suitable(considered: &[(String, Unsuitable)]) -> String {
-    match considered {
-        [] => "the selection of packages is empty".to_owned(),
-        [(package, reason)] => format!("package `{package}` {reason}: {}", reason.remedy()),
-        _ if considered.iter().all(|(_, reason)| *reason == Unsuitable::NoRuntime) => {
-            "none of the selected packages depends on `gpubench-runtime`; `--workspace` selects all of them".to_owned()
-        }
-        _ => {
-            let reasons: Vec<_> = considered
-                .iter()
-                .map(|(package, reason)| format!("`{package}` {reason}"))
-                .collect();
-            reasons.join("; ")
-        }
+    if let [(package, reason)] = considered {
+        return format!("package `{package}` {reason}: {}", reason.remedy());
+    }
+    let remarkable: Vec<_> = considered
+        .iter()
+        .filter(|(_, reason)| !matches!(reason, Unsuitable::NoRuntime | Unsuitable::IsRuntime))
+        .map(|(package, reason)| format!("`{package}` {reason}"))
+        .collect();
+    match &remarkable[..] {
+        [] if considered.is_empty() => "the selection of packages is empty".to_owned(),
+        [] => format!("none of {} packages depends on `gpubench-runtime`", considered.len()),
+        _ if remarkable.len() == considered.len() => remarkable.join("; "),
+        _ => format!(
+            "{}; no other package depends on `gpubench-runtime`",
+            remarkable.join("; ")
+        ),
     }
 }
 
@@ -268,5 +276,43 @@ impl fmt::Display for BuildNotice {
             Self::ExcludedNotFound { spec } => write!(f, "no package of this workspace fits `--exclude {spec}`"),
             Self::NoBenchmarks { package } => write!(f, "package `{package}` has no `#[gpubench]` functions"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hint(considered: &[(&str, Unsuitable)]) -> String {
+        let considered = considered
+            .iter()
+            .map(|(package, reason)| (package.to_string(), *reason))
+            .collect();
+        BuildError::NoSuitablePackage { considered }.hint().expect("a hint")
+    }
+
+    #[test]
+    fn one_package_is_told_what_to_do() {
+        assert_eq!(
+            hint(&[("a", Unsuitable::NoLibrary)]),
+            "package `a` has no library, and benchmarks live in libraries: move the benchmarks to `src/lib.rs`"
+        );
+    }
+
+    #[test]
+    fn of_many_packages_the_odd_ones_are_named() {
+        use Unsuitable::{NoRuntime, OptedOut, ProcMacro};
+        assert_eq!(
+            hint(&[("a", NoRuntime), ("b", NoRuntime)]),
+            "none of 2 packages depends on `gpubench-runtime`"
+        );
+        assert_eq!(
+            hint(&[("a", OptedOut), ("b", NoRuntime)]),
+            "`a` says in its manifest that it has no benchmarks; no other package depends on `gpubench-runtime`"
+        );
+        assert_eq!(
+            hint(&[("a", OptedOut), ("b", ProcMacro)]),
+            "`a` says in its manifest that it has no benchmarks; `b` is a procedural macro, which cannot have benchmarks"
+        );
     }
 }

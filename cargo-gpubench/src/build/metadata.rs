@@ -12,8 +12,8 @@ use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
 
 use super::{
     BuildError, BuildOptions,
-    cargo::{Cargo, CargoArguments},
-    cdylib::stopped_by_interrupt,
+    cargo::{Cargo, CargoArguments, stopped_by_interrupt},
+    compiler::Compiler,
     options::CargoColor,
 };
 
@@ -36,8 +36,8 @@ impl Workspace {
     /// # Errors
     ///
     /// Cargo does not start or fails, several versions of the runtime are in the graph.
-    pub(super) fn load(cargo: &Cargo, options: &BuildOptions) -> Result<Self, BuildError> {
-        let answer = ask_cargo(cargo, options)?;
+    pub(super) fn load(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<Self, BuildError> {
+        let answer = ask_cargo(cargo, compiler, options)?;
         let metadata: Metadata =
             serde_json::from_str(&answer).map_err(|source| BuildError::MetadataUnreadable { source })?;
         refuse_several_runtimes(&metadata)?;
@@ -114,13 +114,15 @@ fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> {
 }
 
 /// Runs `cargo metadata`. Its standard error goes on to ours while it runs, and is read for the conflict we know how to explain.
-fn ask_cargo(cargo: &Cargo, options: &BuildOptions) -> Result<String, BuildError> {
+///
+/// Without a platform cargo would want the packages of every platform, and `--offline` would fail for want of some never built here.
+fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<String, BuildError> {
     let lost = |source| BuildError::CargoLost {
         program: cargo.program(),
         source,
     };
     let mut command = cargo.command("metadata");
-    command.args(["--format-version", "1"]);
+    command.args(["--format-version", "1", "--filter-platform", compiler.host()]);
     options.manifest.add_to(&mut command);
     options.features.add_to(&mut command);
     options.output.progress.add_to(&mut command);

@@ -4,7 +4,9 @@
 //! under a profile that inherits the user's `bench` profile. Nothing that is built is loaded here.
 
 mod cargo;
+mod cargo_messages;
 mod cdylib;
+mod compiler;
 mod entry_symbol;
 mod error;
 mod features;

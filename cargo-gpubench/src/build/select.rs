@@ -161,7 +161,10 @@ fn suitability(workspace: &Workspace, package: &Package) -> Result<(), Unsuitabl
     if !kinds().any(is_library) {
         return Err(Unsuitable::NoLibrary);
     }
-    if package.name.as_str() == RUNTIME_PACKAGE || !workspace.depends_on_runtime(&package.id) {
+    if package.name.as_str() == RUNTIME_PACKAGE {
+        return Err(Unsuitable::IsRuntime);
+    }
+    if !workspace.depends_on_runtime(&package.id) {
         return Err(Unsuitable::NoRuntime);
     }
     Ok(())

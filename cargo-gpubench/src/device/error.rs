@@ -26,6 +26,9 @@ pub enum DeviceError {
     /// The tool's own kernels are not in this build.
     #[error("this build has no kernels for the CPU device: {0}")]
     NoHarness(String),
+    /// A check of the tool's own does not add up.
+    #[error("a check does not add up")]
+    Check(#[from] gpubench_harness::SummaryError),
     /// A kernel faulted; the stream carries out nothing after it.
     #[error("{0}")]
     Fault(Fault),

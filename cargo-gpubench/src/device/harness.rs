@@ -1,8 +1,13 @@
 //! The tool's own kernels on a device.
 
+use std::num::NonZeroU32;
+
 use gpubench::catalog::{DType, Fill, Tensor, Tolerance};
-use gpubench_harness::bindings::*;
-use gpubench_harness::{CheckSummary, Kernel, NoiseSummary};
+use gpubench_harness::arguments::{
+    Arguments, CheckArguments, CheckPartial, DigestArguments, FillArguments, FlushArguments, LinesArguments, NoiseArguments,
+    NoiseCheckArguments, NoisePartial, StampArguments,
+};
+use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, Processors, SummaryError, bindings, geometry};
 
 use super::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
 use crate::wire::FlushKind;
@@ -13,8 +18,11 @@ const TILE_BYTES: u64 = 4096;
 /// Tiles that a seal visits: 64 KiB. It runs in the worker's time slice and must not be worth hiding time in.
 const SEAL_TILES: u64 = 16;
 
+/// Bytes of a decoy line: a cache line of a GPU.
+const LINE_BYTES: u64 = 128;
+
 /// Most threads of a check that report on their own: bounds what the referee folds after a window.
-const MAX_PARTIALS: u64 = 4096;
+const MAX_PARTIALS: u64 = 1 << 17;
 
 /// The tool's kernels, loaded, with the private memory they report to.
 pub struct Harness {
@@ -64,7 +72,7 @@ impl Harness {
         for kernel in Kernel::ALL {
             functions.push((kernel, driver.function(module, kernel.name())?));
         }
-        let partial_bytes = MAX_PARTIALS * size_of::<gb_check_partial>().max(size_of::<gb_noise_partial>()) as u64;
+        let partial_bytes = MAX_PARTIALS * size_of::<CheckPartial>().max(size_of::<NoisePartial>()) as u64;
         Ok(Harness { functions, partials: driver.alloc(partial_bytes)?, sink: driver.alloc(8)? })
     }
 
@@ -83,17 +91,17 @@ impl Harness {
         key: u64,
     ) -> Result<(), DeviceError> {
         let (kind, a, b, low, span) = match tensor.fill {
-            Fill::Uniform { low, high } => (gb_fill_kind_GB_FILL_UNIFORM, low, high, 0, 0),
-            Fill::Normal { mean, stddev } => (gb_fill_kind_GB_FILL_NORMAL, mean, stddev, 0, 0),
+            Fill::Uniform { low, high } => (bindings::GB_FILL_UNIFORM, low, high, 0, 0),
+            Fill::Normal { mean, stddev } => (bindings::GB_FILL_NORMAL, mean, stddev, 0, 0),
             // Truncation is meant: the kernel computes modulo 2^64, and a span of 2^64 is its 0.
-            Fill::Integers { low, high } => (gb_fill_kind_GB_FILL_INTEGERS, 0.0, 0.0, low as i64, (high - low) as u64),
-            Fill::Bits => (gb_fill_kind_GB_FILL_BITS, 0.0, 0.0, 0, 0),
+            Fill::Integers { low, high } => (bindings::GB_FILL_INTEGERS, 0.0, 0.0, low as i64, (high - low) as u64),
+            Fill::Bits => (bindings::GB_FILL_BITS, 0.0, 0.0, 0, 0),
             Fill::Poison | Fill::Kernel(_) | Fill::Cpu => return Ok(()),
         };
         let len = elements(tensor);
         let (out, dtype) = (target.0, dtype_number(tensor.dtype));
-        let arguments = gb_fill_args { out, len, key, span, low, a, b, tensor: index, dtype, kind, reserved: 0 };
-        self.launch(driver, stream, Kernel::Fill, len, &arguments)
+        let arguments = FillArguments { out, len, key, span, low, a, b, tensor: index, dtype, kind, reserved: 0 };
+        self.launch(driver, stream, len * tensor.dtype.size() as u64, &arguments)
     }
 
     /// Queues: write noise. `offset` is where in the key's stream `target` lies.
@@ -109,8 +117,8 @@ impl Harness {
         key: u64,
         offset: u64,
     ) -> Result<(), DeviceError> {
-        let arguments = gb_noise_args { out: target.0, bytes, key, offset };
-        self.launch(driver, stream, Kernel::Noise, bytes, &arguments)
+        let arguments = NoiseArguments { out: target.0, bytes, key, offset };
+        self.launch(driver, stream, bytes, &arguments)
     }
 
     /// Compares bytes with the noise written there, and waits for the answer.
@@ -126,14 +134,13 @@ impl Harness {
         key: u64,
         offset: u64,
     ) -> Result<NoiseSummary, DeviceError> {
-        let partial_count = partial_count(bytes);
+        let partial_count = self.partial_count(driver, Kernel::NoiseCheck, bytes);
         let partials = self.partials.0;
-        let arguments = gb_noise_check_args { ptr: address.0, bytes, key, offset, partials, partial_count };
-        self.launch(driver, stream, Kernel::NoiseCheck, bytes, &arguments)?;
+        let arguments = NoiseCheckArguments { ptr: address.0, bytes, key, offset, partials, partial_count };
+        self.launch(driver, stream, bytes, &arguments)?;
         driver.synchronize(stream)?;
-        let mut partials = vec![gb_noise_partial::default(); partial_count as usize];
-        read_partials(driver, self.partials, &mut partials)?;
-        NoiseSummary::merge(&partials, bytes).map_err(|error| DeviceError::Load(Box::new(error)))
+        let memory = self.read_partials::<NoisePartial>(driver, partial_count)?;
+        Ok(NoiseSummary::from_memory(&memory, bytes)?)
     }
 
     /// Queues: copy some lines of a buffer from `source` to `target`, chosen by `key`.
@@ -150,8 +157,8 @@ impl Harness {
         key: u64,
     ) -> Result<(), DeviceError> {
         let lines = decoy_lines(bytes);
-        let arguments = gb_lines_args { target: target.0, source: source.0, bytes, key, lines };
-        self.launch(driver, stream, Kernel::Lines, lines, &arguments)
+        let arguments = LinesArguments { target: target.0, source: source.0, bytes, key, lines };
+        self.launch(driver, stream, lines * LINE_BYTES, &arguments)
     }
 
     /// Queues: go through the flush buffer.
@@ -167,11 +174,11 @@ impl Harness {
         kind: FlushKind,
     ) -> Result<(), DeviceError> {
         let kind = match kind {
-            FlushKind::Read => gb_flush_kind_GB_FLUSH_READ,
-            FlushKind::Write => gb_flush_kind_GB_FLUSH_WRITE,
+            FlushKind::Read => bindings::GB_FLUSH_READ,
+            FlushKind::Write => bindings::GB_FLUSH_WRITE,
         };
-        let arguments = gb_flush_args { ptr: buffer.0, bytes, sink: self.sink.0, kind, reserved: 0 };
-        self.launch(driver, stream, Kernel::Flush, bytes, &arguments)
+        let arguments = FlushArguments { ptr: buffer.0, bytes, sink: self.sink.0, kind, reserved: 0 };
+        self.launch(driver, stream, bytes, &arguments)
     }
 
     /// Queues: add the digest of a buffer to the word at `out`. The two words at `keys` are read when the kernel runs.
@@ -193,14 +200,14 @@ impl Harness {
             Coverage::Sample => SEAL_TILES,
             Coverage::Whole => 0,
         };
-        let arguments = gb_digest_args { ptr: address.0, bytes, keys, tile_bytes: TILE_BYTES, tiles, out };
+        let arguments = DigestArguments { ptr: address.0, bytes, keys, tile_bytes: TILE_BYTES, tiles, out };
         let visited = if tiles == 0 { bytes } else { bytes.min(tiles * TILE_BYTES) };
         let mut config = self.geometry(driver, Kernel::Digest, visited);
         if coverage == Coverage::Whole {
             // The check of an early-check window: it may start before the kernel before it has ended.
             config.dependence = gpubench::plan::Dependence::Programmatic;
         }
-        driver.launch(stream, self.function(Kernel::Digest)?, &config, &[bytes_of(&arguments)])
+        driver.launch(stream, self.function(Kernel::Digest)?, &config, &[arguments.as_bytes()])
     }
 
     /// Compares a tensor with the expected one, and waits for the answer.
@@ -215,11 +222,12 @@ impl Harness {
     ) -> Result<CheckSummary, DeviceError> {
         let Comparison { got, expected, len, dtype, tolerance, poison_key, poison_offset, order_key } = *comparison;
         let (mode, rtol, atol) = match tolerance {
-            Tolerance::Exact => (gb_check_mode_GB_CHECK_EXACT, 0.0, 0.0),
-            Tolerance::Close { rtol, atol } => (gb_check_mode_GB_CHECK_CLOSE, rtol, atol),
+            Tolerance::Exact => (bindings::GB_CHECK_EXACT, 0.0, 0.0),
+            Tolerance::Close { rtol, atol } => (bindings::GB_CHECK_CLOSE, rtol, atol),
         };
-        let partial_count = partial_count(len);
-        let arguments = gb_check_args {
+        let bytes = len * dtype.size() as u64;
+        let partial_count = self.partial_count(driver, Kernel::Check, bytes);
+        let arguments = CheckArguments {
             got: got.0,
             expected: expected.0,
             len,
@@ -233,11 +241,10 @@ impl Harness {
             dtype: dtype_number(dtype),
             mode,
         };
-        self.launch(driver, stream, Kernel::Check, len, &arguments)?;
+        self.launch(driver, stream, bytes, &arguments)?;
         driver.synchronize(stream)?;
-        let mut partials = vec![gb_check_partial::default(); partial_count as usize];
-        read_partials(driver, self.partials, &mut partials)?;
-        CheckSummary::merge(&partials, len).map_err(|error| DeviceError::Load(Box::new(error)))
+        let memory = self.read_partials::<CheckPartial>(driver, partial_count)?;
+        Ok(CheckSummary::from_memory(&memory, len)?)
     }
 
     /// Queues: write the device's clock, in nanoseconds, to `out`.
@@ -245,24 +252,43 @@ impl Harness {
     /// # Errors
     /// As [`Driver::launch`].
     pub fn stamp(&self, driver: &mut dyn Driver, stream: Stream, out: DevicePtr) -> Result<(), DeviceError> {
-        self.launch(driver, stream, Kernel::Stamp, 1, &gb_stamp_args { out: out.0 })
+        self.launch(driver, stream, 1, &StampArguments { out: out.0 })
     }
 
-    fn launch<A: Copy>(
+    /// Launches over `bytes` bytes of work.
+    fn launch<A: Arguments>(
         &self,
         driver: &mut dyn Driver,
         stream: Stream,
-        kernel: Kernel,
-        work: u64,
+        bytes: u64,
         arguments: &A,
     ) -> Result<(), DeviceError> {
-        let config = self.geometry(driver, kernel, work);
-        driver.launch(stream, self.function(kernel)?, &config, &[bytes_of(arguments)])
+        let config = self.geometry(driver, A::KERNEL, bytes);
+        driver.launch(stream, self.function(A::KERNEL)?, &config, &[arguments.as_bytes()])
     }
 
-    fn geometry(&self, driver: &dyn Driver, kernel: Kernel, work: u64) -> LaunchConfig {
-        let (grid, block) = gpubench_harness::geometry(kernel, work, driver.facts().device.multiprocessors);
-        LaunchConfig::linear(grid, block)
+    fn geometry(&self, driver: &dyn Driver, kernel: Kernel, bytes: u64) -> LaunchConfig {
+        let device = &driver.facts().device;
+        let count = NonZeroU32::new(device.multiprocessors).unwrap_or(NonZeroU32::MIN);
+        let processors = match device.max_threads_per_multiprocessor {
+            // A device whose multiprocessors run one thread at a time is best served with few long threads.
+            1 => Processors::Cores(count),
+            _ => Processors::Multiprocessors(count),
+        };
+        let geometry = geometry(kernel, bytes, processors);
+        LaunchConfig { grid: geometry.grid, block: geometry.block, ..LaunchConfig::linear(1, 1) }
+    }
+
+    fn partial_count(&self, driver: &dyn Driver, kernel: Kernel, bytes: u64) -> u64 {
+        let config = self.geometry(driver, kernel, bytes);
+        let threads: u64 = config.grid.iter().chain(&config.block).map(|extent| u64::from(*extent)).product();
+        threads.clamp(1, MAX_PARTIALS)
+    }
+
+    fn read_partials<P>(&self, driver: &mut dyn Driver, count: u64) -> Result<Vec<u8>, DeviceError> {
+        let mut memory = vec![0; count as usize * size_of::<P>()];
+        driver.read(self.partials, &mut memory)?;
+        Ok(memory)
     }
 
     fn function(&self, kernel: Kernel) -> Result<Function, DeviceError> {
@@ -278,38 +304,22 @@ pub fn elements(tensor: &Tensor) -> u64 {
 
 /// Lines of a buffer that hold decoys until *go*: one in sixteen, at least eight.
 fn decoy_lines(bytes: u64) -> u64 {
-    bytes.div_ceil(128 * 16).max(8)
-}
-
-fn partial_count(work: u64) -> u64 {
-    work.div_ceil(1024).clamp(1, MAX_PARTIALS)
+    bytes.div_ceil(LINE_BYTES * 16).max(8)
 }
 
 fn dtype_number(dtype: DType) -> u32 {
     match dtype {
-        DType::U8 => gb_dtype_GB_U8,
-        DType::I8 => gb_dtype_GB_I8,
-        DType::U16 => gb_dtype_GB_U16,
-        DType::I16 => gb_dtype_GB_I16,
-        DType::U32 => gb_dtype_GB_U32,
-        DType::I32 => gb_dtype_GB_I32,
-        DType::U64 => gb_dtype_GB_U64,
-        DType::I64 => gb_dtype_GB_I64,
-        DType::F16 => gb_dtype_GB_F16,
-        DType::BF16 => gb_dtype_GB_BF16,
-        DType::F32 => gb_dtype_GB_F32,
-        DType::F64 => gb_dtype_GB_F64,
+        DType::U8 => bindings::GB_U8,
+        DType::I8 => bindings::GB_I8,
+        DType::U16 => bindings::GB_U16,
+        DType::I16 => bindings::GB_I16,
+        DType::U32 => bindings::GB_U32,
+        DType::I32 => bindings::GB_I32,
+        DType::U64 => bindings::GB_U64,
+        DType::I64 => bindings::GB_I64,
+        DType::F16 => bindings::GB_F16,
+        DType::BF16 => bindings::GB_BF16,
+        DType::F32 => bindings::GB_F32,
+        DType::F64 => bindings::GB_F64,
     }
-}
-
-fn bytes_of<A: Copy>(arguments: &A) -> &[u8] {
-    // SAFETY: the harness's argument structs are plain integers and floats without padding (asserted beside their bindings).
-    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(arguments).cast(), size_of::<A>()) }
-}
-
-fn read_partials<P: Copy>(driver: &mut dyn Driver, source: DevicePtr, partials: &mut [P]) -> Result<(), DeviceError> {
-    let bytes = size_of_val(partials);
-    // SAFETY: the harness's partials are plain integers and floats without padding, valid for any bytes.
-    let target = unsafe { std::slice::from_raw_parts_mut(partials.as_mut_ptr().cast::<u8>(), bytes) };
-    driver.read(source, target)
 }

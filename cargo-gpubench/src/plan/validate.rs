@@ -241,7 +241,7 @@ fn is_output(tensor: &Tensor) -> bool {
 
 fn tensor_bytes(tensor: &Tensor) -> Option<u64> {
     let elements = tensor.shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))?;
-    elements.checked_mul(tensor.dtype.bytes())
+    elements.checked_mul(tensor.dtype.size() as u64)
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl Buffer {
     /// Makes the allocations of a tensor.
     pub(super) fn for_tensor(driver: &mut dyn Driver, tensor: &Tensor) -> Result<Buffer, RefereeError> {
         let elements = tensor.shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent));
-        let len = elements.and_then(|elements| elements.checked_mul(tensor.dtype.bytes()));
+        let len = elements.and_then(|elements| elements.checked_mul(tensor.dtype.size() as u64));
         let len = len.ok_or(RefereeError::Order("a tensor has more bytes than there are addresses"))?;
         let layout = layout(driver.facts(), len).ok_or(RefereeError::Order("a tensor is too long"))?;
         let writable = !matches!(tensor.role, Role::Input | Role::Constant);
@@ -188,7 +188,7 @@ pub(super) fn for_recording(driver: &mut dyn Driver, recording: &Recording) -> R
         buffers.push(Buffer::for_scratch(driver, *bytes)?);
     }
     debug_assert!(recording.tensors.iter().zip(&buffers).all(|(tensor, buffer)| {
-        buffer.layout.len == harness::elements(tensor) * tensor.dtype.bytes()
+        buffer.layout.len == harness::elements(tensor) * tensor.dtype.size() as u64
     }));
     Ok(buffers)
 }

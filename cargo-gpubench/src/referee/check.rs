@@ -86,15 +86,15 @@ impl Referee {
         };
         let summary = self.harness.check(&mut *self.driver, self.stream, &comparison)?;
         let mut output = OutputFacts {
-            elements: summary.checked,
+            elements: summary.elements,
             matched: summary.matched,
             unwritten: summary.unwritten,
             non_finite: summary.non_finite,
             same_as_first: summary.same_as_first,
             first_wrong: summary.first_wrong.unwrap_or(NOWHERE),
             worst: summary.worst.unwrap_or(NOWHERE),
-            max_abs: summary.max_abs,
-            max_rel: summary.max_rel,
+            max_abs: summary.max_abs_error,
+            max_rel: summary.max_rel_error,
             ..OutputFacts::zeroed()
         };
         if let Some(first_wrong) = summary.first_wrong {
@@ -130,7 +130,7 @@ impl Referee {
 
     fn element(&mut self, tensor: DevicePtr, dtype: DType, index: u64) -> Result<u64, RefereeError> {
         let mut bits = [0; 8];
-        let size = dtype.bytes();
+        let size = dtype.size() as u64;
         self.driver.read(tensor.offset(index * size), &mut bits[..size as usize])?;
         Ok(u64::from_le_bytes(bits))
     }
@@ -172,7 +172,7 @@ impl Referee {
                 let address = buffer.shared.address.offset(start);
                 let driver = &mut *self.driver;
                 let found = self.harness.check_noise(driver, self.stream, address, bytes, poison, start)?;
-                let Some(first) = found.first else { continue };
+                let Some((first, _)) = found.extent else { continue };
                 if facts.slack_buffer == NOWHERE {
                     facts.slack_buffer = index as u64;
                     facts.slack_offset = (start + first) as i64 - layout.offset as i64;

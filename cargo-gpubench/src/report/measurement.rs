@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ElementValue;
-use crate::stats::StopReason;
+use crate::stats::{StopReason, Summary, median};
 
 /// What the samples say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,32 @@ pub struct Stats {
     pub ci95_ns: [f64; 2],
 }
 
+impl Stats {
+    /// The larger distance from the median to an end of its 95 % interval, relative to the median; `None` where the median is zero.
+    pub fn relative_interval(&self) -> Option<f64> {
+        let [low, high] = self.ci95_ns;
+        let relative = (high - self.median_ns).max(self.median_ns - low) / self.median_ns;
+        relative.is_finite().then_some(relative)
+    }
+}
+
+impl From<&Summary> for Stats {
+    fn from(summary: &Summary) -> Stats {
+        Stats {
+            n: summary.n as u64,
+            median_ns: summary.median,
+            mean_ns: summary.mean,
+            stddev_ns: summary.stddev,
+            cv: summary.cv,
+            min_ns: summary.min,
+            max_ns: summary.max,
+            q1_ns: summary.q1,
+            q3_ns: summary.q3,
+            ci95_ns: [summary.ci95.low, summary.ci95.high],
+        }
+    }
+}
+
 /// Why sampling stopped, and what it aimed for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -53,6 +79,17 @@ pub struct HostTime {
     pub min_ns: f64,
     /// Largest.
     pub max_ns: f64,
+}
+
+impl HostTime {
+    /// Sums host times up; `None` where there are none or one is not finite.
+    pub fn of(times_ns: &[f64]) -> Option<HostTime> {
+        Some(HostTime {
+            median_ns: median(times_ns)?,
+            min_ns: times_ns.iter().copied().reduce(f64::min)?,
+            max_ns: times_ns.iter().copied().reduce(f64::max)?,
+        })
+    }
 }
 
 /// A sample that something disturbed.

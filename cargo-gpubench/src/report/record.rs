@@ -3,6 +3,8 @@
 //! Fields are only ever added inside a schema version; a reader ignores what it does not know. A field that a device cannot know is
 //! there and null.
 
+use std::fmt;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Check, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop, Throughput, WindowCounts};
@@ -14,7 +16,7 @@ use crate::verdict::{Cause, Grade, Verdict};
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Record {
     /// Once, before the first case.
-    RunStarted(RunStarted),
+    RunStarted(Box<RunStarted>),
     /// Before a case.
     BenchmarkStarted(BenchmarkStarted),
     /// After a case, also after one that was skipped or failed.
@@ -244,6 +246,14 @@ impl BenchmarkComplete {
 pub enum Mode {
     /// Flushed.
     Cold,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mode::Cold => f.pad("cold"),
+        }
+    }
 }
 
 /// A run has ended.

@@ -67,7 +67,7 @@ impl RefereeClient {
         let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
         let mut worker_descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
-        let layouts: Vec<BufferLayout> = bytemuck::pod_collect_to_vec(&frame.payload);
+        let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
         let expected = 1 + buffers + author_descriptor_count(recording);
         if layouts.len() != buffers || worker_descriptors.len() != expected {
             let text = "it opened the case with other buffers than it should".to_owned();

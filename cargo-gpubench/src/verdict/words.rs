@@ -68,7 +68,7 @@ pub(super) fn slack_written(tensors: &[Tensor], facts: &WindowFacts) -> String {
     let place = match offset {
         before if before < 0 => format!("{} bytes before the start of `{name}`", -before),
         at => {
-            let len = tensor.map_or(0, |tensor| tensor.shape.iter().product::<u64>() * tensor.dtype.bytes());
+            let len = tensor.map_or(0, |tensor| tensor.shape.iter().product::<u64>() * tensor.dtype.size() as u64);
             format!("{} bytes behind the end of `{name}`", (at as u64).saturating_sub(len))
         }
     };

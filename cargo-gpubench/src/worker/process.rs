@@ -160,7 +160,7 @@ fn parse_setup(frame: &Frame) -> Result<ParsedSetup, WorkerError> {
     let (modules, recording) = rest.split_at_checked(setup.module_bytes as usize).ok_or_else(damaged)?;
     let modules = decode_modules(modules).ok_or_else(damaged)?;
     let recording = codec::decode(recording).map_err(|_| damaged())?;
-    Ok((setup, bytemuck::pod_collect_to_vec(layouts), modules, recording))
+    Ok((setup, bytemuck::allocation::pod_collect_to_vec(layouts), modules, recording))
 }
 
 fn describe_buffer(recording: &Recording, position: usize) -> (String, Role) {

@@ -104,8 +104,8 @@ impl CheckSummary {
             same_as_first: sum(partials, |partial| partial.same_as_first)?,
             first_wrong: indices(partials, |partial| partial.first_wrong).min(),
             worst: worst.map(|partial| partial.worst),
-            max_abs_error: partials.iter().map(|partial| partial.max_abs).fold(0.0, f64::max),
-            max_rel_error: partials.iter().map(|partial| partial.max_rel).fold(0.0, f64::max),
+            max_abs_error: largest(partials, |partial| partial.max_abs),
+            max_rel_error: largest(partials, |partial| partial.max_rel),
         };
         if summary.is_consistent() {
             Ok(summary)
@@ -241,6 +241,17 @@ fn sum<P>(partials: &[P], count: impl Fn(&P) -> u64) -> Result<u64, SummaryError
 
 fn indices<P>(partials: &[P], index: impl Fn(&P) -> u64) -> impl Iterator<Item = u64> {
     partials.iter().map(index).filter(|&index| index != GB_NO_INDEX)
+}
+
+/// The largest error; a NaN stays one.
+fn largest(partials: &[CheckPartial], error: impl Fn(&CheckPartial) -> f64) -> f64 {
+    partials.iter().map(error).fold(0.0, |largest, error| {
+        if error.is_nan() || error > largest {
+            error
+        } else {
+            largest
+        }
+    })
 }
 
 /// The 64-bit words of each partial.

@@ -1,6 +1,8 @@
 //! A case and its name.
 #![forbid(unsafe_code)]
 
+use std::io::{self, Write};
+
 use gpubench::catalog::{AxisValue, Params};
 
 /// One benchmark at one point of its axes.
@@ -83,6 +85,18 @@ impl Case {
     }
 }
 
+/// What `--list` prints: the name of every case, one a line, each as `--exact` takes it.
+///
+/// # Errors
+///
+/// `out` cannot be written to.
+pub fn write_names(out: &mut dyn Write, cases: &[Case], naming: Naming) -> io::Result<()> {
+    for case in cases {
+        writeln!(out, "{}", case.name_as(naming))?;
+    }
+    out.flush()
+}
+
 /// A value as it stands in a name, and as `--axis` takes it back.
 ///
 /// Floats are the shortest text that reads back as the same number. A text that could be mistaken for something else is a JSON string.
@@ -123,6 +137,21 @@ mod tests {
     fn a_case_without_axes_is_named_by_its_path() {
         assert_eq!(case(&[]).name(), "image::grayscale");
         assert_eq!(case(&[]).full_name(), "suite::image::grayscale");
+    }
+
+    #[test]
+    fn a_list_has_a_name_a_line() {
+        let mut out = Vec::new();
+        write_names(
+            &mut out,
+            &[case(&[]), case(&[("n", AxisValue::Int(1))])],
+            Naming::AcrossPackages,
+        )
+        .expect("written");
+        assert_eq!(
+            String::from_utf8_lossy(&out),
+            "suite::image::grayscale\nsuite::image::grayscale::n=1\n"
+        );
     }
 
     #[test]

@@ -94,6 +94,7 @@ mod tests {
 
     fn benchmark(axes: Vec<Axis>, device_axes: Vec<(DeviceKind, Vec<Axis>)>) -> Benchmark {
         Benchmark {
+            library: "lib".to_owned(),
             path: "b".to_owned(),
             problem: "b".to_owned(),
             file: "src/lib.rs".to_owned(),

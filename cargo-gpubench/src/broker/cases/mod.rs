@@ -12,7 +12,7 @@ mod filter;
 mod selection;
 
 pub use axis_override::{AxisOverride, InvalidAxisOverride};
-pub use case::{Case, Disposition, Naming, value_text};
+pub use case::{Case, Disposition, Naming, value_text, write_names};
 pub use error::{CaseError, NothingBecause};
 pub use filter::{IgnoredSelection, NameFilter};
 pub use selection::{CaseDevice, CaseSelection, PackageCatalog, select_cases};

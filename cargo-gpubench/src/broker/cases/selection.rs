@@ -19,6 +19,8 @@ const MOST_CASES: usize = 100_000;
 pub struct PackageCatalog<'a> {
     /// The package.
     pub package: &'a str,
+    /// Its library's name in Rust. The catalog also has the benchmarks of libraries that this one depends on; they are not the package's.
+    pub library: &'a str,
     /// Its catalog.
     pub catalog: &'a Catalog,
 }
@@ -99,8 +101,18 @@ fn candidates<'a>(
     overrides: &[AxisOverride],
 ) -> Result<Vec<Candidate<'a>>, CaseError> {
     let mut candidates = Vec::new();
-    for PackageCatalog { package, catalog } in catalogs {
-        for (position, benchmark) in catalog.benchmarks.iter().enumerate() {
+    for PackageCatalog {
+        package,
+        library,
+        catalog,
+    } in catalogs
+    {
+        let own = catalog
+            .benchmarks
+            .iter()
+            .enumerate()
+            .filter(|(_, benchmark)| benchmark.library == *library);
+        for (position, benchmark) in own {
             let declared = axes_on(benchmark, device.kind);
             let (axes, misfit) = match override_axes(&declared, overrides) {
                 Ok(axes) => (axes, None),

@@ -12,6 +12,8 @@ const SECTION_HEADER_BYTES: usize = 64;
 const SYMBOL_BYTES: usize = 24;
 const SECTION_SYMBOLS: u32 = 2;
 const SYMBOL_TLS: u8 = 6;
+/// The start of a module's thread-local memory, undefined in every object that computes addresses from it.
+const DEFINED_BY_THE_LINKER: &str = "_TLS_MODULE_BASE_";
 
 /// The undefined thread-local symbols of a 64-bit little-endian ELF object; nothing if it is none.
 pub(super) fn undefined_thread_locals(object: &[u8]) -> Option<Vec<String>> {
@@ -33,7 +35,10 @@ pub(super) fn undefined_thread_locals(object: &[u8]) -> Option<Vec<String>> {
             if kind == SYMBOL_TLS && section == 0 {
                 let name = strings.get(u32_at(symbol, 0)? as usize..)?;
                 let name = name.split(|&byte| byte == 0).next()?;
-                names.push(std::str::from_utf8(name).ok()?.to_owned());
+                let name = std::str::from_utf8(name).ok()?;
+                if name != DEFINED_BY_THE_LINKER {
+                    names.push(name.to_owned());
+                }
             }
         }
     }

@@ -21,6 +21,9 @@ use crate::device::{
 /// milliseconds a window (58 ms for twice 260 MiB); 8 MiB takes 0.3 to 0.7 ms and covers the private caches.
 const FLUSH_BYTES: u64 = 8 << 20;
 
+/// Shared memory of a block: what every GPU has without opting in.
+const SHARED_PER_BLOCK: u64 = 48 << 10;
+
 /// Buffers start at multiples of a cache line.
 const ALIGNMENT: u64 = 64;
 
@@ -46,10 +49,9 @@ impl CpuDriver {
     /// # Errors
     /// When this build of the tool has no kernels for the CPU device.
     pub fn new(threads: Option<NonZeroUsize>, order: ScheduleSeed) -> Result<CpuDriver, DeviceError> {
-        if let Err(reason) = executor::harness_available() {
+        if let Err(reason) = gpubench_harness::HOST_BUILD {
             return Err(DeviceError::NoHarness(reason.to_owned()));
         }
-        executor::install_fault_handlers();
         let threads = threads.unwrap_or_else(available_threads);
         Ok(CpuDriver {
             facts: facts(threads),
@@ -86,6 +88,12 @@ pub fn available_threads() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
+fn harness_kernel(name: &str) -> Option<Kernel> {
+    let kernel = gpubench_harness::host_kernels()?.iter().find(|kernel| kernel.name() == name)?;
+    // SAFETY: the descriptor is this executable's own, made with the same shim.
+    unsafe { Kernel::from_descriptor(kernel.descriptor()) }
+}
+
 fn facts(threads: NonZeroUsize) -> Facts {
     Facts {
         device: DeviceFacts {
@@ -95,11 +103,11 @@ fn facts(threads: NonZeroUsize) -> Facts {
             capability: 0,
             warp_size: 32,
             max_threads_per_block: 1024,
-            max_threads_per_multiprocessor: 1024,
+            max_threads_per_multiprocessor: 1,
             max_block: [1024, 1024, 64],
             max_grid: [i32::MAX as u32, 65_535, 65_535],
-            shared_per_block: executor::SHARED_PER_BLOCK,
-            shared_per_block_optin: executor::SHARED_PER_BLOCK,
+            shared_per_block: SHARED_PER_BLOCK,
+            shared_per_block_optin: SHARED_PER_BLOCK,
             l2_bytes: FLUSH_BYTES,
         },
         clock_tick_ns: 1.0,
@@ -174,7 +182,7 @@ impl Driver for CpuDriver {
 
     fn function(&mut self, module: Module, name: &str) -> Result<Function, DeviceError> {
         let kernel = match self.modules.get(module.0 as usize) {
-            Some(LoadedModule::Harness) => executor::harness_kernel(name),
+            Some(LoadedModule::Harness) => harness_kernel(name),
             Some(LoadedModule::File(module)) => module.kernel(name),
             None => None,
         };

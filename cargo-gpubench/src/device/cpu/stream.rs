@@ -143,7 +143,11 @@ fn code_of(kind: &FaultKind) -> FaultCode {
         FaultKind::DivisionByZero => FaultCode::DivisionByZero,
         FaultKind::StackOverflow => FaultCode::StackOverflow,
         FaultKind::IllegalInstruction => FaultCode::IllegalInstruction,
-        _ => FaultCode::Other,
+        FaultKind::BarrierDivergence { .. } | FaultKind::BarrierMismatch { .. } | FaultKind::WarpDivergence { .. } => {
+            FaultCode::BarrierDivergence
+        }
+        FaultKind::Trap { .. } | FaultKind::Assert { .. } => FaultCode::Trap,
+        FaultKind::InvalidLaunch | FaultKind::OutOfStacks => FaultCode::Other,
     }
 }
 

@@ -23,6 +23,7 @@ fn axis(name: &str, values: &[i64]) -> Axis {
 
 fn benchmark(path: &str, axes: Vec<Axis>) -> Benchmark {
     Benchmark {
+        library: "lib".to_owned(),
         path: path.to_owned(),
         problem: path.to_owned(),
         file: "src/lib.rs".to_owned(),
@@ -87,6 +88,7 @@ fn select(selection: &CaseSelection) -> Result<Vec<Case>, CaseError> {
     select_cases(
         &[PackageCatalog {
             package: "suite",
+            library: "lib",
             catalog: &suite(),
         }],
         CPU,
@@ -179,6 +181,7 @@ fn a_crate_without_benchmarks_is_named() {
     let error = select_cases(
         &[PackageCatalog {
             package: "bare",
+            library: "lib",
             catalog: &empty,
         }],
         CPU,
@@ -252,6 +255,7 @@ fn a_value_that_does_not_fit_an_unselected_benchmark_is_no_error() {
     ]);
     let packages = [PackageCatalog {
         package: "suite",
+        library: "lib",
         catalog: &both,
     }];
     let cases = select_cases(&packages, CPU, &with_axes(search(&["^a"], &[]), &["len=long"])).expect("cases");
@@ -270,6 +274,7 @@ fn what_the_device_lacks_skips_a_case_with_a_reason() {
         let catalog = needing(requirement);
         let packages = [PackageCatalog {
             package: "suite",
+            library: "lib",
             catalog: &catalog,
         }];
         select_cases(&packages, device, &CaseSelection::default()).expect("a case")[0]
@@ -302,6 +307,7 @@ fn two_benchmarks_of_one_name_are_refused() {
     let twins = catalog(vec![benchmark("twin", vec![]), benchmark("twin", vec![])]);
     let packages = [PackageCatalog {
         package: "suite",
+        library: "lib",
         catalog: &twins,
     }];
     let error = select_cases(&packages, CPU, &CaseSelection::default()).expect_err("a refusal");
@@ -311,6 +317,22 @@ fn two_benchmarks_of_one_name_are_refused() {
             name: "suite::twin".to_owned()
         }
     );
+}
+
+#[test]
+fn benchmarks_of_libraries_it_depends_on_are_not_a_packages_own() {
+    let of_dependency = Benchmark {
+        library: "other".to_owned(),
+        ..benchmark("twin", vec![])
+    };
+    let both = catalog(vec![of_dependency, benchmark("twin", vec![])]);
+    let packages = [PackageCatalog {
+        package: "suite",
+        library: "lib",
+        catalog: &both,
+    }];
+    let cases = select_cases(&packages, CPU, &CaseSelection::default()).expect("cases");
+    assert_eq!(cases.iter().map(|case| case.benchmark).collect::<Vec<_>>(), [1]);
 }
 
 #[test]
@@ -330,10 +352,12 @@ fn across_packages_the_listed_form_comes_first() {
     let packages = [
         PackageCatalog {
             package: "a",
+            library: "lib",
             catalog: &a,
         },
         PackageCatalog {
             package: "b",
+            library: "lib",
             catalog: &b,
         },
     ];
@@ -381,7 +405,7 @@ proptest! {
         let (a, b) = (catalog(a), b.map(catalog));
         let packages: Vec<_> = [("a", Some(&a)), ("b", b.as_ref())]
             .into_iter()
-            .filter_map(|(package, catalog)| catalog.map(|catalog| PackageCatalog { package, catalog }))
+            .filter_map(|(package, catalog)| catalog.map(|catalog| PackageCatalog { package, library: "lib", catalog }))
             .collect();
         let naming = Naming::for_packages(packages.len());
         match select_cases(&packages, CPU, &CaseSelection::default()) {
