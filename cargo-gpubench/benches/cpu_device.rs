@@ -71,19 +71,36 @@ fn main() {
     println!("plain axpy loop, 1 Mi elements          {plain:8.2} ns/element");
     let axpy = pools.each_ref().map(|pool| axpy(pool, kernel("axpy")));
     print_pair("axpy, 1 Mi threads", axpy, "ns/thread");
-    println!("  of the plain loop's speed             {:8.0} %", 100.0 * plain / axpy[0]);
+    println!(
+        "  of the plain loop's speed             {:8.0} %",
+        100.0 * plain / axpy[0]
+    );
     for block in [32, 64, 128, 256, 512, 1024] {
-        let times = pools.each_ref().map(|pool| indexed(pool, kernel("barriers"), block) / 64.0);
+        let times = pools
+            .each_ref()
+            .map(|pool| indexed(pool, kernel("barriers"), block) / 64.0);
         print_pair(&format!("barrier, block of {block}"), times, "ns/thread and barrier");
     }
     for block in [32, 256, 1024] {
-        let times = pools.each_ref().map(|pool| indexed(pool, kernel("shuffles"), block) / 64.0);
+        let times = pools
+            .each_ref()
+            .map(|pool| indexed(pool, kernel("shuffles"), block) / 64.0);
         print_pair(&format!("shuffle, block of {block}"), times, "ns/thread and shuffle");
     }
-    print_pair("reduction, 256 threads, 9 barriers", pools.each_ref().map(|pool| reduction(pool, kernel("reduce"))), "ns/thread");
-    print_pair("tiled matmul 512, 64 barriers", pools.each_ref().map(|pool| matmul(pool, kernel("matmul"))), "ns/thread");
+    print_pair(
+        "reduction, 256 threads, 9 barriers",
+        pools.each_ref().map(|pool| reduction(pool, kernel("reduce"))),
+        "ns/thread",
+    );
+    print_pair(
+        "tiled matmul 512, 64 barriers",
+        pools.each_ref().map(|pool| matmul(pool, kernel("matmul"))),
+        "ns/thread",
+    );
     for (blocks, text) in [(1, "launch of one empty block"), (2, "launch of two empty blocks")] {
-        let times = pools.each_ref().map(|pool| best(200, || run(pool, kernel("empty"), [blocks, 1, 1], [32, 1, 1], &[])));
+        let times = pools
+            .each_ref()
+            .map(|pool| best(200, || run(pool, kernel("empty"), [blocks, 1, 1], [32, 1, 1], &[])));
         print_pair(text, times, "ns");
     }
 }
@@ -91,19 +108,30 @@ fn main() {
 fn compiled() -> Option<Module> {
     let source = Source {
         name: "cpu_device.cu".into(),
-        files: vec![SourceFile { path: "cpu_device.cu".into(), text: KERNELS.into() }],
+        files: vec![SourceFile {
+            path: "cpu_device.cu".into(),
+            text: KERNELS.into(),
+        }],
         options: Vec::new(),
     };
     let names = ["axpy", "barriers", "shuffles", "reduce", "matmul", "empty"].map(String::from);
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cpu-device-kernels");
     let compiler = HostCompiler::find().map_err(|error| eprintln!("{error}")).ok()?;
-    let library = compiler.compile(&source, &names, &cache).map_err(|error| eprintln!("{error}")).ok()?;
+    let library = compiler
+        .compile(&source, &names, &cache)
+        .map_err(|error| eprintln!("{error}"))
+        .ok()?;
     // SAFETY: the library was built from the source above.
-    unsafe { Module::load(&library) }.map_err(|error| eprintln!("{error}")).ok()
+    unsafe { Module::load(&library) }
+        .map_err(|error| eprintln!("{error}"))
+        .ok()
 }
 
 fn print_pair(what: &str, [one, two]: [f64; 2], unit: &str) {
-    println!("{what:<40}{one:8.2} / {two:.2} {unit} on 1 / 2 threads, speed-up {:.2}", one / two);
+    println!(
+        "{what:<40}{one:8.2} / {two:.2} {unit} on 1 / 2 threads, speed-up {:.2}",
+        one / two
+    );
 }
 
 /// The shortest of some repetitions, in nanoseconds, after one that is not counted.
@@ -118,7 +146,11 @@ fn best(repetitions: u32, mut run: impl FnMut()) -> f64 {
 }
 
 fn run(pool: &Pool, kernel: Kernel, grid: [u32; 3], block: [u32; 3], arguments: &[*const c_void]) {
-    let shape = LaunchShape { grid, block, dynamic_shared: 0 };
+    let shape = LaunchShape {
+        grid,
+        block,
+        dynamic_shared: 0,
+    };
     // SAFETY: each caller passes its kernel's arguments.
     unsafe { pool.launch(kernel, &shape, arguments) }.expect("the kernels of this benchmark do not fault");
 }
@@ -142,7 +174,9 @@ fn axpy(pool: &Pool, kernel: Kernel) -> f64 {
     let (x, mut y) = (vec![1.0f32; MEBI], vec![2.0f32; MEBI]);
     let (x, y, a, n) = (x.as_ptr(), y.as_mut_ptr(), 0.5f32, MEBI as i32);
     let arguments = [argument(&x), argument(&y), argument(&a), argument(&n)];
-    best(50, || run(pool, kernel, [MEBI as u32 / 256, 1, 1], [256, 1, 1], &arguments)) / MEBI as f64
+    best(50, || {
+        run(pool, kernel, [MEBI as u32 / 256, 1, 1], [256, 1, 1], &arguments)
+    }) / MEBI as f64
 }
 
 /// A kernel that writes one integer for each of 64 Ki threads.
@@ -150,14 +184,24 @@ fn indexed(pool: &Pool, kernel: Kernel, block: u32) -> f64 {
     let threads = 1 << 16;
     let mut out = vec![0i32; threads];
     let out = out.as_mut_ptr();
-    best(20, || run(pool, kernel, [threads as u32 / block, 1, 1], [block, 1, 1], &[argument(&out)])) / threads as f64
+    best(20, || {
+        run(
+            pool,
+            kernel,
+            [threads as u32 / block, 1, 1],
+            [block, 1, 1],
+            &[argument(&out)],
+        )
+    }) / threads as f64
 }
 
 fn reduction(pool: &Pool, kernel: Kernel) -> f64 {
     let (input, mut out) = (vec![1.0f32; MEBI], vec![0.0f32; MEBI / 256]);
     let (input, out) = (input.as_ptr(), out.as_mut_ptr());
     let arguments = [argument(&input), argument(&out)];
-    best(10, || run(pool, kernel, [MEBI as u32 / 256, 1, 1], [256, 1, 1], &arguments)) / MEBI as f64
+    best(10, || {
+        run(pool, kernel, [MEBI as u32 / 256, 1, 1], [256, 1, 1], &arguments)
+    }) / MEBI as f64
 }
 
 fn matmul(pool: &Pool, kernel: Kernel) -> f64 {

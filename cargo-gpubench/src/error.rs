@@ -43,6 +43,26 @@ pub enum ExpectedError {
     /// The cases cannot be chosen.
     #[error(transparent)]
     Cases(#[from] CaseError),
+    /// The benchmarks cannot be listed.
+    #[error(transparent)]
+    Listing(#[from] crate::broker::ListingError),
+    /// Something the machine must have is missing.
+    #[error("{what}")]
+    SetupMissing {
+        /// What.
+        what: String,
+        /// What the person can do.
+        hint: String,
+    },
+    /// No compiler makes kernels for the CPU device.
+    #[error("the CPU device needs a C++ compiler")]
+    CompilerMissing(#[from] crate::build::kernels::CompilerMissing),
+    /// A role's process failed.
+    #[error(transparent)]
+    Role(#[from] crate::roles::RoleFailure),
+    /// A report cannot be written.
+    #[error(transparent)]
+    Report(#[from] crate::report::OutputError),
     /// An answer or a result cannot be written.
     #[error("could not write {what}")]
     Output {
@@ -72,7 +92,10 @@ impl Expected for ExpectedError {
             Self::Usage(error) => error.exit_code(),
             Self::Build(error) => error.exit_code(),
             Self::Cases(error) => error.exit_code(),
-            Self::Output { .. } => ExitCode::OutputFailed,
+            Self::Listing(error) => error.exit_code(),
+            Self::SetupMissing { .. } | Self::CompilerMissing(_) => ExitCode::SetupMissing,
+            Self::Role(_) => ExitCode::Internal,
+            Self::Output { .. } | Self::Report(_) => ExitCode::OutputFailed,
             Self::Interrupted => ExitCode::Interrupted,
             Self::Internal { .. } => ExitCode::Internal,
         }
@@ -83,7 +106,10 @@ impl Expected for ExpectedError {
             Self::Usage(error) => error.hint(),
             Self::Build(error) => error.hint(),
             Self::Cases(error) => error.hint(),
-            Self::Output { .. } | Self::Interrupted => None,
+            Self::Listing(error) => error.hint(),
+            Self::SetupMissing { hint, .. } => Some(hint.clone()),
+            Self::CompilerMissing(_) => Some("install g++ or clang, or name a compiler in `CXX`".to_owned()),
+            Self::Output { .. } | Self::Report(_) | Self::Role(_) | Self::Interrupted => None,
             Self::Internal { .. } => Some("this is a defect of `cargo gpubench`; please report it".to_owned()),
         }
     }
@@ -94,7 +120,12 @@ impl ExpectedError {
     ///
     /// A reader of standard output who went away (`| head`) is not told that it went away.
     pub fn print(&self) {
-        if matches!(self, Self::Output { source, .. } if source.kind() == io::ErrorKind::BrokenPipe) {
+        let closed = match self {
+            Self::Output { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,
+            Self::Report(error) => matches!(error, crate::report::OutputError::Closed { .. }),
+            _ => false,
+        };
+        if closed {
             return;
         }
         print_to_stderr(&Explanation(self));
@@ -119,6 +150,11 @@ pub fn chain(error: &dyn Error) -> String {
 /// Prints `warning: …` to standard error.
 pub fn print_warning(warning: &dyn Display) {
     print_to_stderr(&format_args!("{WARNING}warning{WARNING:#}: {warning}\n"));
+}
+
+/// Prints `error: …` to standard error, for an error that the command goes on after.
+pub fn print_error(error: &dyn Display) {
+    print_to_stderr(&format_args!("{ERROR}error{ERROR:#}: {error}\n"));
 }
 
 /// An error as it is shown: its text, the chain of its causes, its hint, a line or more each.

@@ -24,7 +24,7 @@ impl AxisOption {
             let name = content
                 .call(Ident::parse_any)
                 .map_err(|error| Error::new(error.span(), "an axis is written `width = [1024, 4096]`"))?;
-            if axes.iter().any(|axis| axis.text() == name.unraw().to_string()) {
+            if axes.iter().any(|axis| name.unraw() == axis.text()) {
                 return Err(Error::new(name.span(), format!("the axis `{name}` is given twice")));
             }
             let values: Expr = value(&name, &content, &format!("{name} = [1024, 4096]"))?;

@@ -48,10 +48,10 @@ fn own_problem(options: &Options, function: &Function) -> Result<Parts> {
     let name = case_name(options, function);
     let definition = definition(&name, options, function, reference.as_ref())?;
     Ok(Parts {
-        problem: quote!(&PROBLEM),
+        problem: quote!(&GPUBENCH_PROBLEM),
         axes: quote!(::std::vec::Vec::new()),
         device_axes: quote!(::std::vec::Vec::new()),
-        checks: quote!(static PROBLEM: ::gpubench::__private::ProblemDefinition = #definition;),
+        checks: quote!(static GPUBENCH_PROBLEM: ::gpubench::__private::ProblemDefinition = #definition;),
     })
 }
 
@@ -146,7 +146,7 @@ fn record(function: &Function) -> TokenStream {
     let outcome = quote_spanned!(span=> ::gpubench::Outcome::into_result(outcome));
     quote! {
         {
-            fn record(
+            fn gpubench_record(
                 #params: &::gpubench::catalog::Params,
                 #launcher: &mut ::gpubench::Launcher,
             ) -> ::gpubench::Result<()> {
@@ -155,7 +155,7 @@ fn record(function: &Function) -> TokenStream {
                 let outcome = #name(#launcher, #(#arguments),*);
                 #outcome
             }
-            record
+            gpubench_record
         }
     }
 }

@@ -10,7 +10,11 @@ use syn::{Error, Expr, Result};
 /// `exact` or `tolerance(..)`.
 pub(crate) enum Comparison {
     Exact,
-    Tolerance { rtol: Option<Expr>, atol: Option<Expr> },
+    /// The expressions, zero for one that was left out.
+    Tolerance {
+        rtol: TokenStream,
+        atol: TokenStream,
+    },
 }
 
 const WRITTEN: &str = "tolerance(rtol = 1e-5, atol = 1e-6)";
@@ -36,20 +40,21 @@ impl Comparison {
         if rtol.is_none() && atol.is_none() {
             return Err(Error::new(option.span(), format!("`tolerance` is written `{WRITTEN}`")));
         }
-        Ok(Comparison::Tolerance { rtol, atol })
+        let tokens = |part: Option<Expr>| part.map_or_else(|| quote!(0.0), |part| quote!(#part));
+        Ok(Comparison::Tolerance {
+            rtol: tokens(rtol),
+            atol: tokens(atol),
+        })
     }
 
     /// `Option<Tolerance>`.
     pub(crate) fn tokens(comparison: Option<&Comparison>) -> TokenStream {
-        let zero = || syn::parse_quote!(0.0);
         match comparison {
             None => quote!(::std::option::Option::None),
             Some(Comparison::Exact) => {
                 quote!(::std::option::Option::Some(::gpubench::catalog::Tolerance::Exact))
             }
             Some(Comparison::Tolerance { rtol, atol }) => {
-                let rtol: Expr = rtol.clone().unwrap_or_else(zero);
-                let atol: Expr = atol.clone().unwrap_or_else(zero);
                 quote!(::std::option::Option::Some(::gpubench::catalog::Tolerance::Close { rtol: #rtol, atol: #atol }))
             }
         }

@@ -155,7 +155,7 @@ impl Package {
     }
 
     fn file(&self, path: &Path, literal: &LitStr) -> Result<File> {
-        let inside = path.strip_prefix(&self.root).map_err(|_| {
+        let inside = self.inside(path).ok_or_else(|| {
             let message = format!(
                 "`{}` is outside the package, which could not be published with it",
                 path.display()
@@ -167,8 +167,17 @@ impl Package {
             text.ok_or_else(|| Error::new(literal.span(), format!("the path `{}` is not UTF-8", path.display())))
         };
         Ok(File {
-            inside: text(inside)?,
+            inside: text(&inside)?,
             absolute: text(path)?,
+        })
+    }
+
+    /// The path from the package's root, if it is inside; by its text first, so that links inside the package are kept as they are.
+    fn inside(&self, path: &Path) -> Option<PathBuf> {
+        let by_text = path.strip_prefix(&self.root).ok().map(Path::to_owned);
+        by_text.or_else(|| {
+            let (root, path) = (self.root.canonicalize().ok()?, path.canonicalize().ok()?);
+            path.strip_prefix(root).ok().map(Path::to_owned)
         })
     }
 

@@ -52,6 +52,7 @@ pub(crate) fn definition(
     let tolerance = Comparison::tokens(options.comparison.as_ref());
     let tensors = tensors(options, function)?;
     let work = work(options, function);
+    let operands = function.reference_arguments().map(|parameter| parameter.text());
     let reference = reference_function(function, reference);
     Ok(quote! {
         ::gpubench::__private::ProblemDefinition {
@@ -64,6 +65,7 @@ pub(crate) fn definition(
             tolerance: #tolerance,
             tensors: #tensors,
             work: #work,
+            operands: &[#(#operands),*],
             reference: #reference,
         }
     })
@@ -122,12 +124,12 @@ fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
     Ok(quote! {
         {
             #[allow(unused_variables)]
-            fn tensors(#params: &::gpubench::catalog::Params) -> ::gpubench::Result<::gpubench::Tensors> {
+            fn gpubench_tensors(#params: &::gpubench::catalog::Params) -> ::gpubench::Result<::gpubench::Tensors> {
                 #bindings
                 #typed
                 ::std::result::Result::Ok(tensors)
             }
-            tensors
+            gpubench_tensors
         }
     })
 }
@@ -144,11 +146,11 @@ fn work(options: &Options, function: &Function) -> TokenStream {
     quote! {
         {
             #[allow(unused_variables)]
-            fn work(#params: &::gpubench::catalog::Params) -> ::gpubench::Result<::gpubench::catalog::Work> {
+            fn gpubench_work(#params: &::gpubench::catalog::Params) -> ::gpubench::Result<::gpubench::catalog::Work> {
                 #bindings
                 ::std::result::Result::Ok(::gpubench::catalog::Work { bytes: #bytes, flops: #flops })
             }
-            work
+            gpubench_work
         }
     }
 }
@@ -174,14 +176,14 @@ fn reference_function(function: &Function, reference: Option<&TokenStream>) -> T
     };
     quote! {
         {
-            #[allow(unused_variables, unused_parens, clippy::unit_arg)]
-            fn reference(
+            #[allow(unused_variables, unused_parens, clippy::unit_arg, clippy::redundant_closure_call)]
+            fn gpubench_reference(
                 #params: &::gpubench::catalog::Params,
                 #data: &mut ::gpubench::CpuData<'_>,
             ) -> ::gpubench::Result<()> {
                 #body
             }
-            reference
+            gpubench_reference
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a kernel crate links to be benchmarked by `cargo gpubench`.
+#![doc = include_str!("../doc/crate.md")]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -6,7 +6,6 @@
 extern crate self as gpubench;
 
 #[doc(hidden)]
-#[path = "private.rs"]
 pub mod __private;
 #[allow(unsafe_code)]
 pub mod abi;
@@ -43,3 +42,8 @@ pub use source::{CudaSource, Kernel};
 pub use tensors::{
     Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
 };
+
+// The package's readme, so that its example is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

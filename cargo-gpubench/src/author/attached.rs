@@ -57,28 +57,51 @@ pub(super) struct Attachment {
 impl Attached {
     /// Maps the buffers that came with the order.
     pub(super) fn new(attachment: Attachment) -> Result<Attached, AuthorError> {
-        let Attachment { benchmark, request, recording, layouts, modules, descriptors } = attachment;
+        let Attachment {
+            benchmark,
+            request,
+            recording,
+            layouts,
+            modules,
+            descriptors,
+        } = attachment;
         let mut memory = MemfdTable::default();
         let mut descriptors = descriptors.into_iter();
         let mut map = |layout: &BufferLayout, access| -> Result<DevicePtr, AuthorError> {
             let missing = || AuthorError::new(AuthorFailure::Internal, "a buffer is missing");
             let descriptor = descriptors.next().ok_or_else(missing)?;
-            let allocation = memory.import(descriptor, layout.allocation).map_err(|error| AuthorError::internal(&error))?;
-            let address = memory.map(allocation, access).map_err(|error| AuthorError::internal(&error))?;
+            let allocation = memory
+                .import(descriptor, layout.allocation)
+                .map_err(|error| AuthorError::internal(&error))?;
+            let address = memory
+                .map(allocation, access)
+                .map_err(|error| AuthorError::internal(&error))?;
             Ok(address.offset(layout.offset))
         };
         let mut buffers = Vec::new();
         for (tensor, layout) in recording.tensors.iter().zip(&layouts) {
             let read = matches!(tensor.role, Role::Input | Role::Constant | Role::InOut);
             let written = matches!(tensor.role, Role::Output | Role::InOut);
-            let access = if is_made_here(tensor) { Access::ReadWrite } else { Access::Read };
+            let access = if is_made_here(tensor) {
+                Access::ReadWrite
+            } else {
+                Access::Read
+            };
             buffers.push(AuthorBuffer {
                 len: layout.len,
                 contents: read.then(|| map(layout, access)).transpose()?,
                 answer: written.then(|| map(layout, Access::ReadWrite)).transpose()?,
             });
         }
-        Ok(Attached { benchmark, request, tensors: recording.tensors, buffers, memory, modules, device: None })
+        Ok(Attached {
+            benchmark,
+            request,
+            tensors: recording.tensors,
+            buffers,
+            memory,
+            modules,
+            device: None,
+        })
     }
 
     /// Fills the tensors whose contents are made here.
@@ -104,13 +127,24 @@ impl Attached {
         for (tensor, buffer) in self.tensors.iter().zip(&self.buffers) {
             let keeps = tensor.role != Role::Constant || constants;
             buffers.push(match buffer.contents.filter(|_| tensor.fill == Fill::Cpu) {
-                Some(contents) if keeps => Buffer { data: contents.0 as *mut u8, len: buffer.len as usize },
+                Some(contents) if keeps => Buffer {
+                    data: contents.0 as *mut u8,
+                    len: buffer.len as usize,
+                },
                 Some(_) => {
                     thrown_away.push(vec![0_u128; buffer.len.div_ceil(16) as usize]);
-                    let data = thrown_away.last_mut().map_or(std::ptr::null_mut(), |words| words.as_mut_ptr().cast());
-                    Buffer { data, len: buffer.len as usize }
+                    let data = thrown_away
+                        .last_mut()
+                        .map_or(std::ptr::null_mut(), |words| words.as_mut_ptr().cast());
+                    Buffer {
+                        data,
+                        len: buffer.len as usize,
+                    }
                 }
-                None => Buffer { data: std::ptr::null_mut(), len: 0 },
+                None => Buffer {
+                    data: std::ptr::null_mut(),
+                    len: 0,
+                },
             });
         }
         let seed = if constants { order.constant_seed } else { order.seed };
@@ -126,16 +160,26 @@ impl Attached {
         };
         // The tensors of a window get seeds of their own.
         let seed = seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let Some(target) = self.buffers[index].contents else { return Ok(()) };
+        let Some(target) = self.buffers[index].contents else {
+            return Ok(());
+        };
         let len: u64 = self.tensors[index].shape.iter().product();
-        let module = self.modules.iter().find(|(source, _)| *source == kernel.source).map(|(_, path)| path.clone());
-        let module = module.ok_or_else(|| AuthorError::new(AuthorFailure::Internal, "a generator's module is missing"))?;
+        let module = self
+            .modules
+            .iter()
+            .find(|(source, _)| *source == kernel.source)
+            .map(|(_, path)| path.clone());
+        let module =
+            module.ok_or_else(|| AuthorError::new(AuthorFailure::Internal, "a generator's module is missing"))?;
         if self.device.is_none() {
             self.device = Some(GeneratorDevice::new().map_err(|error| AuthorError::internal(&error))?);
         }
         let Some(device) = &mut self.device else { return Ok(()) };
         device.fill(&module, &kernel.name, target, len, seed).map_err(|error| {
-            AuthorError::new(AuthorFailure::Kernel, format!("generator kernel `{kernel}`: {}", crate::error::chain(&error)))
+            AuthorError::new(
+                AuthorFailure::Kernel,
+                format!("generator kernel `{kernel}`: {}", crate::error::chain(&error)),
+            )
         })
     }
 
@@ -153,7 +197,12 @@ impl AuthorBuffer {
     fn for_reference(&self) -> Buffer {
         let len = self.len as usize;
         let Some(answer) = self.answer else {
-            return Buffer { data: self.contents.map_or(std::ptr::null_mut(), |contents| contents.0 as *mut u8), len };
+            return Buffer {
+                data: self
+                    .contents
+                    .map_or(std::ptr::null_mut(), |contents| contents.0 as *mut u8),
+                len,
+            };
         };
         let answer = answer.0 as *mut u8;
         match self.contents {
@@ -185,13 +234,17 @@ impl GeneratorDevice {
         let blocks = blocks.map_err(|_| DeviceError::Unsupported("launch so many blocks".to_owned()))?;
         let arguments = [target.0.to_le_bytes(), len.to_le_bytes(), seed.to_le_bytes()];
         let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_slice()).collect();
-        self.driver.launch(self.stream, function, &LaunchConfig::linear(blocks, 256), &arguments)?;
+        self.driver
+            .launch(self.stream, function, &LaunchConfig::linear(blocks, 256), &arguments)?;
         self.driver.synchronize(self.stream)
     }
 }
 
 impl std::fmt::Debug for Attached {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Attached").field("benchmark", &self.benchmark).field("memory", &self.memory).finish_non_exhaustive()
+        f.debug_struct("Attached")
+            .field("benchmark", &self.benchmark)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
     }
 }

@@ -23,7 +23,8 @@ impl Library {
         let library = library.map_err(|error| refused(explain_load_error(&error.to_string())))?;
         // SAFETY: the symbol of this name, made by our runtime, has this type; a foreign one is refused by its magic below.
         let entry = unsafe { library.get::<abi::EntryPoint>(abi::ENTRY_SYMBOL.as_bytes()) };
-        let entry = entry.map_err(|_| AuthorError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
+        let entry =
+            entry.map_err(|_| AuthorError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
         // SAFETY: as above; the function takes nothing and returns a pointer to static data.
         let table = unsafe { entry().as_ref() }.ok_or_else(|| refused("its table is missing".to_owned()))?;
         std::mem::forget(library);
@@ -84,13 +85,19 @@ impl Library {
 }
 
 fn bytes(of: &[u8]) -> Bytes {
-    Bytes { data: of.as_ptr(), len: of.len() }
+    Bytes {
+        data: of.as_ptr(),
+        len: of.len(),
+    }
 }
 
 /// Calls a function of the table and turns its status into a result.
 fn answered(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, AuthorError> {
     let mut answer: Vec<u8> = Vec::new();
-    let status = call(Sink { context: (&raw mut answer).cast(), write: append });
+    let status = call(Sink {
+        context: (&raw mut answer).cast(),
+        write: append,
+    });
     let failure = match status {
         0 => return Ok(answer),
         1 => AuthorFailure::Returned,
@@ -110,8 +117,14 @@ unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {
 
 fn version_mismatch(table: &Table) -> String {
     let (theirs, ours) = (table.abi_major, abi::ABI_MAJOR);
-    let older = if theirs < ours { "gpubench-runtime is older than this tool" } else { "this tool is older than gpubench-runtime" };
-    format!("it speaks version {theirs} of the interface and this tool speaks version {ours}: {older}; bring both to the same version")
+    let older = if theirs < ours {
+        "gpubench-runtime is older than this tool"
+    } else {
+        "this tool is older than gpubench-runtime"
+    };
+    format!(
+        "it speaks version {theirs} of the interface and this tool speaks version {ours}: {older}; bring both to the same version"
+    )
 }
 
 /// The loader's message, with advice where the cause is known.

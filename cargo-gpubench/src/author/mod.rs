@@ -22,7 +22,10 @@ pub struct AuthorError {
 
 impl AuthorError {
     fn new(failure: AuthorFailure, message: impl Into<String>) -> AuthorError {
-        AuthorError { failure, message: message.into() }
+        AuthorError {
+            failure,
+            message: message.into(),
+        }
     }
 
     fn internal(error: &dyn std::error::Error) -> AuthorError {

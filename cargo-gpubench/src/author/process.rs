@@ -7,9 +7,9 @@ use std::path::Path;
 use gpubench::catalog::Recording;
 use gpubench::codec;
 
+use super::AuthorError;
 use super::attached::{Attached, Attachment};
 use super::library::Library;
-use super::AuthorError;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
     decode_modules, from_author, to_author,
@@ -20,7 +20,10 @@ use crate::wire::{
 /// # Errors
 /// When the connection fails.
 pub fn serve(channel: &Channel) -> Result<(), ChannelError> {
-    let mut author = Author { library: None, attached: None };
+    let mut author = Author {
+        library: None,
+        attached: None,
+    };
     loop {
         let frame = match channel.receive(Patience::Forever) {
             Ok(frame) => frame,
@@ -79,8 +82,14 @@ impl Author {
     }
 
     fn both(&mut self) -> Result<(&Library, &mut Attached), AuthorError> {
-        let library = self.library.as_ref().ok_or_else(|| out_of_turn("no library is loaded"))?;
-        let attached = self.attached.as_mut().ok_or_else(|| out_of_turn("no buffers are attached"))?;
+        let library = self
+            .library
+            .as_ref()
+            .ok_or_else(|| out_of_turn("no library is loaded"))?;
+        let attached = self
+            .attached
+            .as_mut()
+            .ok_or_else(|| out_of_turn("no buffers are attached"))?;
         Ok((library, attached))
     }
 }
@@ -104,10 +113,15 @@ fn parse_attach(frame: Frame) -> Result<Attachment, AuthorError> {
 }
 
 fn split<R: bytemuck::AnyBitPattern>(payload: &[u8]) -> Result<(R, &[u8]), AuthorError> {
-    let (head, rest) = payload.split_at_checked(size_of::<R>()).ok_or_else(|| out_of_turn("a damaged order"))?;
+    let (head, rest) = payload
+        .split_at_checked(size_of::<R>())
+        .ok_or_else(|| out_of_turn("a damaged order"))?;
     Ok((bytemuck::pod_read_unaligned(head), rest))
 }
 
 fn out_of_turn(what: &str) -> AuthorError {
-    AuthorError::new(AuthorFailure::Internal, format!("the broker's order makes no sense: {what}"))
+    AuthorError::new(
+        AuthorFailure::Internal,
+        format!("the broker's order makes no sense: {what}"),
+    )
 }

@@ -68,12 +68,21 @@ impl<'a> Authors<'a> {
         let mut clients = Vec::with_capacity(libraries.len());
         let mut catalogs = Vec::with_capacity(libraries.len());
         for library in libraries {
-            let (client, catalog) = spawn(library, settings)
-                .map_err(|source| ListingError { package: library.package.clone(), source })?;
+            let (client, catalog) = spawn(library, settings).map_err(|source| ListingError {
+                package: library.package.clone(),
+                source,
+            })?;
             clients.push(Some(client));
             catalogs.push(catalog);
         }
-        Ok((Authors { libraries, settings, clients }, catalogs))
+        Ok((
+            Authors {
+                libraries,
+                settings,
+                clients,
+            },
+            catalogs,
+        ))
     }
 
     /// The author of a library, started if there is none.
@@ -97,15 +106,15 @@ impl<'a> Authors<'a> {
 }
 
 fn spawn(library: &BuiltLibrary, settings: AuthorSettings<'_>) -> Result<(AuthorClient, Catalog), AuthorProblem> {
-    let library_path: Vec<PathBuf> = library.library_path.iter().map(|path| path.clone().into_std_path_buf()).collect();
-    let AuthorSettings { within, output, interrupt } = settings;
+    let library_path: Vec<PathBuf> = library
+        .library_path
+        .iter()
+        .map(|path| path.clone().into_std_path_buf())
+        .collect();
+    let AuthorSettings {
+        within,
+        output,
+        interrupt,
+    } = settings;
     AuthorClient::spawn(library.library.as_std_path(), &library_path, within, output, interrupt)
-}
-
-/// The benchmarks that belong to a library itself, by their positions in its catalog.
-pub(super) fn own_benchmarks(library: &BuiltLibrary, catalog: &Catalog) -> Vec<usize> {
-    let stem = library.library.file_stem().unwrap_or_default();
-    let crate_name = stem.strip_prefix("lib").unwrap_or(stem);
-    let benchmarks = catalog.benchmarks.iter().enumerate();
-    benchmarks.filter(|(_, benchmark)| benchmark.library == crate_name).map(|(position, _)| position).collect()
 }

@@ -7,13 +7,17 @@ use crate::report::{Device, Environment};
 pub(super) fn environment(facts: &Facts, threads: u32, flush_bytes: u64, compiler: Option<&str>) -> Environment {
     let loads = fs_err::read_to_string("/proc/loadavg").unwrap_or_default();
     let memory = fs_err::read_to_string("/proc/meminfo").unwrap_or_default();
-    let kibibytes = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
+    let kibibytes = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
     Environment {
         kernel: Some(rustix::system::uname().release().to_string_lossy().into_owned()),
         cpu: Some(facts.device.name.clone()),
         cpus: Some(crate::device::cpu::available_threads().get() as u64),
         load_1m: loads.split_whitespace().next().and_then(|load| load.parse().ok()),
-        memory_bytes: kibibytes.and_then(|kibibytes| kibibytes.parse::<u64>().ok()).map(|kibibytes| kibibytes << 10),
+        memory_bytes: kibibytes
+            .and_then(|kibibytes| kibibytes.parse::<u64>().ok())
+            .map(|kibibytes| kibibytes << 10),
         compiler: compiler.map(str::to_owned),
         driver: None,
         threads: Some(u64::from(threads)),

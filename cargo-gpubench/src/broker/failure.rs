@@ -18,18 +18,28 @@ pub(super) struct CaseFailure {
 impl CaseFailure {
     /// A failure that is no kernel's.
     pub(super) fn error(cause: Cause, message: impl Into<String>) -> CaseFailure {
-        CaseFailure { verdict: Verdict::Error, cause, message: message.into() }
+        CaseFailure {
+            verdict: Verdict::Error,
+            cause,
+            message: message.into(),
+        }
     }
 
     /// A failure of the user's host code, with what its process last wrote where it died.
     pub(super) fn author(cause: Cause, problem: &AuthorProblem) -> CaseFailure {
         let message = match problem {
-            AuthorProblem::Refused { failure: AuthorFailure::Panicked, message } => format!("it panicked: {message}"),
+            AuthorProblem::Refused {
+                failure: AuthorFailure::Panicked,
+                message,
+            } => format!("it panicked: {message}"),
             AuthorProblem::Role(RoleFailure::Ended { log, .. }) if !log.is_empty() => {
                 format!("{}; it last wrote:\n{log}", crate::error::chain(problem))
             }
             AuthorProblem::Role(RoleFailure::Silent { .. }) => {
-                format!("{} (hint: `--reference-timeout` gives it more time)", crate::error::chain(problem))
+                format!(
+                    "{} (hint: `--reference-timeout` gives it more time)",
+                    crate::error::chain(problem)
+                )
             }
             problem => crate::error::chain(problem),
         };
@@ -45,11 +55,19 @@ impl CaseFailure {
             | MeasureError::Worker(RoleFailure::Interrupted)
             | MeasureError::Attach(AuthorProblem::Role(RoleFailure::Interrupted)) => return None,
             MeasureError::Conduct(ConductError::Generator(problem)) => {
-                let cause = if timed_out(problem) { Cause::GeneratorTimeout } else { Cause::GeneratorFailed };
+                let cause = if timed_out(problem) {
+                    Cause::GeneratorTimeout
+                } else {
+                    Cause::GeneratorFailed
+                };
                 CaseFailure::author(cause, problem).prefixed("the input generator failed")
             }
             MeasureError::Conduct(ConductError::Reference(problem)) => {
-                let cause = if timed_out(problem) { Cause::ReferenceTimeout } else { Cause::ReferenceFailed };
+                let cause = if timed_out(problem) {
+                    Cause::ReferenceTimeout
+                } else {
+                    Cause::ReferenceFailed
+                };
                 CaseFailure::author(cause, problem).prefixed("the reference failed")
             }
             MeasureError::Conduct(ConductError::Referee(_)) | MeasureError::Open(_) => {
@@ -64,6 +82,9 @@ impl CaseFailure {
     }
 
     fn prefixed(self, what: &str) -> CaseFailure {
-        CaseFailure { message: format!("{what}: {}", self.message), ..self }
+        CaseFailure {
+            message: format!("{what}: {}", self.message),
+            ..self
+        }
     }
 }

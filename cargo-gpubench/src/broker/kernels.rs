@@ -39,15 +39,20 @@ pub(super) fn compile<'a>(
     for kernel in recordings.flat_map(kernels_of) {
         wanted.entry(kernel.source).or_default().insert(&kernel.name);
     }
-    let jobs: Vec<(u32, Vec<String>)> =
-        wanted.into_iter().map(|(source, names)| (source, names.into_iter().map(str::to_owned).collect())).collect();
+    let jobs: Vec<(u32, Vec<String>)> = wanted
+        .into_iter()
+        .map(|(source, names)| (source, names.into_iter().map(str::to_owned).collect()))
+        .collect();
     let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));
     std::thread::scope(|scope| {
         for _ in 0..crate::device::cpu::available_threads().get().min(jobs.len()) {
             scope.spawn(|| {
                 while let Some((position, names)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let compiled = compile_source(compiler, catalog, *position, names, cache);
-                    modules.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(*position, compiled);
+                    modules
+                        .lock()
+                        .unwrap_or_else(|poisoned| poisoned.into_inner())
+                        .insert(*position, compiled);
                 }
             });
         }

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use gpubench::catalog::{Fill, Recording};
 
 use crate::device::ClockBound;
-use crate::roles::{AuthorClient, AuthorProblem, BufferGrant, Interrupt, Output, RefereeClient, RoleFailure, WorkerClient, WorkerLaunch};
+use crate::roles::{
+    AuthorClient, AuthorProblem, BufferGrant, Interrupt, Output, RefereeClient, RoleFailure, WorkerClient, WorkerLaunch,
+};
 use crate::stats::{StopReason, StopRule, WarmUpRule};
 use crate::verdict::{Ending, Evidence, Judgement, Verdict, WindowEvidence, judge};
 use crate::window::{ConductError, Conducted, Conductor, Generation, Place, Seeds, WindowKind};
@@ -103,8 +105,9 @@ pub fn measure(
     progress: &mut dyn FnMut(&[f64]),
 ) -> Result<Measured, MeasureError> {
     let interrupt = protocol.interrupt;
-    let opened =
-        referee.open_case(case.number, case.recording, case.encoded, interrupt).map_err(MeasureError::Open)?;
+    let opened = referee
+        .open_case(case.number, case.recording, case.encoded, interrupt)
+        .map_err(MeasureError::Open)?;
     let launch = WorkerLaunch {
         threads: protocol.threads,
         layouts: &opened.layouts,
@@ -127,7 +130,13 @@ pub fn measure(
         true => Generation::Author,
         false => Generation::Device,
     };
-    let mut conductor = Conductor { referee, author, generation, within: protocol.within, interrupt };
+    let mut conductor = Conductor {
+        referee,
+        author,
+        generation,
+        within: protocol.within,
+        interrupt,
+    };
     conductor.prepare_decoys()?;
 
     let mut sampling = Sampling::new(case, protocol);
@@ -205,7 +214,11 @@ impl<'a> Sampling<'a> {
                 return Ok(Next::Enough);
             }
             self.warm_up += 1;
-            elapsed_ns.extend(self.windows.last().and_then(|window| Some(window.claim.as_deref()?.elapsed_ns)));
+            elapsed_ns.extend(
+                self.windows
+                    .last()
+                    .and_then(|window| Some(window.claim.as_deref()?.elapsed_ns)),
+            );
             if self.protocol.warm_up.decide(&elapsed_ns, started.elapsed()).is_some() {
                 return Ok(Next::Another);
             }
@@ -222,7 +235,10 @@ impl<'a> Sampling<'a> {
         // At least one window in a case checks early: the first may be due at once.
         let mut since_early = u32::MAX;
         loop {
-            let place = Place { case: self.case.number, window: self.windows.len() as u32 + 1 };
+            let place = Place {
+                case: self.case.number,
+                window: self.windows.len() as u32 + 1,
+            };
             let kind = self.protocol.seeds.kind(place, since_early);
             if self.window(conductor, worker, kind)? == Next::Enough {
                 return Ok(());
@@ -292,12 +308,34 @@ impl<'a> Sampling<'a> {
     fn judge(&self, windows: &[WindowEvidence], ending: Ending) -> Judgement {
         let (tensors, clock_bound) = (&self.case.recording.tensors, self.protocol.clock_bound);
         // No device has a known peak yet against which declared bytes could be held.
-        judge(&Evidence { tensors, windows, ending, clock_bound, floor_ns: None })
+        judge(&Evidence {
+            tensors,
+            windows,
+            ending,
+            clock_bound,
+            floor_ns: None,
+        })
     }
 
     fn finish(self) -> Measured {
         let judgement = self.judge(&self.windows, self.ending.clone());
-        let Sampling { windows, warm_up, samples_ns, host_ns, event_overhead_ns, stop, .. } = self;
-        Measured { judgement, windows, warm_up, samples_ns, host_ns, event_overhead_ns, stop }
+        let Sampling {
+            windows,
+            warm_up,
+            samples_ns,
+            host_ns,
+            event_overhead_ns,
+            stop,
+            ..
+        } = self;
+        Measured {
+            judgement,
+            windows,
+            warm_up,
+            samples_ns,
+            host_ns,
+            event_overhead_ns,
+            stop,
+        }
     }
 }

@@ -38,14 +38,21 @@ pub(super) fn record_cases(
     cases
         .iter()
         .map(|case| {
-            let request = RecordRequest { params: case.params.clone(), facts: facts.clone() };
+            let request = RecordRequest {
+                params: case.params.clone(),
+                facts: facts.clone(),
+            };
             let recorded = record_twice(case, &request, library, authors, &mut second, interrupt);
             match recorded {
                 Err(RecordError::Interrupted) => Err(Interrupted),
                 Err(RecordError::Failed(failure)) => Ok(Err(failure)),
                 Ok((recording, encoded)) => Ok(match validate(&recording, catalog, facts) {
                     Err(invalid) => Err(CaseFailure::error(Cause::PlanInvalid, invalid.to_string())),
-                    Ok(()) => Ok(RecordedCase { request: codec::encode(&request), recording, encoded }),
+                    Ok(()) => Ok(RecordedCase {
+                        request: codec::encode(&request),
+                        recording,
+                        encoded,
+                    }),
                 }),
             }
         })
@@ -66,7 +73,9 @@ fn record_twice(
     interrupt: &Interrupt,
 ) -> Result<(Recording, Vec<u8>), RecordError> {
     let benchmark = case.benchmark as u32;
-    let first = authors.client(library).and_then(|author| author.record(benchmark, request, interrupt));
+    let first = authors
+        .client(library)
+        .and_then(|author| author.record(benchmark, request, interrupt));
     let first = first.map_err(|problem| {
         if matches!(problem, AuthorProblem::Role(_)) {
             authors.retire(library);

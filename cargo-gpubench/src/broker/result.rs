@@ -4,7 +4,8 @@ use gpubench::catalog::{Recording, Role, Tensor};
 
 use super::measure::Measured;
 use crate::report::{
-    BenchmarkComplete, Check, Conservation, ElementValue, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WrongElement,
+    BenchmarkComplete, Check, Conservation, ElementValue, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts,
+    WrongElement,
 };
 use crate::stats::Summary;
 use crate::verdict::WindowEvidence;
@@ -13,7 +14,15 @@ use crate::wire::{NOWHERE, OutputFacts, WindowEnd};
 
 /// Fills a case's record in.
 pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, target_cv: f64) {
-    let Measured { judgement, windows, warm_up, samples_ns, host_ns, event_overhead_ns, stop } = measured;
+    let Measured {
+        judgement,
+        windows,
+        warm_up,
+        samples_ns,
+        host_ns,
+        event_overhead_ns,
+        stop,
+    } = measured;
     record.verdict = judgement.verdict;
     record.cause = judgement.cause;
     record.message = judgement.message;
@@ -34,7 +43,18 @@ pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, mea
 }
 
 fn stats(summary: Summary) -> Stats {
-    let Summary { n, median, mean, stddev, cv, min, max, q1, q3, ci95 } = summary;
+    let Summary {
+        n,
+        median,
+        mean,
+        stddev,
+        cv,
+        min,
+        max,
+        q1,
+        q3,
+        ci95,
+    } = summary;
     Stats {
         n: n as u64,
         median_ns: median,
@@ -45,33 +65,47 @@ fn stats(summary: Summary) -> Stats {
         max_ns: max,
         q1_ns: q1,
         q3_ns: q3,
-        ci95_ns: ci95,
+        ci95_ns: [ci95.low, ci95.high],
     }
 }
 
 fn host_time(host_ns: &[f64]) -> Option<HostTime> {
     let summary = Summary::of(host_ns)?;
-    Some(HostTime { median_ns: summary.median, min_ns: summary.min, max_ns: summary.max })
+    Some(HostTime {
+        median_ns: summary.median,
+        min_ns: summary.min,
+        max_ns: summary.max,
+    })
 }
 
 fn count(windows: &[WindowEvidence], warm_up: usize) -> WindowCounts {
     let sampled = &windows[warm_up.min(windows.len())..];
     let early = |window: &&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck.number();
     let early_check = sampled.iter().filter(early).count() as u64;
-    WindowCounts { warm_up: warm_up as u64, timed: sampled.len() as u64 - early_check, early_check }
+    WindowCounts {
+        warm_up: warm_up as u64,
+        timed: sampled.len() as u64 - early_check,
+        early_check,
+    }
 }
 
 /// One check for every output: of the window that decided, or the largest errors over all windows.
 fn checks(recording: &Recording, windows: &[WindowEvidence], decisive: Option<usize>) -> Vec<Check> {
     let checked = |window: &&WindowEvidence| window.facts.end == WindowEnd::Checked as u32;
-    let outputs = recording.tensors.iter().filter(|tensor| matches!(tensor.role, Role::Output | Role::InOut));
+    let outputs = recording
+        .tensors
+        .iter()
+        .filter(|tensor| matches!(tensor.role, Role::Output | Role::InOut));
     outputs
         .enumerate()
         .filter_map(|(position, tensor)| {
             let shown = match decisive {
                 Some(decisive) => windows.get(decisive).filter(checked)?.facts.outputs().get(position)?,
                 None => {
-                    let all = windows.iter().filter(checked).filter_map(|window| window.facts.outputs().get(position));
+                    let all = windows
+                        .iter()
+                        .filter(checked)
+                        .filter_map(|window| window.facts.outputs().get(position));
                     all.max_by(|a, b| a.max_rel.total_cmp(&b.max_rel))?
                 }
             };
@@ -113,5 +147,9 @@ fn conservation(windows: &[WindowEvidence]) -> Option<Conservation> {
         return None;
     }
     let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
-    Some(Conservation { claimed_ns: mean(|pair| pair.0), observed_ns: mean(|pair| pair.1), bound_ns: None })
+    Some(Conservation {
+        claimed_ns: mean(|pair| pair.0),
+        observed_ns: mean(|pair| pair.1),
+        bound_ns: None,
+    })
 }

@@ -1,19 +1,19 @@
 //! The command from its options to its exit code.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use gpubench::catalog::Catalog;
 
-use super::authors::{AuthorSettings, Authors, own_benchmarks};
-use super::cases::{Case, CaseDevice, Disposition, Naming, PackageCatalog, select_cases};
+use super::authors::{AuthorSettings, Authors};
+use super::cases::{Case, CaseDevice, Disposition, Naming, PackageCatalog, select_cases, write_names};
 use super::environment;
 use super::failure::CaseFailure;
 use super::kernels::{self, Modules};
 use super::measure::{Protocol, ReadyCase, measure};
 use super::options::{Action, AfterFailure, DeviceChoice, MasterSeed, RunOptions, UserOutput, Verbosity};
 use super::recordings::{RecordedCase, record_cases};
-use super::reporting::{Reporting, started};
+use super::reporting::Reporting;
 use super::result::fill_in;
 use crate::build::kernels::HostCompiler;
 use crate::build::{Built, BuiltLibrary, build_cdylibs};
@@ -57,17 +57,28 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     let (authors, catalogs) = Authors::start(&built.libraries, settings)?;
     let cases = choose_cases(options, &built, &catalogs, &facts)?;
     if options.action == Action::List {
-        super::list::print(&cases, Naming::for_packages(built.libraries.len()), options.output.format)?;
-        return Ok(ExitCode::Success);
+        return list(&cases, &built);
     }
-    let run = Run { options, built: &built, catalogs: &catalogs, facts: &facts, cases: &cases, interrupt: &interrupt };
+    let run = Run {
+        options,
+        built: &built,
+        catalogs: &catalogs,
+        facts: &facts,
+        cases: &cases,
+        interrupt: &interrupt,
+    };
     run.measure(authors)
 }
 
 /// As `cargo bench --no-run` names its executables.
 fn name_libraries(built: &Built) {
     for library in &built.libraries {
-        let BuiltLibrary { package, version, library, .. } = library;
+        let BuiltLibrary {
+            package,
+            version,
+            library,
+            ..
+        } = library;
         anstream::eprintln!("     Library {package} v{version} ({library})");
     }
 }
@@ -97,32 +108,31 @@ fn choose_cases(
     built: &Built,
     catalogs: &[Catalog],
     facts: &Facts,
-) -> Result<Vec<LibraryCase>, ExpectedError> {
+) -> Result<Vec<Case>, ExpectedError> {
     let packages: Vec<PackageCatalog<'_>> = built
         .libraries
         .iter()
         .zip(catalogs)
-        .map(|(library, catalog)| PackageCatalog { package: &library.package, catalog })
+        .map(|(library, catalog)| PackageCatalog {
+            package: &library.package,
+            library: &library.crate_name,
+            catalog,
+        })
         .collect();
-    let device = CaseDevice { kind: facts.device.kind, capability: facts.device.capability };
-    let own: Vec<Vec<usize>> =
-        built.libraries.iter().zip(catalogs).map(|(library, catalog)| own_benchmarks(library, catalog)).collect();
-    let cases = select_cases(&packages, device, &options.cases)?;
-    let position = |case: &Case| built.libraries.iter().position(|library| library.package == case.package);
-    Ok(cases
-        .into_iter()
-        .filter_map(|case| Some(LibraryCase { library: position(&case)?, case }))
-        .filter(|chosen| own[chosen.library].contains(&chosen.case.benchmark))
-        .collect())
+    let device = CaseDevice {
+        kind: facts.device.kind,
+        capability: facts.device.capability,
+    };
+    Ok(select_cases(&packages, device, &options.cases)?)
 }
 
-/// A case and the library it comes from.
-#[derive(Clone, Debug)]
-pub(super) struct LibraryCase {
-    /// Position of the library.
-    pub(super) library: usize,
-    /// The case.
-    pub(super) case: Case,
+fn list(cases: &[Case], built: &Built) -> Result<ExitCode, ExpectedError> {
+    let naming = Naming::for_packages(built.libraries.len());
+    write_names(&mut std::io::stdout().lock(), cases, naming).map_err(|source| ExpectedError::Output {
+        what: "the list of benchmarks".to_owned(),
+        source,
+    })?;
+    Ok(ExitCode::Success)
 }
 
 struct Run<'a> {
@@ -130,7 +140,7 @@ struct Run<'a> {
     built: &'a Built,
     catalogs: &'a [Catalog],
     facts: &'a Facts,
-    cases: &'a [LibraryCase],
+    cases: &'a [Case],
     interrupt: &'a Interrupt,
 }
 
@@ -151,48 +161,72 @@ impl Run<'_> {
             Some(compiler.identity()),
         );
         let device = environment::device(self.facts);
-        let packages: Vec<&str> = self.built.libraries.iter().map(|library| library.package.as_str()).collect();
-        let mut reporting = Reporting::new(self.options, packages.len())?;
+        let packages = self
+            .built
+            .libraries
+            .iter()
+            .map(|library| library.package.clone())
+            .collect();
+        let mut reporting = Reporting::new(self.options)?;
         let announced: Vec<BenchmarkStarted> = self
             .cases
             .iter()
             .enumerate()
-            .map(|(index, chosen)| started(reporting.run_id(), &chosen.case, index))
+            .map(|(index, case)| reporting.announce(case, index))
             .collect();
-        reporting.run_started(device, environment, &seeds, &packages, &announced)?;
+        reporting.run_started(device, environment, &seeds, packages, &announced);
 
-        let prepared = match self.prepare(&mut authors, &compiler, &mut reporting)? {
-            Ok(prepared) => prepared,
-            Err(Interrupted) => return reporting.finish(RunEnd::Interrupted),
+        let Ok(prepared) = self.prepare(&mut authors, &compiler, &mut reporting) else {
+            return reporting.finish(RunEnd::Interrupted);
         };
         let mut referee = None;
-        for (number, ((chosen, prepared), announced)) in self.cases.iter().zip(prepared).zip(&announced).enumerate() {
+        for (number, ((case, prepared), announced)) in self.cases.iter().zip(prepared).zip(&announced).enumerate() {
             if self.interrupt.is_set() {
                 return reporting.finish(RunEnd::Interrupted);
             }
-            reporting.benchmark_started(announced)?;
+            reporting.benchmark_started(announced);
             let began = Instant::now();
-            let library = chosen.library;
-            let outcome = match (&chosen.case.disposition, prepared) {
-                (Disposition::Skip(reason), _) => Ok(self.skipped(chosen, announced, reason)),
-                (Disposition::Run, Err(failure)) => Ok(self.failed(chosen, announced, failure)),
+            let library = self.library_of(case);
+            let outcome = match (&case.disposition, prepared) {
+                (Disposition::Skip(reason), _) => Ok(self.skipped(case, announced, reason)),
+                (Disposition::Run, Err(failure)) => Ok(self.failed(case, announced, failure)),
                 (Disposition::Run, Ok(ready)) => {
                     let number = number as u64;
-                    self.run_case(number, chosen, announced, &ready, &seeds, &mut authors, &mut referee, &mut reporting)
+                    self.run_case(
+                        number,
+                        case,
+                        announced,
+                        &ready,
+                        &seeds,
+                        &mut authors,
+                        &mut referee,
+                        &mut reporting,
+                    )
                 }
             };
-            let Ok(mut result) = outcome else { return reporting.finish(RunEnd::Interrupted) };
+            let Ok(mut result) = outcome else {
+                return reporting.finish(RunEnd::Interrupted);
+            };
             result.wall_ns = began.elapsed().as_nanos() as u64;
             if result.cause.is_some_and(is_of_author) {
                 authors.retire(library);
             }
             let failed = result.verdict.is_failure();
-            reporting.benchmark_complete(&result)?;
+            reporting.benchmark_complete(&result);
             if failed && self.options.after_failure == AfterFailure::Stop {
                 return reporting.finish(RunEnd::FailedFast);
             }
         }
         reporting.finish(RunEnd::Completed)
+    }
+
+    /// Position of the library a case comes from.
+    fn library_of(&self, case: &Case) -> usize {
+        let libraries = &self.built.libraries;
+        libraries
+            .iter()
+            .position(|library| library.package == case.package)
+            .unwrap_or(libraries.len())
     }
 
     fn seeds(&self) -> Result<Seeds, ExpectedError> {
@@ -210,24 +244,29 @@ impl Run<'_> {
         &self,
         authors: &mut Authors<'_>,
         compiler: &HostCompiler,
-        reporting: &mut Reporting<'_>,
-    ) -> Result<Result<Vec<Prepared>, Interrupted>, ExpectedError> {
+        reporting: &mut Reporting,
+    ) -> Result<Vec<Prepared>, Interrupted> {
         let mut prepared: Vec<Option<Prepared>> = self.cases.iter().map(|_| None).collect();
-        let cache = self.built.target_directory.join("gpubench").join("kernels").into_std_path_buf();
+        let cache = self
+            .built
+            .target_directory
+            .join("gpubench")
+            .join("kernels")
+            .into_std_path_buf();
         for (library, catalog) in self.catalogs.iter().enumerate() {
             let positions: Vec<usize> = (0..self.cases.len())
                 .filter(|position| {
-                    let chosen = &self.cases[*position];
-                    chosen.library == library && chosen.case.disposition == Disposition::Run
+                    let case = &self.cases[*position];
+                    self.library_of(case) == library && case.disposition == Disposition::Run
                 })
                 .collect();
-            let cases: Vec<&Case> = positions.iter().map(|position| &self.cases[*position].case).collect();
-            reporting.phase(Phase::Recording)?;
+            let cases: Vec<&Case> = positions.iter().map(|position| &self.cases[*position]).collect();
+            reporting.phase(Phase::Recording);
             let facts = &self.facts.device;
             let Ok(recorded) = record_cases(&cases, library, catalog, facts, authors, self.interrupt) else {
-                return Ok(Err(Interrupted));
+                return Err(Interrupted);
             };
-            reporting.phase(Phase::Compiling)?;
+            reporting.phase(Phase::Compiling);
             let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
             let modules = kernels::compile(compiler, catalog, recordings, &cache);
             reporting.show_compile_errors(&modules);
@@ -236,26 +275,32 @@ impl Run<'_> {
             }
         }
         let skipped = || Err(CaseFailure::error(Cause::Internal, "it was not prepared"));
-        Ok(Ok(prepared.into_iter().map(|prepared| prepared.unwrap_or_else(skipped)).collect()))
+        Ok(prepared
+            .into_iter()
+            .map(|prepared| prepared.unwrap_or_else(skipped))
+            .collect())
     }
 
     #[expect(clippy::too_many_arguments, reason = "a case meets every part of the run once")]
     fn run_case(
         &self,
         number: u64,
-        chosen: &LibraryCase,
+        case: &Case,
         announced: &BenchmarkStarted,
         (recorded, modules): &(RecordedCase, Vec<(u32, PathBuf)>),
         seeds: &Seeds,
         authors: &mut Authors<'_>,
         referee: &mut Option<RefereeClient>,
-        reporting: &mut Reporting<'_>,
+        reporting: &mut Reporting,
     ) -> Result<BenchmarkComplete, Interrupted> {
         let stopping = self.options.measurement.stopping;
         let tick_ns = self.facts.clock_tick_ns;
         let clock_bound: &ClockBound = &self.facts.clock_bound;
         let protocol = Protocol {
-            warm_up: WarmUpRule { tick_ns, ..WarmUpRule::default() },
+            warm_up: WarmUpRule {
+                tick_ns,
+                ..WarmUpRule::default()
+            },
             stop: StopRule {
                 target_cv: stopping.target_cv,
                 min_samples: stopping.min_samples as usize,
@@ -271,9 +316,9 @@ impl Run<'_> {
             seeds,
             interrupt: self.interrupt,
         };
-        let case = ReadyCase {
+        let ready = ReadyCase {
             number,
-            benchmark: chosen.case.benchmark as u32,
+            benchmark: case.benchmark as u32,
             request: &recorded.request,
             recording: &recorded.recording,
             encoded: &recorded.encoded,
@@ -281,12 +326,16 @@ impl Run<'_> {
         };
         let attempt = (|| {
             let referee = self.referee(seeds, referee)?;
-            let author = authors.client(chosen.library).map_err(super::measure::MeasureError::Attach)?;
-            measure(&case, &protocol, referee, author, &mut |samples| reporting.progress(samples))
+            let author = authors
+                .client(self.library_of(case))
+                .map_err(super::measure::MeasureError::Attach)?;
+            measure(&ready, &protocol, referee, author, &mut |samples| {
+                reporting.progress(samples)
+            })
         })();
         match attempt {
             Ok(measured) => {
-                let mut result = self.result(chosen, announced, Verdict::Pass);
+                let mut result = self.result(case, announced, Verdict::Pass);
                 fill_in(&mut result, &recorded.recording, measured, stopping.target_cv);
                 Ok(result)
             }
@@ -294,7 +343,7 @@ impl Run<'_> {
                 let failure = CaseFailure::of_measuring(&error).ok_or(Interrupted)?;
                 // Its state is unknown now; the next case gets a new one.
                 *referee = None;
-                Ok(self.failed(chosen, announced, failure))
+                Ok(self.failed(case, announced, failure))
             }
         }
     }
@@ -320,23 +369,23 @@ impl Run<'_> {
         Ok(slot.insert(referee))
     }
 
-    fn result(&self, chosen: &LibraryCase, announced: &BenchmarkStarted, verdict: Verdict) -> BenchmarkComplete {
+    fn result(&self, case: &Case, announced: &BenchmarkStarted, verdict: Verdict) -> BenchmarkComplete {
         let device = environment::device(self.facts).short();
         let mut result = BenchmarkComplete::unmeasured(announced, device, verdict);
-        let benchmark = self.catalogs[chosen.library].benchmarks.get(chosen.case.benchmark);
+        let benchmark = self.catalogs[self.library_of(case)].benchmarks.get(case.benchmark);
         result.problem = benchmark.map(|benchmark| benchmark.problem.clone());
         result
     }
 
-    fn skipped(&self, chosen: &LibraryCase, announced: &BenchmarkStarted, reason: &str) -> BenchmarkComplete {
-        let mut result = self.result(chosen, announced, Verdict::Skipped);
+    fn skipped(&self, case: &Case, announced: &BenchmarkStarted, reason: &str) -> BenchmarkComplete {
+        let mut result = self.result(case, announced, Verdict::Skipped);
         result.cause = Some(Cause::Unsupported);
         result.message = Some(reason.to_owned());
         result
     }
 
-    fn failed(&self, chosen: &LibraryCase, announced: &BenchmarkStarted, failure: CaseFailure) -> BenchmarkComplete {
-        let mut result = self.result(chosen, announced, failure.verdict);
+    fn failed(&self, case: &Case, announced: &BenchmarkStarted, failure: CaseFailure) -> BenchmarkComplete {
+        let mut result = self.result(case, announced, failure.verdict);
         result.cause = Some(failure.cause);
         result.message = Some(failure.message);
         result

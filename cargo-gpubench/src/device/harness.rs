@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use gpubench::catalog::{DType, Fill, Tensor, Tolerance};
 use gpubench_harness::arguments::{
-    Arguments, CheckArguments, CheckPartial, DigestArguments, FillArguments, FlushArguments, LinesArguments, NoiseArguments,
-    NoiseCheckArguments, NoisePartial, StampArguments,
+    Arguments, CheckArguments, CheckPartial, DigestArguments, FillArguments, FlushArguments, LinesArguments,
+    NoiseArguments, NoiseCheckArguments, NoisePartial, StampArguments,
 };
-use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, Processors, SummaryError, bindings, geometry};
+use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, Processors, bindings, geometry};
 
 use super::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
 use crate::wire::FlushKind;
@@ -73,7 +73,11 @@ impl Harness {
             functions.push((kernel, driver.function(module, kernel.name())?));
         }
         let partial_bytes = MAX_PARTIALS * size_of::<CheckPartial>().max(size_of::<NoisePartial>()) as u64;
-        Ok(Harness { functions, partials: driver.alloc(partial_bytes)?, sink: driver.alloc(8)? })
+        Ok(Harness {
+            functions,
+            partials: driver.alloc(partial_bytes)?,
+            sink: driver.alloc(8)?,
+        })
     }
 
     /// Queues: fill `target` with random elements of a tensor. `index` separates the tensors of a window. A tensor whose fill is the
@@ -100,7 +104,19 @@ impl Harness {
         };
         let len = elements(tensor);
         let (out, dtype) = (target.0, dtype_number(tensor.dtype));
-        let arguments = FillArguments { out, len, key, span, low, a, b, tensor: index, dtype, kind, reserved: 0 };
+        let arguments = FillArguments {
+            out,
+            len,
+            key,
+            span,
+            low,
+            a,
+            b,
+            tensor: index,
+            dtype,
+            kind,
+            reserved: 0,
+        };
         self.launch(driver, stream, len * tensor.dtype.size() as u64, &arguments)
     }
 
@@ -117,7 +133,12 @@ impl Harness {
         key: u64,
         offset: u64,
     ) -> Result<(), DeviceError> {
-        let arguments = NoiseArguments { out: target.0, bytes, key, offset };
+        let arguments = NoiseArguments {
+            out: target.0,
+            bytes,
+            key,
+            offset,
+        };
         self.launch(driver, stream, bytes, &arguments)
     }
 
@@ -136,7 +157,14 @@ impl Harness {
     ) -> Result<NoiseSummary, DeviceError> {
         let partial_count = self.partial_count(driver, Kernel::NoiseCheck, bytes);
         let partials = self.partials.0;
-        let arguments = NoiseCheckArguments { ptr: address.0, bytes, key, offset, partials, partial_count };
+        let arguments = NoiseCheckArguments {
+            ptr: address.0,
+            bytes,
+            key,
+            offset,
+            partials,
+            partial_count,
+        };
         self.launch(driver, stream, bytes, &arguments)?;
         driver.synchronize(stream)?;
         let memory = self.read_partials::<NoisePartial>(driver, partial_count)?;
@@ -157,7 +185,13 @@ impl Harness {
         key: u64,
     ) -> Result<(), DeviceError> {
         let lines = decoy_lines(bytes);
-        let arguments = LinesArguments { target: target.0, source: source.0, bytes, key, lines };
+        let arguments = LinesArguments {
+            target: target.0,
+            source: source.0,
+            bytes,
+            key,
+            lines,
+        };
         self.launch(driver, stream, lines * LINE_BYTES, &arguments)
     }
 
@@ -177,7 +211,13 @@ impl Harness {
             FlushKind::Read => bindings::GB_FLUSH_READ,
             FlushKind::Write => bindings::GB_FLUSH_WRITE,
         };
-        let arguments = FlushArguments { ptr: buffer.0, bytes, sink: self.sink.0, kind, reserved: 0 };
+        let arguments = FlushArguments {
+            ptr: buffer.0,
+            bytes,
+            sink: self.sink.0,
+            kind,
+            reserved: 0,
+        };
         self.launch(driver, stream, bytes, &arguments)
     }
 
@@ -200,8 +240,19 @@ impl Harness {
             Coverage::Sample => SEAL_TILES,
             Coverage::Whole => 0,
         };
-        let arguments = DigestArguments { ptr: address.0, bytes, keys, tile_bytes: TILE_BYTES, tiles, out };
-        let visited = if tiles == 0 { bytes } else { bytes.min(tiles * TILE_BYTES) };
+        let arguments = DigestArguments {
+            ptr: address.0,
+            bytes,
+            keys,
+            tile_bytes: TILE_BYTES,
+            tiles,
+            out,
+        };
+        let visited = if tiles == 0 {
+            bytes
+        } else {
+            bytes.min(tiles * TILE_BYTES)
+        };
         let mut config = self.geometry(driver, Kernel::Digest, visited);
         if coverage == Coverage::Whole {
             // The check of an early-check window: it may start before the kernel before it has ended.
@@ -220,7 +271,16 @@ impl Harness {
         stream: Stream,
         comparison: &Comparison,
     ) -> Result<CheckSummary, DeviceError> {
-        let Comparison { got, expected, len, dtype, tolerance, poison_key, poison_offset, order_key } = *comparison;
+        let Comparison {
+            got,
+            expected,
+            len,
+            dtype,
+            tolerance,
+            poison_key,
+            poison_offset,
+            order_key,
+        } = *comparison;
         let (mode, rtol, atol) = match tolerance {
             Tolerance::Exact => (bindings::GB_CHECK_EXACT, 0.0, 0.0),
             Tolerance::Close { rtol, atol } => (bindings::GB_CHECK_CLOSE, rtol, atol),
@@ -276,12 +336,21 @@ impl Harness {
             _ => Processors::Multiprocessors(count),
         };
         let geometry = geometry(kernel, bytes, processors);
-        LaunchConfig { grid: geometry.grid, block: geometry.block, ..LaunchConfig::linear(1, 1) }
+        LaunchConfig {
+            grid: geometry.grid,
+            block: geometry.block,
+            ..LaunchConfig::linear(1, 1)
+        }
     }
 
     fn partial_count(&self, driver: &dyn Driver, kernel: Kernel, bytes: u64) -> u64 {
         let config = self.geometry(driver, kernel, bytes);
-        let threads: u64 = config.grid.iter().chain(&config.block).map(|extent| u64::from(*extent)).product();
+        let threads: u64 = config
+            .grid
+            .iter()
+            .chain(&config.block)
+            .map(|extent| u64::from(*extent))
+            .product();
         threads.clamp(1, MAX_PARTIALS)
     }
 
@@ -293,7 +362,9 @@ impl Harness {
 
     fn function(&self, kernel: Kernel) -> Result<Function, DeviceError> {
         let found = self.functions.iter().find(|(known, _)| *known == kernel);
-        found.map(|(_, function)| *function).ok_or_else(|| DeviceError::NoFunction(kernel.name().to_owned()))
+        found
+            .map(|(_, function)| *function)
+            .ok_or_else(|| DeviceError::NoFunction(kernel.name().to_owned()))
     }
 }
 

@@ -50,9 +50,13 @@ impl MemfdTable {
     }
 
     pub(crate) fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError> {
-        let size = fstat(&descriptor).map_err(|error| DeviceError::ForeignMemory(error.to_string()))?.st_size;
+        let size = fstat(&descriptor)
+            .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?
+            .st_size;
         if u64::try_from(size) != Ok(bytes) {
-            return Err(DeviceError::ForeignMemory(format!("it has `{size}` bytes, not `{bytes}`")));
+            return Err(DeviceError::ForeignMemory(format!(
+                "it has `{size}` bytes, not `{bytes}`"
+            )));
         }
         Ok(self.insert(descriptor, bytes))
     }
@@ -60,12 +64,22 @@ impl MemfdTable {
     fn insert(&mut self, descriptor: OwnedFd, bytes: u64) -> Memory {
         let memory = Memory(self.next);
         self.next += 1;
-        self.shared.insert(memory, SharedAllocation { descriptor, bytes, mapping: None });
+        self.shared.insert(
+            memory,
+            SharedAllocation {
+                descriptor,
+                bytes,
+                mapping: None,
+            },
+        );
         memory
     }
 
     pub(crate) fn export(&self, memory: Memory) -> Result<OwnedFd, DeviceError> {
-        let os = |source| DeviceError::Os { what: "duplicating a descriptor", source };
+        let os = |source| DeviceError::Os {
+            what: "duplicating a descriptor",
+            source,
+        };
         self.get(memory)?.descriptor.as_fd().try_clone_to_owned().map_err(os)
     }
 
@@ -75,8 +89,10 @@ impl MemfdTable {
             Seal::Size => size,
             Seal::SizeAndContents => size | SealFlags::FUTURE_WRITE,
         };
-        fcntl_add_seals(&self.get(memory)?.descriptor, seals)
-            .map_err(|error| DeviceError::Os { what: "sealing a buffer", source: error.into() })
+        fcntl_add_seals(&self.get(memory)?.descriptor, seals).map_err(|error| DeviceError::Os {
+            what: "sealing a buffer",
+            source: error.into(),
+        })
     }
 
     pub(crate) fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
@@ -88,8 +104,17 @@ impl MemfdTable {
         let mapping = Mapping::reserve(allocation.bytes)?;
         let flags = MapFlags::SHARED | MapFlags::FIXED;
         // SAFETY: the target lies inside the range just reserved, which nothing else uses.
-        unsafe { mmap(mapping.start().cast(), allocation.bytes as usize, protection, flags, &allocation.descriptor, 0) }
-            .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?;
+        unsafe {
+            mmap(
+                mapping.start().cast(),
+                allocation.bytes as usize,
+                protection,
+                flags,
+                &allocation.descriptor,
+                0,
+            )
+        }
+        .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?;
         let address = DevicePtr(mapping.start() as u64);
         allocation.mapping = Some(mapping);
         Ok(address)
@@ -105,8 +130,12 @@ impl MemfdTable {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::FIXED;
         // SAFETY: the target lies inside the range just reserved, which nothing else uses.
-        unsafe { mmap_anonymous(mapping.start().cast(), bytes as usize, protection, flags) }
-            .map_err(|error| DeviceError::OutOfMemory { bytes, source: error.into() })?;
+        unsafe { mmap_anonymous(mapping.start().cast(), bytes as usize, protection, flags) }.map_err(|error| {
+            DeviceError::OutOfMemory {
+                bytes,
+                source: error.into(),
+            }
+        })?;
         let address = DevicePtr(mapping.start() as u64);
         self.private.insert(address, mapping);
         Ok(address)
@@ -128,13 +157,18 @@ fn unknown_memory() -> DeviceError {
 impl Mapping {
     fn reserve(bytes: u64) -> Result<Mapping, DeviceError> {
         let out_of_memory = |source| DeviceError::OutOfMemory { bytes, source };
-        let reserved_bytes = bytes.checked_add(2 * PAGE).and_then(|bytes| usize::try_from(bytes).ok());
+        let reserved_bytes = bytes
+            .checked_add(2 * PAGE)
+            .and_then(|bytes| usize::try_from(bytes).ok());
         let reserved_bytes = reserved_bytes.ok_or_else(|| out_of_memory(rustix::io::Errno::NOMEM.into()))?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice overlaps nothing.
         let reserved = unsafe { mmap_anonymous(std::ptr::null_mut(), reserved_bytes, ProtFlags::empty(), flags) }
             .map_err(|error| out_of_memory(error.into()))?;
-        Ok(Mapping { reserved, reserved_bytes })
+        Ok(Mapping {
+            reserved,
+            reserved_bytes,
+        })
     }
 
     fn start(&self) -> *mut u8 {

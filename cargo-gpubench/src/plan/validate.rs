@@ -26,7 +26,11 @@ fn invalid(message: impl Into<String>) -> Invalid {
 /// # Errors
 /// The first thing found wrong.
 pub fn validate(recording: &Recording, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
-    let validator = Validator { recording, catalog, facts };
+    let validator = Validator {
+        recording,
+        catalog,
+        facts,
+    };
     validator.tensors()?;
     validator.plan()
 }
@@ -49,7 +53,12 @@ impl Validator<'_> {
             self.tensor(tensor)?;
             total = total.saturating_add(tensor_bytes(tensor).unwrap_or(u64::MAX));
         }
-        total = self.recording.plan.scratch.iter().fold(total, |total, bytes| total.saturating_add(*bytes));
+        total = self
+            .recording
+            .plan
+            .scratch
+            .iter()
+            .fold(total, |total, bytes| total.saturating_add(*bytes));
         if total > MAX_CASE_BYTES {
             return Err(invalid(format!("its tensors and scratch have {total} bytes together")));
         }
@@ -57,10 +66,12 @@ impl Validator<'_> {
         let buffers = tensors.len() + self.recording.plan.scratch.len();
         match outputs {
             0 => Err(invalid("it has no output tensor, so nothing it does could be checked")),
-            _ if outputs > MAX_OUTPUTS => Err(invalid(format!("it has {outputs} outputs; at most {MAX_OUTPUTS} are possible"))),
-            _ if buffers > MAX_BUFFERS => {
-                Err(invalid(format!("it has {buffers} tensors and scratch allocations; at most {MAX_BUFFERS} are possible")))
-            }
+            _ if outputs > MAX_OUTPUTS => Err(invalid(format!(
+                "it has {outputs} outputs; at most {MAX_OUTPUTS} are possible"
+            ))),
+            _ if buffers > MAX_BUFFERS => Err(invalid(format!(
+                "it has {buffers} tensors and scratch allocations; at most {MAX_BUFFERS} are possible"
+            ))),
             _ => Ok(()),
         }
     }
@@ -68,19 +79,29 @@ impl Validator<'_> {
     fn tensor(&self, tensor: &Tensor) -> Checked {
         let name = &tensor.name;
         match tensor_bytes(tensor) {
-            None => return Err(invalid(format!("tensor `{name}` has more bytes than there are addresses"))),
+            None => {
+                return Err(invalid(format!(
+                    "tensor `{name}` has more bytes than there are addresses"
+                )));
+            }
             Some(0) if is_output(tensor) => return Err(invalid(format!("output `{name}` has no elements"))),
             Some(_) => {}
         }
         let filled = !matches!(tensor.fill, Fill::Poison);
         let should_be_filled = !matches!(tensor.role, Role::Output | Role::Scratch);
         if filled != should_be_filled {
-            return Err(invalid(format!("tensor `{name}` has a fill that does not go with its role")));
+            return Err(invalid(format!(
+                "tensor `{name}` has a fill that does not go with its role"
+            )));
         }
         self.fill(tensor)?;
         match tensor.tolerance {
-            Tolerance::Close { rtol, atol } if !(rtol >= 0.0 && atol >= 0.0 && rtol.is_finite() && atol.is_finite()) => {
-                Err(invalid(format!("tensor `{name}` has a tolerance of rtol `{rtol}` and atol `{atol}`")))
+            Tolerance::Close { rtol, atol }
+                if !(rtol >= 0.0 && atol >= 0.0 && rtol.is_finite() && atol.is_finite()) =>
+            {
+                Err(invalid(format!(
+                    "tensor `{name}` has a tolerance of rtol `{rtol}` and atol `{atol}`"
+                )))
             }
             _ => Ok(()),
         }
@@ -89,15 +110,17 @@ impl Validator<'_> {
     fn fill(&self, tensor: &Tensor) -> Checked {
         let name = &tensor.name;
         match &tensor.fill {
-            Fill::Uniform { low, high } if !(low < high && low.is_finite() && high.is_finite()) => {
-                Err(invalid(format!("input `{name}` is uniform over an empty range, `{low}..{high}`")))
-            }
+            Fill::Uniform { low, high } if !(low < high && low.is_finite() && high.is_finite()) => Err(invalid(
+                format!("input `{name}` is uniform over an empty range, `{low}..{high}`"),
+            )),
             Fill::Normal { mean, stddev } if !(mean.is_finite() && stddev.is_finite() && *stddev >= 0.0) => {
-                Err(invalid(format!("input `{name}` is normal with mean `{mean}` and standard deviation `{stddev}`")))
+                Err(invalid(format!(
+                    "input `{name}` is normal with mean `{mean}` and standard deviation `{stddev}`"
+                )))
             }
-            Fill::Integers { low, high } if low >= high || high - low > 1 << 64 => {
-                Err(invalid(format!("input `{name}` has integers from an empty or too large range, `{low}..{high}`")))
-            }
+            Fill::Integers { low, high } if low >= high || high - low > 1 << 64 => Err(invalid(format!(
+                "input `{name}` has integers from an empty or too large range, `{low}..{high}`"
+            ))),
             Fill::Kernel(kernel) => self.kernel(kernel),
             _ => Ok(()),
         }
@@ -112,7 +135,8 @@ impl Validator<'_> {
             return Err(invalid("it launches nothing"));
         }
         for (position, step) in plan.steps.iter().enumerate() {
-            self.step(step).map_err(|Invalid(message)| invalid(format!("step {}: {message}", position + 1)))?;
+            self.step(step)
+                .map_err(|Invalid(message)| invalid(format!("step {}: {message}", position + 1)))?;
         }
         Ok(())
     }
@@ -143,27 +167,40 @@ impl Validator<'_> {
         for (axis, name) in axes.iter().enumerate() {
             let (grid, most_grid) = (launch.grid[axis], self.facts.max_grid[axis]);
             if grid == 0 || grid > most_grid {
-                return Err(named(format!("has a grid of {grid} blocks along {name}; 1 to {most_grid} are possible")));
+                return Err(named(format!(
+                    "has a grid of {grid} blocks along {name}; 1 to {most_grid} are possible"
+                )));
             }
             let (block, most_block) = (launch.block[axis], self.facts.max_block[axis]);
             if block == 0 || block > most_block {
-                return Err(named(format!("has blocks of {block} threads along {name}; 1 to {most_block} are possible")));
+                return Err(named(format!(
+                    "has blocks of {block} threads along {name}; 1 to {most_block} are possible"
+                )));
             }
         }
         let threads: u64 = launch.block.iter().map(|extent| u64::from(*extent)).product();
         if threads > u64::from(self.facts.max_threads_per_block) {
             let most = self.facts.max_threads_per_block;
-            return Err(named(format!("has blocks of {threads} threads; at most {most} are possible")));
+            return Err(named(format!(
+                "has blocks of {threads} threads; at most {most} are possible"
+            )));
         }
         let most_shared = self.facts.shared_per_block_optin.max(self.facts.shared_per_block);
         if u64::from(launch.dynamic_shared) > most_shared {
             let shared = launch.dynamic_shared;
-            return Err(named(format!("asks for {shared} bytes of dynamic shared memory; {most_shared} are possible")));
+            return Err(named(format!(
+                "asks for {shared} bytes of dynamic shared memory; {most_shared} are possible"
+            )));
         }
         self.cluster(launch).map_err(|Invalid(what)| named(what))?;
-        launch.arguments.iter().enumerate().try_for_each(|(position, argument)| {
-            self.argument(argument).map_err(|Invalid(what)| named(format!("argument {}: {what}", position + 1)))
-        })
+        launch
+            .arguments
+            .iter()
+            .enumerate()
+            .try_for_each(|(position, argument)| {
+                self.argument(argument)
+                    .map_err(|Invalid(what)| named(format!("argument {}: {what}", position + 1)))
+            })
     }
 
     fn cluster(&self, launch: &Launch) -> Checked {
@@ -171,17 +208,31 @@ impl Validator<'_> {
             return Ok(());
         }
         if self.facts.capability < 90 {
-            return Err(invalid("needs clusters, which this device does not have (hint: add `requires(capability = 9.0)`)"));
+            return Err(invalid(
+                "needs clusters, which this device does not have (hint: add `requires(capability = 9.0)`)",
+            ));
         }
-        let divides = launch.grid.iter().zip(&launch.cluster).all(|(grid, cluster)| *cluster > 0 && grid % cluster == 0);
-        if divides { Ok(()) } else { Err(invalid("has a grid that its clusters do not divide")) }
+        let divides = launch
+            .grid
+            .iter()
+            .zip(&launch.cluster)
+            .all(|(grid, cluster)| *cluster > 0 && grid % cluster == 0);
+        if divides {
+            Ok(())
+        } else {
+            Err(invalid("has a grid that its clusters do not divide"))
+        }
     }
 
     fn argument(&self, argument: &Argument) -> Checked {
-        let Argument::Pointer { buffer, offset } = argument else { return Ok(()) };
+        let Argument::Pointer { buffer, offset } = argument else {
+            return Ok(());
+        };
         let (name, bytes) = self.buffer(*buffer)?;
         if *offset > bytes {
-            return Err(invalid(format!("it points {offset} bytes into `{name}`, which has {bytes}")));
+            return Err(invalid(format!(
+                "it points {offset} bytes into `{name}`, which has {bytes}"
+            )));
         }
         Ok(())
     }
@@ -200,7 +251,10 @@ impl Validator<'_> {
         let (name, bytes) = self.buffer(span.buffer)?;
         match span.offset.checked_add(span.len) {
             Some(end) if end <= bytes => Ok(()),
-            _ => Err(invalid(format!("bytes {}..+{} are out of the bounds of `{name}` ({bytes} bytes)", span.offset, span.len))),
+            _ => Err(invalid(format!(
+                "bytes {}..+{} are out of the bounds of `{name}` ({bytes} bytes)",
+                span.offset, span.len
+            ))),
         }
     }
 
@@ -208,12 +262,14 @@ impl Validator<'_> {
         match buffer {
             BufferId::Tensor(position) => {
                 let tensor = self.recording.tensors.get(position as usize);
-                let tensor = tensor.ok_or_else(|| invalid(format!("it names tensor number {position}, which there is not")))?;
+                let tensor =
+                    tensor.ok_or_else(|| invalid(format!("it names tensor number {position}, which there is not")))?;
                 Ok((tensor.name.clone(), tensor_bytes(tensor).unwrap_or(0)))
             }
             BufferId::Scratch(position) => {
                 let bytes = self.recording.plan.scratch.get(position as usize);
-                let bytes = bytes.ok_or_else(|| invalid(format!("it names scratch number {position}, which there is not")))?;
+                let bytes =
+                    bytes.ok_or_else(|| invalid(format!("it names scratch number {position}, which there is not")))?;
                 Ok((format!("scratch {position}"), *bytes))
             }
         }
@@ -230,8 +286,15 @@ impl Validator<'_> {
             return Ok(());
         }
         let known: Vec<String> = declared.iter().map(|name| format!("`{name}`")).collect();
-        let known = if known.is_empty() { "no kernels".to_owned() } else { known.join(", ") };
-        Err(invalid(format!("`{}` has no kernel `{kernel}`; it declares {known}", source.name)))
+        let known = if known.is_empty() {
+            "no kernels".to_owned()
+        } else {
+            known.join(", ")
+        };
+        Err(invalid(format!(
+            "`{}` has no kernel `{kernel}`; it declares {known}",
+            source.name
+        )))
     }
 }
 
@@ -240,7 +303,10 @@ fn is_output(tensor: &Tensor) -> bool {
 }
 
 fn tensor_bytes(tensor: &Tensor) -> Option<u64> {
-    let elements = tensor.shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))?;
+    let elements = tensor
+        .shape
+        .iter()
+        .try_fold(1_u64, |product, extent| product.checked_mul(*extent))?;
     elements.checked_mul(tensor.dtype.size() as u64)
 }
 
@@ -269,21 +335,37 @@ mod tests {
 
     fn catalog() -> Catalog {
         let text = "template <int N> __global__ void reduce(float *x) {}\n__global__ void axpy(float *y) {}".to_owned();
-        let files = vec![SourceFile { path: "a.cu".to_owned(), text }];
-        let source = Source { name: "a.cu".to_owned(), files, options: Vec::new() };
-        Catalog { benchmarks: Vec::new(), sources: vec![source] }
+        let files = vec![SourceFile {
+            path: "a.cu".to_owned(),
+            text,
+        }];
+        let source = Source {
+            name: "a.cu".to_owned(),
+            files,
+            options: Vec::new(),
+        };
+        Catalog {
+            benchmarks: Vec::new(),
+            sources: vec![source],
+        }
     }
 
     fn launch() -> Launch {
         Launch {
-            kernel: KernelRef { source: 0, name: "axpy".to_owned() },
+            kernel: KernelRef {
+                source: 0,
+                name: "axpy".to_owned(),
+            },
             grid: [1; 3],
             block: [32, 1, 1],
             cluster: [1; 3],
             dynamic_shared: 0,
             cooperation: Default::default(),
             dependence: Default::default(),
-            arguments: vec![Argument::Pointer { buffer: BufferId::Tensor(1), offset: 0 }],
+            arguments: vec![Argument::Pointer {
+                buffer: BufferId::Tensor(1),
+                offset: 0,
+            }],
         }
     }
 
@@ -302,7 +384,10 @@ mod tests {
                 tensor("y", Role::Output, Fill::Poison),
             ],
             work: Work::default(),
-            plan: Plan { steps: vec![Step::Launch(launch())], scratch: vec![16] },
+            plan: Plan {
+                steps: vec![Step::Launch(launch())],
+                scratch: vec![16],
+            },
         }
     }
 
@@ -314,7 +399,9 @@ mod tests {
 
     fn change_launch(change: impl FnOnce(&mut Launch)) -> String {
         verdict(|recording| {
-            let Step::Launch(launch) = &mut recording.plan.steps[0] else { unreachable!() };
+            let Step::Launch(launch) = &mut recording.plan.steps[0] else {
+                unreachable!()
+            };
             change(launch);
         })
     }
@@ -322,9 +409,15 @@ mod tests {
     #[test]
     fn an_honest_recording_is_valid_with_template_kernels_and_pointers_to_the_end() {
         assert_eq!(verdict(|_| ()), "valid");
-        assert_eq!(change_launch(|launch| launch.kernel.name = "reduce<256>".to_owned()), "valid");
         assert_eq!(
-            change_launch(|launch| launch.arguments = vec![Argument::Pointer { buffer: BufferId::Scratch(0), offset: 16 }]),
+            change_launch(|launch| launch.kernel.name = "reduce<256>".to_owned()),
+            "valid"
+        );
+        assert_eq!(
+            change_launch(|launch| launch.arguments = vec![Argument::Pointer {
+                buffer: BufferId::Scratch(0),
+                offset: 16
+            }]),
             "valid"
         );
     }
@@ -344,12 +437,32 @@ mod tests {
             change_launch(|launch| launch.dynamic_shared = 50_000),
             change_launch(|launch| launch.cluster[0] = 2),
             change_launch(|launch| launch.arguments = vec![Argument::Pointer { buffer: y, offset: 33 }]),
-            change_launch(|launch| launch.arguments = vec![Argument::Pointer { buffer: BufferId::Scratch(1), offset: 0 }]),
+            change_launch(|launch| {
+                launch.arguments = vec![Argument::Pointer {
+                    buffer: BufferId::Scratch(1),
+                    offset: 0,
+                }]
+            }),
             verdict(|recording| recording.plan.steps.clear()),
             verdict(|recording| recording.plan.scratch.push(0)),
-            verdict(|recording| recording.plan.steps.push(Step::Memset { target: span(x, 0, 4), value: 0 })),
-            verdict(|recording| recording.plan.steps.push(Step::Memset { target: span(y, 30, 4), value: 0 })),
-            verdict(|recording| recording.plan.steps.push(Step::Memset { target: span(y, u64::MAX, 4), value: 0 })),
+            verdict(|recording| {
+                recording.plan.steps.push(Step::Memset {
+                    target: span(x, 0, 4),
+                    value: 0,
+                })
+            }),
+            verdict(|recording| {
+                recording.plan.steps.push(Step::Memset {
+                    target: span(y, 30, 4),
+                    value: 0,
+                })
+            }),
+            verdict(|recording| {
+                recording.plan.steps.push(Step::Memset {
+                    target: span(y, u64::MAX, 4),
+                    value: 0,
+                })
+            }),
             verdict(|recording| recording.plan.steps.push(copy(span(x, 0, 8), span(y, 0, 4)))),
             verdict(|recording| recording.plan.steps.push(copy(span(y, 0, 8), span(y, 4, 8)))),
         ];
@@ -365,8 +478,18 @@ mod tests {
             verdict(|recording| recording.tensors[1].shape = vec![0]),
             verdict(|recording| recording.tensors[1].fill = Fill::Bits),
             verdict(|recording| recording.tensors[0].fill = Fill::Uniform { low: 1.0, high: 1.0 }),
-            verdict(|recording| recording.tensors[0].fill = Fill::Normal { mean: 0.0, stddev: f64::NAN }),
-            verdict(|recording| recording.tensors[0].fill = Fill::Integers { low: 0, high: (1 << 64) + 1 }),
+            verdict(|recording| {
+                recording.tensors[0].fill = Fill::Normal {
+                    mean: 0.0,
+                    stddev: f64::NAN,
+                }
+            }),
+            verdict(|recording| {
+                recording.tensors[0].fill = Fill::Integers {
+                    low: 0,
+                    high: (1 << 64) + 1,
+                }
+            }),
             verdict(|recording| recording.tensors[1].tolerance = Tolerance::Close { rtol: -1.0, atol: 0.0 }),
             verdict(|recording| drop(recording.tensors.pop())),
         ];

@@ -79,18 +79,29 @@ pub(super) struct Answers {
 pub(super) fn layout(facts: &Facts, len: u64) -> Option<BufferLayout> {
     let padded = len.checked_next_multiple_of(facts.alignment)?;
     let allocation = padded.max(1).checked_next_multiple_of(facts.granularity)?;
-    Some(BufferLayout { allocation, offset: allocation - padded, len })
+    Some(BufferLayout {
+        allocation,
+        offset: allocation - padded,
+        len,
+    })
 }
 
 impl Buffer {
     /// Makes the allocations of a tensor.
     pub(super) fn for_tensor(driver: &mut dyn Driver, tensor: &Tensor) -> Result<Buffer, RefereeError> {
-        let elements = tensor.shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent));
+        let elements = tensor
+            .shape
+            .iter()
+            .try_fold(1_u64, |product, extent| product.checked_mul(*extent));
         let len = elements.and_then(|elements| elements.checked_mul(tensor.dtype.size() as u64));
         let len = len.ok_or(RefereeError::Order("a tensor has more bytes than there are addresses"))?;
         let layout = layout(driver.facts(), len).ok_or(RefereeError::Order("a tensor is too long"))?;
         let writable = !matches!(tensor.role, Role::Input | Role::Constant);
-        let shared = share(driver, layout, if writable { Seal::Size } else { Seal::SizeAndContents })?;
+        let shared = share(
+            driver,
+            layout,
+            if writable { Seal::Size } else { Seal::SizeAndContents },
+        )?;
         let part = match tensor.role {
             Role::Input | Role::Constant => Part::Read(masters(driver, tensor, layout)?),
             Role::Output => Part::Written(answers(driver, layout)?),
@@ -103,7 +114,11 @@ impl Buffer {
     /// Makes the allocation of plan scratch.
     pub(super) fn for_scratch(driver: &mut dyn Driver, len: u64) -> Result<Buffer, RefereeError> {
         let layout = layout(driver.facts(), len).ok_or(RefereeError::Order("a scratch allocation is too long"))?;
-        Ok(Buffer { shared: share(driver, layout, Seal::Size)?, layout, part: Part::Scratch })
+        Ok(Buffer {
+            shared: share(driver, layout, Seal::Size)?,
+            layout,
+            part: Part::Scratch,
+        })
     }
 
     /// Address of the buffer's first byte in the allocation shared with the worker.
@@ -137,8 +152,16 @@ impl Buffer {
         }
         if let Some(answers) = self.answers() {
             driver.release(answers.author.memory);
-            let Answers { author: _, expected, previous, first, snapshot } = *answers;
-            [expected, previous, first, snapshot].into_iter().for_each(|address| driver.free(address));
+            let Answers {
+                author: _,
+                expected,
+                previous,
+                first,
+                snapshot,
+            } = *answers;
+            [expected, previous, first, snapshot]
+                .into_iter()
+                .for_each(|address| driver.free(address));
         }
     }
 }
@@ -164,8 +187,21 @@ fn masters(driver: &mut dyn Driver, tensor: &Tensor, layout: BufferLayout) -> Re
         Fill::Cpu | Fill::Kernel(_) => Origin::Author,
         _ => Origin::Device,
     };
-    let author = share_host(driver, layout, if origin == Origin::Device { Seal::SizeAndContents } else { Seal::Size })?;
-    Ok(Masters { origin, current: driver.alloc(layout.len)?, decoy: driver.alloc(layout.len)?, author })
+    let author = share_host(
+        driver,
+        layout,
+        if origin == Origin::Device {
+            Seal::SizeAndContents
+        } else {
+            Seal::Size
+        },
+    )?;
+    Ok(Masters {
+        origin,
+        current: driver.alloc(layout.len)?,
+        decoy: driver.alloc(layout.len)?,
+        author,
+    })
 }
 
 fn answers(driver: &mut dyn Driver, layout: BufferLayout) -> Result<Answers, DeviceError> {
@@ -187,8 +223,12 @@ pub(super) fn for_recording(driver: &mut dyn Driver, recording: &Recording) -> R
     for bytes in &recording.plan.scratch {
         buffers.push(Buffer::for_scratch(driver, *bytes)?);
     }
-    debug_assert!(recording.tensors.iter().zip(&buffers).all(|(tensor, buffer)| {
-        buffer.layout.len == harness::elements(tensor) * tensor.dtype.size() as u64
-    }));
+    debug_assert!(
+        recording
+            .tensors
+            .iter()
+            .zip(&buffers)
+            .all(|(tensor, buffer)| { buffer.layout.len == harness::elements(tensor) * tensor.dtype.size() as u64 })
+    );
     Ok(buffers)
 }

@@ -8,8 +8,8 @@ use super::RefereeError;
 use super::buffers::{self, Buffer};
 use crate::device::harness::Harness;
 use crate::device::{DevicePtr, Driver, Stream};
-use crate::wire::{BufferLayout, FlushKind, SharedPage};
 use crate::window::Seeds;
+use crate::wire::{BufferLayout, FlushKind, SharedPage};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {
@@ -43,7 +43,12 @@ impl OpenCase {
     pub(super) fn open(referee: &mut Referee, number: u64, recording: Recording) -> Result<OpenCase, RefereeError> {
         let buffers = buffers::for_recording(&mut *referee.driver, &recording)?;
         let page = SharedPage::create().map_err(RefereeError::Page)?;
-        Ok(OpenCase { number, recording, buffers, page })
+        Ok(OpenCase {
+            number,
+            recording,
+            buffers,
+            page,
+        })
     }
 
     /// Where every buffer lies.
@@ -53,7 +58,9 @@ impl OpenCase {
 
     /// Descriptors for the worker: the page, then every buffer.
     pub(super) fn worker_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
-        let page = std::os::fd::AsFd::as_fd(&self.page).try_clone_to_owned().map_err(RefereeError::Page)?;
+        let page = std::os::fd::AsFd::as_fd(&self.page)
+            .try_clone_to_owned()
+            .map_err(RefereeError::Page)?;
         let mut descriptors = vec![page];
         for buffer in &self.buffers {
             descriptors.push(driver.export(buffer.shared.memory)?);

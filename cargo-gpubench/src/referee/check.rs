@@ -16,7 +16,8 @@ impl Referee {
     pub(super) fn snapshot(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         for buffer in &case.buffers {
             if let Some(answers) = buffer.answers() {
-                self.driver.copy(self.stream, answers.snapshot, buffer.address(), buffer.layout.len)?;
+                self.driver
+                    .copy(self.stream, answers.snapshot, buffer.address(), buffer.layout.len)?;
             }
         }
         Ok(self.driver.synchronize(self.stream)?)
@@ -48,7 +49,10 @@ impl Referee {
 
     /// Looks at every output a second time: it must still be what the snapshot holds.
     pub(super) fn look_again(&mut self, case: &OpenCase, facts: &mut WindowFacts) -> Result<(), RefereeError> {
-        let answers = case.buffers.iter().filter_map(|buffer| Some((buffer, buffer.answers()?)));
+        let answers = case
+            .buffers
+            .iter()
+            .filter_map(|buffer| Some((buffer, buffer.answers()?)));
         for (output, (buffer, answers)) in facts.outputs.iter_mut().zip(answers) {
             let bytes = buffer.layout.len;
             let same = Comparison {
@@ -116,7 +120,10 @@ impl Referee {
             return Ok(Replay::None);
         }
         let mut equals = |expected: DevicePtr| -> Result<bool, RefereeError> {
-            let other = Comparison { expected, ..*comparison };
+            let other = Comparison {
+                expected,
+                ..*comparison
+            };
             let summary = self.harness.check(&mut *self.driver, self.stream, &other)?;
             Ok(summary.matched == comparison.len)
         };
@@ -131,18 +138,13 @@ impl Referee {
     fn element(&mut self, tensor: DevicePtr, dtype: DType, index: u64) -> Result<u64, RefereeError> {
         let mut bits = [0; 8];
         let size = dtype.size() as u64;
-        self.driver.read(tensor.offset(index * size), &mut bits[..size as usize])?;
+        self.driver
+            .read(tensor.offset(index * size), &mut bits[..size as usize])?;
         Ok(u64::from_le_bytes(bits))
     }
 
     /// The seal that the worker's device should have written for contents like the snapshot's.
-    fn digest(
-        &mut self,
-        snapshot: DevicePtr,
-        bytes: u64,
-        kind: WindowKind,
-        place: Place,
-    ) -> Result<u64, RefereeError> {
+    fn digest(&mut self, snapshot: DevicePtr, bytes: u64, kind: WindowKind, place: Place) -> Result<u64, RefereeError> {
         let coverage = match kind {
             WindowKind::Timed => Coverage::Sample,
             WindowKind::EarlyCheck => Coverage::Whole,
@@ -152,7 +154,8 @@ impl Referee {
         let words = [digest.to_le_bytes(), order.to_le_bytes(), [0; 8]].concat();
         driver.write(self.digest, &words)?;
         let out = self.digest.offset(16);
-        self.harness.digest(driver, stream, snapshot, bytes, self.digest.0, coverage, out.0)?;
+        self.harness
+            .digest(driver, stream, snapshot, bytes, self.digest.0, coverage, out.0)?;
         driver.synchronize(stream)?;
         let mut sum = [0; 8];
         driver.read(out, &mut sum)?;
@@ -171,7 +174,9 @@ impl Referee {
                 }
                 let address = buffer.shared.address.offset(start);
                 let driver = &mut *self.driver;
-                let found = self.harness.check_noise(driver, self.stream, address, bytes, poison, start)?;
+                let found = self
+                    .harness
+                    .check_noise(driver, self.stream, address, bytes, poison, start)?;
                 let Some((first, _)) = found.extent else { continue };
                 if facts.slack_buffer == NOWHERE {
                     facts.slack_buffer = index as u64;

@@ -8,9 +8,9 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
+use crate::device::Driver;
 use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
 use crate::device::harness::Harness;
-use crate::device::Driver;
 use crate::window::{Place, Purpose, Seeds};
 use crate::wire::{
     Channel, ChannelError, DeviceReport, FixedText, FlushKind, Frame, Hello, OpenCase as OpenCaseOrder, Patience,
@@ -50,13 +50,28 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
         bytes => bytes,
     };
     let kind = FlushKind::from_number(hello.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
-    let flush = Flush { buffer: driver.alloc(bytes)?, bytes, kind };
+    let flush = Flush {
+        buffer: driver.alloc(bytes)?,
+        bytes,
+        kind,
+    };
     let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
-    let report = DeviceReport { clock_tick_ns: driver.facts().clock_tick_ns, flush_bytes: bytes };
+    let report = DeviceReport {
+        clock_tick_ns: driver.facts().clock_tick_ns,
+        flush_bytes: bytes,
+    };
     channel.send_record(from_referee::READY, &report)?;
     let stream = driver.stream()?;
     let seeds = Seeds::new(hello.master_seed);
-    Ok(Referee { driver: Box::new(driver), harness, stream, seeds, flush, stamps, digest })
+    Ok(Referee {
+        driver: Box::new(driver),
+        harness,
+        stream,
+        seeds,
+        flush,
+        stamps,
+        digest,
+    })
 }
 
 fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
@@ -90,7 +105,10 @@ impl Referee {
         if let Some(case) = open.take() {
             case.close(&mut *self.driver);
         }
-        let head = frame.payload.get(..size_of::<OpenCaseOrder>()).ok_or(RefereeError::Order("it is too short"))?;
+        let head = frame
+            .payload
+            .get(..size_of::<OpenCaseOrder>())
+            .ok_or(RefereeError::Order("it is too short"))?;
         let order: OpenCaseOrder = bytemuck::pod_read_unaligned(head);
         let recording: Recording = codec::decode(&frame.payload[head.len()..])
             .map_err(|_| RefereeError::Order("its recording cannot be read"))?;
@@ -105,7 +123,10 @@ impl Referee {
     fn prepare(&mut self, frame: &Frame, case: &OpenCase, channel: &Channel) -> Result<(), RefereeError> {
         let order: WindowOrder = record(frame, to_referee::PREPARE)?;
         self.generate(case, order.window)?;
-        let place = Place { case: case.number, window: order.window };
+        let place = Place {
+            case: case.number,
+            window: order.window,
+        };
         let prepared = Prepared {
             generator_seed: self.seeds.key(Purpose::Generator, place),
             constant_seed: self.seeds.key(Purpose::ConstantGenerator, Place { window: 0, ..place }),

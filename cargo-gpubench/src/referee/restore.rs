@@ -11,7 +11,10 @@ impl Referee {
     /// Makes the inputs of a window in private memory; the instance of the window before becomes the one that decoys are taken from.
     /// Window 0 is made for that alone.
     pub(super) fn generate(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
-        let place = Place { case: case.number, window };
+        let place = Place {
+            case: case.number,
+            window,
+        };
         let key = self.seeds.key(Purpose::Inputs, place);
         let constant_key = self.seeds.key(Purpose::Constants, Place { window: 0, ..place });
         for (index, (tensor, buffer)) in case.recording.tensors.iter().zip(&case.buffers).enumerate() {
@@ -24,9 +27,14 @@ impl Referee {
                 _ => masters.current,
             };
             driver.copy(self.stream, masters.decoy, last, bytes)?;
-            let key = if tensor.role == Role::Constant { constant_key } else { key };
+            let key = if tensor.role == Role::Constant {
+                constant_key
+            } else {
+                key
+            };
             if masters.origin == Origin::Device {
-                self.harness.fill(driver, self.stream, masters.current, tensor, index as u32, key)?;
+                self.harness
+                    .fill(driver, self.stream, masters.current, tensor, index as u32, key)?;
                 let copy = masters.author.address.offset(buffer.layout.offset);
                 driver.copy(self.stream, copy, masters.current, bytes)?;
             }
@@ -62,14 +70,23 @@ impl Referee {
             let layout = buffer.layout;
             let start = buffer.shared.address;
             let Some(masters) = buffer.masters() else {
-                self.harness.noise(driver, stream, start, layout.allocation, poison, 0)?;
+                self.harness
+                    .noise(driver, stream, start, layout.allocation, poison, 0)?;
                 continue;
             };
             let back = layout.offset + layout.len;
             self.harness.noise(driver, stream, start, layout.offset, poison, 0)?;
-            self.harness.noise(driver, stream, start.offset(back), layout.allocation - back, poison, back)?;
+            self.harness.noise(
+                driver,
+                stream,
+                start.offset(back),
+                layout.allocation - back,
+                poison,
+                back,
+            )?;
             driver.copy(stream, buffer.address(), masters.current, layout.len)?;
-            self.harness.lines(driver, stream, buffer.address(), masters.decoy, layout.len, decoys)?;
+            self.harness
+                .lines(driver, stream, buffer.address(), masters.decoy, layout.len, decoys)?;
         }
         Ok(())
     }
@@ -80,7 +97,14 @@ impl Referee {
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
             if let Some(masters) = buffer.masters() {
-                self.harness.lines(driver, stream, buffer.address(), masters.current, buffer.layout.len, decoys)?;
+                self.harness.lines(
+                    driver,
+                    stream,
+                    buffer.address(),
+                    masters.current,
+                    buffer.layout.len,
+                    decoys,
+                )?;
             }
         }
         Ok(())
@@ -90,7 +114,8 @@ impl Referee {
     pub(super) fn flush(&mut self) -> Result<(), RefereeError> {
         let flush = &self.flush;
         if flush.bytes > 0 {
-            self.harness.flush(&mut *self.driver, self.stream, flush.buffer, flush.bytes, flush.kind)?;
+            self.harness
+                .flush(&mut *self.driver, self.stream, flush.buffer, flush.bytes, flush.kind)?;
         }
         Ok(())
     }

@@ -24,8 +24,15 @@ impl Referee {
     ) -> Result<WindowFacts, RefereeError> {
         let started = Instant::now();
         let kind = WindowKind::from_number(order.kind).ok_or(RefereeError::Order("unknown kind of window"))?;
-        let place = Place { case: case.number, window: order.window };
-        let mut facts = WindowFacts { window: order.window, kind: order.kind, ..WindowFacts::zeroed() };
+        let place = Place {
+            case: case.number,
+            window: order.window,
+        };
+        let mut facts = WindowFacts {
+            window: order.window,
+            kind: order.kind,
+            ..WindowFacts::zeroed()
+        };
 
         self.take_from_author(case, order.window)?;
         self.restore(case, place)?;
@@ -40,7 +47,12 @@ impl Referee {
         let waited_from = Instant::now();
         self.go(case, order.window, place);
         let end = self.wait_done(case, order, broker)?;
-        let seals: Vec<u64> = case.page.seals.iter().map(|seal| seal.load(Ordering::Acquire)).collect();
+        let seals: Vec<u64> = case
+            .page
+            .seals
+            .iter()
+            .map(|seal| seal.load(Ordering::Acquire))
+            .collect();
         facts.s2_ns = self.stamp(1)?;
         let waited = waited_from.elapsed();
 
@@ -51,7 +63,11 @@ impl Referee {
             self.look_again(case, &mut facts)?;
         }
         facts.flush_ns = flush.as_nanos() as u64;
-        facts.own_ns = started.elapsed().saturating_sub(flush).saturating_sub(waited).as_nanos() as u64;
+        facts.own_ns = started
+            .elapsed()
+            .saturating_sub(flush)
+            .saturating_sub(waited)
+            .as_nanos() as u64;
         Ok(facts)
     }
 
@@ -64,14 +80,12 @@ impl Referee {
         self.driver.store_value(case.page.go_address(), window);
     }
 
-    fn wait_done(
-        &mut self,
-        case: &OpenCase,
-        order: &WindowOrder,
-        broker: &Channel,
-    ) -> Result<WindowEnd, RefereeError> {
+    fn wait_done(&mut self, case: &OpenCase, order: &WindowOrder, broker: &Channel) -> Result<WindowEnd, RefereeError> {
         let deadline = Instant::now() + Duration::from_nanos(order.patience_ns);
-        while !self.driver.await_value(case.page.done_address(), order.window, LOOK_AROUND) {
+        while !self
+            .driver
+            .await_value(case.page.done_address(), order.window, LOOK_AROUND)
+        {
             if broker.is_readable()? {
                 return self.heed_abort(broker);
             }

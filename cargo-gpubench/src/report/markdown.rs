@@ -9,8 +9,8 @@ pub struct MarkdownReporter {
 }
 
 const HEADER: &str = "\
-| Case | Verdict | Median | ± 95 % | CV | n | Bytes | FLOPs | Grade |
-|:-----|:--------|-------:|-------:|---:|--:|------:|------:|:------|
+| Case | Verdict | Median | ± 95 % | CV | n | Bandwidth | Compute | Grade |
+|:-----|:--------|-------:|-------:|---:|--:|----------:|--------:|:------|
 ";
 
 impl MarkdownReporter {
@@ -27,8 +27,10 @@ impl Reporter for MarkdownReporter {
             DeviceKind::Cpu => format!("\n{}\n", super::CPU_NOTICE),
             DeviceKind::Cuda => String::new(),
         };
-        self.output
-            .print(&format!("`cargo gpubench` {} on {device}\n{note}\n{HEADER}", run.tool_version))
+        self.output.print(&format!(
+            "`cargo gpubench` {} on {device}\n{note}\n{HEADER}",
+            run.tool_version
+        ))
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
@@ -42,13 +44,17 @@ impl Reporter for MarkdownReporter {
 
 fn row(result: &BenchmarkComplete) -> String {
     let stats = result.stats.as_ref().filter(|_| !result.verdict.is_failure());
-    let verdict = match result.cause {
-        Some(cause) => format!("**{}**: {cause}", result.verdict),
-        None => result.verdict.to_string(),
+    let verdict = match result.verdict {
+        verdict if verdict.is_failure() => format!("**{verdict}**"),
+        verdict => verdict.to_string(),
     };
+    let outcome: Vec<String> = [Some(verdict), result.cause.map(|cause| cause.to_string())]
+        .into_iter()
+        .flatten()
+        .collect();
     let cells = [
         format!("{} `{}`", escaped(&result.package), escaped(&result.case)),
-        verdict,
+        outcome.join(": "),
         shown(stats.map(|stats| time(stats.median_ns))),
         shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),
         shown(stats.and_then(|stats| stats.cv).map(percent)),

@@ -226,6 +226,17 @@ pub struct Conservation {
     pub bound_ns: Option<f64>,
 }
 
+impl Conservation {
+    /// Both clocks side by side; `None` where one of them is not a finite time, as a worker may claim.
+    pub fn of(claimed_ns: f64, observed_ns: f64, bound_ns: Option<f64>) -> Option<Conservation> {
+        (claimed_ns.is_finite() && observed_ns.is_finite()).then_some(Conservation {
+            claimed_ns,
+            observed_ns,
+            bound_ns: bound_ns.filter(|bound| bound.is_finite()),
+        })
+    }
+}
+
 /// Surroundings that times depend on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -274,6 +285,13 @@ mod tests {
         assert!((throughput.flops_per_s.unwrap() - 1e9).abs() < 1.0);
         assert!((throughput.of_peak_bandwidth.unwrap() - 0.5).abs() < 1e-9);
         assert_eq!(throughput.of_peak_flops, None);
+    }
+
+    #[test]
+    fn a_claim_that_is_no_time_has_no_conservation() {
+        assert_eq!(Conservation::of(f64::NAN, 1.0, None), None);
+        assert_eq!(Conservation::of(1.0, f64::INFINITY, None), None);
+        assert_eq!(Conservation::of(1.0, 2.0, Some(f64::NAN)).unwrap().bound_ns, None);
     }
 
     #[test]

@@ -7,19 +7,18 @@
 mod csv;
 mod element;
 mod json;
-mod json;
 mod markdown;
 mod measurement;
 mod output;
 mod params;
-mod output;
 mod record;
-mod reporter;
 mod reporter;
 mod summary;
 mod terminal;
 pub mod units;
 
+#[cfg(test)]
+mod golden;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
@@ -27,9 +26,6 @@ mod schema;
 
 pub use csv::CsvReporter;
 pub use element::*;
-pub use json::JsonReporter;
-pub use output::{Output, OutputError};
-pub use reporter::*;
 pub use json::JsonReporter;
 pub use markdown::MarkdownReporter;
 pub use measurement::*;

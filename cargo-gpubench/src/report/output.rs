@@ -92,7 +92,10 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_reported_with_the_name_of_the_file() {
-        let full = Output::file(Utf8Path::new("/dev/full")).unwrap().print("x").unwrap_err();
+        let full = Output::file(Utf8Path::new("/dev/full"))
+            .unwrap()
+            .print("x")
+            .unwrap_err();
         assert_eq!(full.to_string(), "could not write to `/dev/full`");
         assert!(matches!(full, OutputError::Failed { .. }));
     }

@@ -172,7 +172,7 @@ pub struct BenchmarkComplete {
     pub mode: Mode,
     /// The device.
     pub device: DeviceName,
-    /// Every sample in the order taken; also of a case that failed, up to the failure.
+    /// Every sample in the order taken, all finite; also of a case that failed, up to the failure.
     pub samples_ns: Vec<f64>,
     /// Samples that something disturbed.
     pub sample_flags: Vec<SampleFlag>,

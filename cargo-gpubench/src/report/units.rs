@@ -171,8 +171,12 @@ mod tests {
 
     #[test]
     fn wall_times_read_as_people_say_them() {
-        let shown = [0.42, 0.999, 14.24, 59.97, 134.0, 3_780.0].map(|seconds| wall_time(Duration::from_secs_f64(seconds)));
-        assert_eq!(shown, ["0.42 s", "1.0 s", "14.2 s", "1 min 00 s", "2 min 14 s", "1 h 03 min"]);
+        let shown =
+            [0.42, 0.999, 14.24, 59.97, 134.0, 3_780.0].map(|seconds| wall_time(Duration::from_secs_f64(seconds)));
+        assert_eq!(
+            shown,
+            ["0.42 s", "1.0 s", "14.2 s", "1 min 00 s", "2 min 14 s", "1 h 03 min"]
+        );
     }
 
     proptest! {

@@ -105,7 +105,13 @@ impl AuthorClient {
             request_bytes: grant.request.len() as u32,
         };
         let layouts = bytemuck::cast_slice(grant.layouts);
-        let parts = [bytemuck::bytes_of(&head), layouts, &modules, grant.request, grant.recording];
+        let parts = [
+            bytemuck::bytes_of(&head),
+            layouts,
+            &modules,
+            grant.request,
+            grant.recording,
+        ];
         let descriptors: Vec<_> = grant.descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
         self.order(to_author::ATTACH, &parts, &descriptors, interrupt).map(drop)
     }
@@ -115,7 +121,8 @@ impl AuthorClient {
     /// # Errors
     /// When a generator fails.
     pub fn generate(&mut self, order: &Generate, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
-        self.order(to_author::GENERATE, &[bytemuck::bytes_of(order)], &[], interrupt).map(drop)
+        self.order(to_author::GENERATE, &[bytemuck::bytes_of(order)], &[], interrupt)
+            .map(drop)
     }
 
     /// Runs the reference.
@@ -148,7 +155,11 @@ impl AuthorClient {
             from_author::FAILED => Err(AuthorProblem::read(&frame.payload)),
             found => {
                 let text = format!("it sent message `{found}` out of turn");
-                Err(RoleFailure::Protocol { role: RoleName::Author, text }.into())
+                Err(RoleFailure::Protocol {
+                    role: RoleName::Author,
+                    text,
+                }
+                .into())
             }
         }
     }
@@ -159,11 +170,17 @@ impl AuthorProblem {
         let (number, text) = payload.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
         let failure = AuthorFailure::from_number(u32::from_le_bytes(*number));
         let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_MESSAGE)]);
-        let message = text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
+        let message = text
+            .chars()
+            .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
+            .collect();
         AuthorProblem::Refused { failure, message }
     }
 
     fn damaged(what: &str, error: &codec::DecodeError) -> AuthorProblem {
-        AuthorProblem::Refused { failure: AuthorFailure::Library, message: format!("its {what} cannot be read: {error}") }
+        AuthorProblem::Refused {
+            failure: AuthorFailure::Library,
+            message: format!("its {what} cannot be read: {error}"),
+        }
     }
 }

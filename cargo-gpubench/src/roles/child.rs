@@ -63,7 +63,9 @@ pub enum End {
 
 impl From<ExitStatus> for End {
     fn from(status: ExitStatus) -> End {
-        status.code().map_or_else(|| End::Killed(status.signal().unwrap_or(0)), End::Exited)
+        status
+            .code()
+            .map_or_else(|| End::Killed(status.signal().unwrap_or(0)), End::Exited)
     }
 }
 
@@ -103,7 +105,10 @@ impl Child {
         };
         let executable = std::env::current_exe().map_err(fail)?;
         let mut command = Command::new(executable);
-        command.arg(role.verb()).stdin(Stdio::from(theirs.into_socket())).process_group(0);
+        command
+            .arg(role.verb())
+            .stdin(Stdio::from(theirs.into_socket()))
+            .process_group(0);
         if !library_path.is_empty() {
             command.env("LD_LIBRARY_PATH", prepend_library_path(library_path).map_err(fail)?);
         }
@@ -116,7 +121,12 @@ impl Child {
             stream(&mut command, target);
         }
         let process = command.spawn().map_err(fail)?;
-        Ok(Child { role, process, channel: ours, log })
+        Ok(Child {
+            role,
+            process,
+            channel: ours,
+            log,
+        })
     }
 
     /// The connection.
@@ -139,7 +149,9 @@ impl Child {
         parts: &[&[u8]],
         descriptors: &[std::os::fd::BorrowedFd<'_>],
     ) -> Result<(), RoleFailure> {
-        self.channel.send(kind, parts, descriptors).map_err(|error| self.explain(error))
+        self.channel
+            .send(kind, parts, descriptors)
+            .map_err(|error| self.explain(error))
     }
 
     /// Receives the frame that the process has begun to send, or learns that it is gone.
@@ -147,7 +159,9 @@ impl Child {
     /// # Errors
     /// When it is gone, or speaks another protocol.
     pub fn receive_now(&mut self) -> Result<Frame, RoleFailure> {
-        self.channel.receive(Patience::at_most(REST_OF_FRAME)).map_err(|error| self.explain(error))
+        self.channel
+            .receive(Patience::at_most(REST_OF_FRAME))
+            .map_err(|error| self.explain(error))
     }
 
     /// Receives the next frame, waiting at most `within`; a process that is silent for longer is killed.
@@ -160,7 +174,10 @@ impl Child {
             Heard::Interrupted => Err(RoleFailure::Interrupted),
             Heard::Deadline => {
                 self.kill();
-                Err(RoleFailure::Silent { role: self.role, within })
+                Err(RoleFailure::Silent {
+                    role: self.role,
+                    within,
+                })
             }
         }
     }
@@ -184,9 +201,15 @@ impl Child {
             found if found == kind => Ok(frame),
             100 => {
                 let problem: crate::wire::Problem = self.record(&frame)?;
-                Err(RoleFailure::Failed { role, text: problem.text.printable() })
+                Err(RoleFailure::Failed {
+                    role,
+                    text: problem.text.printable(),
+                })
             }
-            found => Err(RoleFailure::Protocol { role, text: format!("it sent message `{found}` out of turn") }),
+            found => Err(RoleFailure::Protocol {
+                role,
+                text: format!("it sent message `{found}` out of turn"),
+            }),
         }
     }
 
@@ -195,8 +218,10 @@ impl Child {
     /// # Errors
     /// When the frame has another length.
     pub fn record<R: bytemuck::AnyBitPattern>(&self, frame: &Frame) -> Result<R, RoleFailure> {
-        bytemuck::try_pod_read_unaligned(&frame.payload)
-            .map_err(|_| RoleFailure::Protocol { role: self.role, text: "its message has another length".to_owned() })
+        bytemuck::try_pod_read_unaligned(&frame.payload).map_err(|_| RoleFailure::Protocol {
+            role: self.role,
+            text: "its message has another length".to_owned(),
+        })
     }
 
     /// Kills the process; it can still be asked how it ended.
@@ -229,16 +254,28 @@ impl Child {
             log.take(LOG_TAIL).read_to_end(&mut tail)
         });
         match read {
-            Ok(_) => String::from_utf8_lossy(&tail).trim().replace(|c: char| c.is_control() && c != '\n', " "),
+            Ok(_) => String::from_utf8_lossy(&tail)
+                .trim()
+                .replace(|c: char| c.is_control() && c != '\n', " "),
             Err(error) => format!("(its output cannot be read: {error})"),
         }
     }
 
     fn explain(&mut self, error: ChannelError) -> RoleFailure {
         match error {
-            ChannelError::Closed => RoleFailure::Ended { role: self.role, end: self.end(), log: self.log_tail() },
-            ChannelError::TimedOut => RoleFailure::Silent { role: self.role, within: REST_OF_FRAME },
-            other => RoleFailure::Protocol { role: self.role, text: crate::error::chain(&other) },
+            ChannelError::Closed => RoleFailure::Ended {
+                role: self.role,
+                end: self.end(),
+                log: self.log_tail(),
+            },
+            ChannelError::TimedOut => RoleFailure::Silent {
+                role: self.role,
+                within: REST_OF_FRAME,
+            },
+            other => RoleFailure::Protocol {
+                role: self.role,
+                text: crate::error::chain(&other),
+            },
         }
     }
 }
@@ -254,7 +291,8 @@ impl Drop for Child {
 /// A moment `within` from now.
 pub(crate) fn deadline(within: Duration) -> Instant {
     let now = Instant::now();
-    now.checked_add(within).unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
+    now.checked_add(within)
+        .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
 }
 
 fn log_file() -> std::io::Result<std::fs::File> {

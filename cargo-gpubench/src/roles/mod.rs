@@ -7,8 +7,8 @@ mod referee;
 mod worker;
 
 pub use author::{AuthorClient, AuthorProblem, BufferGrant};
-pub use child::{Child, End, Output, RoleName};
 pub(crate) use child::deadline;
+pub use child::{Child, End, Output, RoleName};
 pub use interrupt::Interrupt;
 pub use referee::{OpenedCase, RefereeClient};
 pub use worker::{WorkerClient, WorkerLaunch};

@@ -63,7 +63,8 @@ impl RefereeClient {
         interrupt: &Interrupt,
     ) -> Result<OpenedCase, RoleFailure> {
         let order = OpenCase { case };
-        self.child.send(to_referee::OPEN_CASE, &[bytemuck::bytes_of(&order), encoded], &[])?;
+        self.child
+            .send(to_referee::OPEN_CASE, &[bytemuck::bytes_of(&order), encoded], &[])?;
         let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
         let mut worker_descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
@@ -71,24 +72,31 @@ impl RefereeClient {
         let expected = 1 + buffers + author_descriptor_count(recording);
         if layouts.len() != buffers || worker_descriptors.len() != expected {
             let text = "it opened the case with other buffers than it should".to_owned();
-            return Err(RoleFailure::Protocol { role: RoleName::Referee, text });
+            return Err(RoleFailure::Protocol {
+                role: RoleName::Referee,
+                text,
+            });
         }
         let author_descriptors = worker_descriptors.split_off(1 + buffers);
-        Ok(OpenedCase { layouts, worker_descriptors, author_descriptors })
+        Ok(OpenedCase {
+            layouts,
+            worker_descriptors,
+            author_descriptors,
+        })
     }
 
     /// Generates a window's inputs.
     ///
     /// # Errors
     /// When the device fails.
-    pub fn prepare(
-        &mut self,
-        window: u32,
-        kind: WindowKind,
-        interrupt: &Interrupt,
-    ) -> Result<Prepared, RoleFailure> {
-        let order = WindowOrder { window, kind: kind.number(), patience_ns: 0 };
-        self.child.send(to_referee::PREPARE, &[bytemuck::bytes_of(&order)], &[])?;
+    pub fn prepare(&mut self, window: u32, kind: WindowKind, interrupt: &Interrupt) -> Result<Prepared, RoleFailure> {
+        let order = WindowOrder {
+            window,
+            kind: kind.number(),
+            patience_ns: 0,
+        };
+        self.child
+            .send(to_referee::PREPARE, &[bytemuck::bytes_of(&order)], &[])?;
         let frame = self.child.expect(from_referee::PREPARED, PATIENCE, interrupt)?;
         self.child.record(&frame)
     }
@@ -124,7 +132,9 @@ impl RefereeClient {
     /// When the referee fails.
     pub fn close_case(&mut self, interrupt: &Interrupt) -> Result<(), RoleFailure> {
         self.child.send(to_referee::CLOSE_CASE, &[], &[])?;
-        self.child.expect(from_referee::CASE_CLOSED, PATIENCE, interrupt).map(drop)
+        self.child
+            .expect(from_referee::CASE_CLOSED, PATIENCE, interrupt)
+            .map(drop)
     }
 }
 

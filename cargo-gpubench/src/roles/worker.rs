@@ -47,7 +47,12 @@ impl WorkerClient {
             module_bytes: modules.len() as u32,
             reserved: 0,
         };
-        let parts = [bytemuck::bytes_of(&setup), bytemuck::cast_slice(launch.layouts), &modules, launch.recording];
+        let parts = [
+            bytemuck::bytes_of(&setup),
+            bytemuck::cast_slice(launch.layouts),
+            &modules,
+            launch.recording,
+        ];
         let descriptors: Vec<_> = launch.descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
         child.send(to_worker::SETUP, &parts, &descriptors)?;
         Ok(WorkerClient { child })
@@ -77,7 +82,10 @@ impl WorkerClient {
         let armed: WindowOrder = self.child.record(&frame)?;
         if armed.window != order.window || armed.kind != order.kind {
             let text = format!("it armed window `{}` instead of `{}`", armed.window, order.window);
-            return Err(RoleFailure::Protocol { role: RoleName::Worker, text });
+            return Err(RoleFailure::Protocol {
+                role: RoleName::Worker,
+                text,
+            });
         }
         Ok(())
     }
@@ -95,12 +103,7 @@ impl WorkerClient {
     ///
     /// # Errors
     /// As [`WorkerClient::claim_now`]; also when it does not come in time.
-    pub fn claim(
-        &mut self,
-        window: u32,
-        within: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<Box<Claim>, RoleFailure> {
+    pub fn claim(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<Box<Claim>, RoleFailure> {
         let frame = self.child.receive(within, interrupt)?;
         self.read_claim(frame, window)
     }
@@ -110,7 +113,10 @@ impl WorkerClient {
         let claim: Claim = self.child.record(&frame)?;
         if claim.window != window {
             let text = format!("it claimed window `{}` instead of `{window}`", claim.window);
-            return Err(RoleFailure::Protocol { role: RoleName::Worker, text });
+            return Err(RoleFailure::Protocol {
+                role: RoleName::Worker,
+                text,
+            });
         }
         Ok(Box::new(claim))
     }

@@ -21,10 +21,18 @@ pub struct RoleError {
 /// # Errors
 /// When standard input is no socket, or the operating system refuses.
 pub fn enter_role() -> Result<Channel, RoleError> {
-    let refuse = |what| move |source: rustix::io::Errno| RoleError { what, source: source.into() };
+    let refuse = |what| {
+        move |source: rustix::io::Errno| RoleError {
+            what,
+            source: source.into(),
+        }
+    };
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(refuse("dying with the broker"))?;
     rustix::thread::set_no_new_privs(true).map_err(refuse("giving up new privileges"))?;
-    let no_core = Rlimit { current: Some(0), maximum: Some(0) };
+    let no_core = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
     rustix::process::setrlimit(Resource::Core, no_core).map_err(refuse("leaving no core file"))?;
     Ok(Channel::from_socket(take_standard_input()?))
 }
@@ -33,10 +41,15 @@ pub fn enter_role() -> Result<Channel, RoleError> {
 fn take_standard_input() -> Result<OwnedFd, RoleError> {
     let refuse = |what| move |source: std::io::Error| RoleError { what, source };
     let stdin = std::io::stdin();
-    rustix::net::sockopt::socket_type(&stdin)
-        .map_err(|source| RoleError { what: "standard input is not the broker's socket", source: source.into() })?;
+    rustix::net::sockopt::socket_type(&stdin).map_err(|source| RoleError {
+        what: "standard input is not the broker's socket",
+        source: source.into(),
+    })?;
     let duplicate = rustix::io::fcntl_dupfd_cloexec(&stdin, 3);
-    let socket = duplicate.map_err(|source| RoleError { what: "taking the broker's socket", source: source.into() })?;
+    let socket = duplicate.map_err(|source| RoleError {
+        what: "taking the broker's socket",
+        source: source.into(),
+    })?;
     let nothing = fs_err::File::open("/dev/null").map_err(refuse("opening /dev/null"))?;
     rustix::stdio::dup2_stdin(&nothing).map_err(|source| refuse("emptying standard input")(source.into()))?;
     Ok(socket)

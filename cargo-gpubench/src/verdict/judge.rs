@@ -37,9 +37,10 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
     // What a cheat returns is often clear only from the third call on, when the first call is not the one before any more.
     let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
     let (position, finding) = match first.verdict {
-        Verdict::WrongOutput => {
-            findings().filter(|(_, finding)| replays(finding)).last().unwrap_or((first_position, first))
-        }
+        Verdict::WrongOutput => findings()
+            .filter(|(_, finding)| replays(finding))
+            .last()
+            .unwrap_or((first_position, first)),
         _ => (first_position, first),
     };
     judgement(evidence, Some(position), Some(finding))
@@ -52,7 +53,11 @@ struct Finding {
 }
 
 fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>) -> Option<Finding> {
-    Some(Finding { verdict, cause, message: message.into() })
+    Some(Finding {
+        verdict,
+        cause,
+        message: message.into(),
+    })
 }
 
 fn judgement(evidence: &Evidence<'_>, window: Option<usize>, found: Option<Finding>) -> Judgement {
@@ -61,10 +66,24 @@ fn judgement(evidence: &Evidence<'_>, window: Option<usize>, found: Option<Findi
         ClockBound::Absent(_) => Grade::Advisory,
     };
     match found {
-        None => Judgement { verdict: Verdict::Pass, cause: None, message: None, grade, window },
-        Some(Finding { verdict, cause, message }) => {
-            Judgement { verdict, cause: Some(cause), message: Some(message), grade, window }
-        }
+        None => Judgement {
+            verdict: Verdict::Pass,
+            cause: None,
+            message: None,
+            grade,
+            window,
+        },
+        Some(Finding {
+            verdict,
+            cause,
+            message,
+        }) => Judgement {
+            verdict,
+            cause: Some(cause),
+            message: Some(message),
+            grade,
+            window,
+        },
     }
 }
 
@@ -106,7 +125,11 @@ fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
     let output = wrong.min_by_key(|output| cause_of(output) == Cause::Mismatch)?;
     let tensor = evidence.tensors.get(output.tensor as usize)?;
     let cause = cause_of(output);
-    finding(Verdict::WrongOutput, cause, words::wrong_output(cause, tensor, output, window.facts.window))
+    finding(
+        Verdict::WrongOutput,
+        cause,
+        words::wrong_output(cause, tensor, output, window.facts.window),
+    )
 }
 
 fn cause_of(output: &OutputFacts) -> Cause {
@@ -135,7 +158,11 @@ fn inspect_slack(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     if window.facts.slack_buffer == NOWHERE {
         return None;
     }
-    finding(Verdict::WrongOutput, Cause::OutOfBounds, words::slack_written(evidence.tensors, &window.facts))
+    finding(
+        Verdict::WrongOutput,
+        Cause::OutOfBounds,
+        words::slack_written(evidence.tensors, &window.facts),
+    )
 }
 
 fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
@@ -166,7 +193,10 @@ fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
     if sensible && (!timed || claim.elapsed_ns > 0.0) {
         return None;
     }
-    let message = format!("the worker claims that call {} took {} ns", window.facts.window, claim.elapsed_ns);
+    let message = format!(
+        "the worker claims that call {} took {} ns",
+        window.facts.window, claim.elapsed_ns
+    );
     finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
 }
 
@@ -175,13 +205,22 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
     match &evidence.ending {
         Ending::Stopped => None,
         Ending::WorkerEnded { end, log } => {
-            let cause = if matches!(end, End::Killed(_)) { Cause::Killed } else { Cause::Exited };
-            let log = if log.is_empty() { String::new() } else { format!("; it last wrote:\n{log}") };
+            let cause = if matches!(end, End::Killed(_)) {
+                Cause::Killed
+            } else {
+                Cause::Exited
+            };
+            let log = if log.is_empty() {
+                String::new()
+            } else {
+                format!("; it last wrote:\n{log}")
+            };
             finding(Verdict::Crashed, cause, format!("the worker {end} in call {call}{log}"))
         }
         Ending::TimedOut { within } => {
             let within = humantime::format_duration(*within);
-            let message = format!("call {call} was not done within {within} (hint: `--timeout` gives a call more time)");
+            let message =
+                format!("call {call} was not done within {within} (hint: `--timeout` gives a call more time)");
             finding(Verdict::Timeout, Cause::Slow, message)
         }
         Ending::BrokeProtocol { what } => finding(Verdict::ProtocolViolation, Cause::BadMessage, what.clone()),
@@ -191,7 +230,11 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
 fn judge_floor(evidence: &Evidence<'_>) -> Option<Finding> {
     let floor = evidence.floor_ns?;
     let timed = |window: &&WindowEvidence| window.facts.kind == WindowKind::Timed.number();
-    let claims = evidence.windows.iter().filter(timed).filter_map(|window| window.claim.as_deref());
+    let claims = evidence
+        .windows
+        .iter()
+        .filter(timed)
+        .filter_map(|window| window.claim.as_deref());
     let fastest = claims.min_by(|a, b| a.elapsed_ns.total_cmp(&b.elapsed_ns))?;
     if fastest.elapsed_ns >= floor {
         return None;
@@ -250,20 +293,41 @@ mod tests {
     }
 
     fn window(number: u32, output: OutputFacts) -> WindowEvidence {
-        let mut facts = WindowFacts { window: number, slack_buffer: NOWHERE, output_count: 1, ..WindowFacts::zeroed() };
+        let mut facts = WindowFacts {
+            window: number,
+            slack_buffer: NOWHERE,
+            output_count: 1,
+            ..WindowFacts::zeroed()
+        };
         facts.outputs[0] = output;
-        let claim = Claim { elapsed_ns: 100.0, ..Claim::empty(number) };
-        WindowEvidence { facts: Box::new(facts), claim: Some(Box::new(claim)) }
+        let claim = Claim {
+            elapsed_ns: 100.0,
+            ..Claim::empty(number)
+        };
+        WindowEvidence {
+            facts: Box::new(facts),
+            claim: Some(Box::new(claim)),
+        }
     }
 
     fn judge_windows(windows: &[WindowEvidence], ending: Ending) -> Judgement {
         let tensors = tensors();
-        judge(&Evidence { tensors: &tensors, windows, ending, clock_bound: &NO_CLOCK, floor_ns: None })
+        judge(&Evidence {
+            tensors: &tensors,
+            windows,
+            ending,
+            clock_bound: &NO_CLOCK,
+            floor_ns: None,
+        })
     }
 
     fn told(judgement: &Judgement) -> String {
         let cause = judgement.cause.map_or("-", Cause::as_str);
-        format!("{} / {cause}: {}", judgement.verdict, judgement.message.as_deref().unwrap_or("-"))
+        format!(
+            "{} / {cause}: {}",
+            judgement.verdict,
+            judgement.message.as_deref().unwrap_or("-")
+        )
     }
 
     fn tell(windows: &[WindowEvidence]) -> String {
@@ -274,7 +338,10 @@ mod tests {
     fn windows_without_a_flaw_pass_with_the_grade_of_the_device() {
         let windows = [window(1, good_output()), window(2, good_output())];
         let judgement = judge_windows(&windows, Ending::Stopped);
-        assert_eq!((judgement.verdict, judgement.cause, judgement.grade), (Verdict::Pass, None, Grade::Advisory));
+        assert_eq!(
+            (judgement.verdict, judgement.cause, judgement.grade),
+            (Verdict::Pass, None, Grade::Advisory)
+        );
         let tensors = tensors();
         let sealed = Evidence {
             tensors: &tensors,
@@ -285,7 +352,14 @@ mod tests {
         };
         assert_eq!(judge(&sealed).grade, Grade::Sealed);
         assert_eq!(judge(&sealed).verdict, Verdict::Pass);
-        assert_eq!(judge(&Evidence { floor_ns: Some(100.5), ..sealed }).verdict, Verdict::BelowFloor);
+        assert_eq!(
+            judge(&Evidence {
+                floor_ns: Some(100.5),
+                ..sealed
+            })
+            .verdict,
+            Verdict::BelowFloor
+        );
     }
 
     #[test]
@@ -301,7 +375,9 @@ mod tests {
             wrong(50, |output| output.unwritten = 50),
             wrong(60, |output| output.unwritten = 50),
             wrong(100, |output| output.same_as_first = 100),
-            wrong(3, |output| (output.non_finite, output.got_bits) = (3, u64::from(f32::NAN.to_bits()))),
+            wrong(3, |output| {
+                (output.non_finite, output.got_bits) = (3, u64::from(f32::NAN.to_bits()))
+            }),
             wrong(3, |_| ()),
             wrong(100, |output| output.replay = Replay::First as u64),
             wrong(100, |output| output.replay = Replay::Previous as u64),
@@ -313,25 +389,56 @@ mod tests {
 
     #[test]
     fn a_replay_that_shows_only_in_a_later_call_names_the_cause() {
-        let replay = |number, replay: Replay| window(number, OutputFacts { replay: replay as u64, ..wrong_output(100) });
-        let cached = [window(1, good_output()), replay(2, Replay::FirstAndPrevious), replay(3, Replay::First)];
+        let replay = |number, replay: Replay| {
+            window(
+                number,
+                OutputFacts {
+                    replay: replay as u64,
+                    ..wrong_output(100)
+                },
+            )
+        };
+        let cached = [
+            window(1, good_output()),
+            replay(2, Replay::FirstAndPrevious),
+            replay(3, Replay::First),
+        ];
         assert_eq!(judge_windows(&cached, Ending::Stopped).cause, Some(Cause::Cached));
-        let previous = [window(1, wrong_output(100)), replay(2, Replay::FirstAndPrevious), replay(3, Replay::Previous)];
+        let previous = [
+            window(1, wrong_output(100)),
+            replay(2, Replay::FirstAndPrevious),
+            replay(3, Replay::Previous),
+        ];
         assert_eq!(judge_windows(&previous, Ending::Stopped).cause, Some(Cause::Stale));
     }
 
     #[test]
     fn bytes_round_a_buffer_and_senseless_claims_fail_a_right_output() {
         let mut behind = window(4, good_output());
-        (behind.facts.slack_buffer, behind.facts.slack_offset, behind.facts.slack_bytes) = (0, 404, 4);
+        (
+            behind.facts.slack_buffer,
+            behind.facts.slack_offset,
+            behind.facts.slack_bytes,
+        ) = (0, 404, 4);
         let mut before = window(4, good_output());
-        (before.facts.slack_buffer, before.facts.slack_offset, before.facts.slack_bytes) = (0, -8, 1);
+        (
+            before.facts.slack_buffer,
+            before.facts.slack_offset,
+            before.facts.slack_bytes,
+        ) = (0, -8, 1);
         let claims = [f64::NAN, 0.0, -1.0, f64::INFINITY].map(|elapsed_ns| {
             let mut window = window(4, good_output());
-            window.claim = Some(Box::new(Claim { elapsed_ns, ..Claim::empty(4) }));
+            window.claim = Some(Box::new(Claim {
+                elapsed_ns,
+                ..Claim::empty(4)
+            }));
             window
         });
-        let told: Vec<String> = [behind, before].into_iter().chain(claims).map(|window| tell(&[window])).collect();
+        let told: Vec<String> = [behind, before]
+            .into_iter()
+            .chain(claims)
+            .map(|window| tell(&[window]))
+            .collect();
         insta::assert_snapshot!(told.join("\n"));
     }
 
@@ -348,9 +455,15 @@ mod tests {
             text: FixedText::new("invalid write, 4 bytes behind the end of `y` (400 bytes)"),
             ..Claim::empty(2)
         }));
-        let ending = Ending::WorkerEnded { end: End::Exited(1), log: String::new() };
+        let ending = Ending::WorkerEnded {
+            end: End::Exited(1),
+            log: String::new(),
+        };
         let judgement = judge_windows(&[window(1, good_output()), faulted], ending);
-        assert_eq!((judgement.verdict, judgement.cause), (Verdict::Crashed, Some(Cause::OutOfBounds)));
+        assert_eq!(
+            (judgement.verdict, judgement.cause),
+            (Verdict::Crashed, Some(Cause::OutOfBounds))
+        );
         insta::assert_snapshot!(told(&judgement));
     }
 
@@ -360,12 +473,25 @@ mod tests {
         (last.facts.end, last.claim) = (WindowEnd::Aborted as u32, None);
         let windows = [window(1, good_output()), last];
         let endings = [
-            Ending::WorkerEnded { end: End::Killed(9), log: String::new() },
-            Ending::WorkerEnded { end: End::Exited(3), log: "last words".to_owned() },
-            Ending::TimedOut { within: Duration::from_secs(10) },
-            Ending::BrokeProtocol { what: "it armed window `3` instead of `2`".to_owned() },
+            Ending::WorkerEnded {
+                end: End::Killed(9),
+                log: String::new(),
+            },
+            Ending::WorkerEnded {
+                end: End::Exited(3),
+                log: "last words".to_owned(),
+            },
+            Ending::TimedOut {
+                within: Duration::from_secs(10),
+            },
+            Ending::BrokeProtocol {
+                what: "it armed window `3` instead of `2`".to_owned(),
+            },
         ];
-        let told: Vec<String> = endings.into_iter().map(|ending| told(&judge_windows(&windows, ending))).collect();
+        let told: Vec<String> = endings
+            .into_iter()
+            .map(|ending| told(&judge_windows(&windows, ending)))
+            .collect();
         insta::assert_snapshot!(told.join("\n"));
     }
 
@@ -373,6 +499,9 @@ mod tests {
     fn a_claim_for_a_window_whose_end_the_device_never_wrote_is_a_violation() {
         let mut lying = window(1, good_output());
         lying.facts.end = WindowEnd::NotDone as u32;
-        assert_eq!(judge_windows(&[lying], Ending::Stopped).verdict, Verdict::ProtocolViolation);
+        assert_eq!(
+            judge_windows(&[lying], Ending::Stopped).verdict,
+            Verdict::ProtocolViolation
+        );
     }
 }

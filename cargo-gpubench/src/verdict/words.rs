@@ -47,7 +47,10 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
             format!("{unwritten} of {elements} elements of `{name}` were not written in call {call}; {first}")
         }
         Cause::Cached => format!("`{name}` of call {call} is the answer to call 1; {first}"),
-        Cause::Stale => format!("`{name}` of call {call} is the answer to call {}; {first}", call.saturating_sub(1)),
+        Cause::Stale => format!(
+            "`{name}` of call {call} is the answer to call {}; {first}",
+            call.saturating_sub(1)
+        ),
         Cause::Constant => format!("every element of `{name}` is the same in call {call}; {first}"),
         Cause::NonFinite => {
             let non_finite = output.non_finite;
@@ -64,15 +67,23 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
 pub(super) fn slack_written(tensors: &[Tensor], facts: &WindowFacts) -> String {
     let (bytes, offset) = (facts.slack_bytes, facts.slack_offset);
     let tensor = tensors.get(facts.slack_buffer as usize);
-    let name = tensor.map_or_else(|| format!("scratch {}", facts.slack_buffer as usize - tensors.len()), |tensor| tensor.name.clone());
+    let name = tensor.map_or_else(
+        || format!("scratch {}", facts.slack_buffer as usize - tensors.len()),
+        |tensor| tensor.name.clone(),
+    );
     let place = match offset {
         before if before < 0 => format!("{} bytes before the start of `{name}`", -before),
         at => {
-            let len = tensor.map_or(0, |tensor| tensor.shape.iter().product::<u64>() * tensor.dtype.size() as u64);
+            let len = tensor.map_or(0, |tensor| {
+                tensor.shape.iter().product::<u64>() * tensor.dtype.size() as u64
+            });
             format!("{} bytes behind the end of `{name}`", (at as u64).saturating_sub(len))
         }
     };
-    format!("{bytes} bytes were written out of bounds in call {}, the first {place}", facts.window)
+    format!(
+        "{bytes} bytes were written out of bounds in call {}, the first {place}",
+        facts.window
+    )
 }
 
 /// A kernel's fault, with its place.
@@ -80,7 +91,11 @@ pub(super) fn fault(claim: &Claim) -> String {
     let [x, y, z] = claim.block;
     let block = format!("block ({x}, {y}, {z})");
     let [x, y, z] = claim.thread;
-    let thread = if claim.thread_known == 1 { format!(", thread ({x}, {y}, {z})") } else { String::new() };
+    let thread = if claim.thread_known == 1 {
+        format!(", thread ({x}, {y}, {z})")
+    } else {
+        String::new()
+    };
     let (text, step, call) = (claim.text.printable(), claim.step + 1, claim.window);
     format!("{text}; {block}{thread}, step {step} of the plan, call {call}")
 }

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use crate::roles::{
-    AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen,
-};
+use crate::roles::{AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen};
 use crate::verdict::{Ending, WindowEvidence};
 use crate::wire::{Claim, FaultCode, Generate, Prepared, WindowOrder};
 
@@ -102,9 +100,15 @@ impl Conductor<'_> {
         kind: WindowKind,
     ) -> Result<Conducted, ConductError> {
         self.prepare(window, kind)?;
-        self.author.reference(self.interrupt).map_err(ConductError::author(ConductError::Reference))?;
+        self.author
+            .reference(self.interrupt)
+            .map_err(ConductError::author(ConductError::Reference))?;
         let patience_ns = (self.within + REFEREE_MARGIN).as_nanos() as u64;
-        let order = WindowOrder { window, kind: kind.number(), patience_ns };
+        let order = WindowOrder {
+            window,
+            kind: kind.number(),
+            patience_ns,
+        };
         if let Err(failure) = worker.arm(&order, self.interrupt) {
             return Ok(Conducted::Lost(None, ending_of(failure)?));
         }
@@ -113,13 +117,26 @@ impl Conductor<'_> {
     }
 
     fn prepare(&mut self, window: u32, kind: WindowKind) -> Result<(), ConductError> {
-        let prepared = self.referee.prepare(window, kind, self.interrupt).map_err(ConductError::referee)?;
+        let prepared = self
+            .referee
+            .prepare(window, kind, self.interrupt)
+            .map_err(ConductError::referee)?;
         if self.generation == Generation::Device {
             return Ok(());
         }
-        let Prepared { generator_seed: seed, constant_seed } = prepared;
-        let order = Generate { seed, constant_seed, window, reserved: 0 };
-        self.author.generate(&order, self.interrupt).map_err(ConductError::author(ConductError::Generator))
+        let Prepared {
+            generator_seed: seed,
+            constant_seed,
+        } = prepared;
+        let order = Generate {
+            seed,
+            constant_seed,
+            window,
+            reserved: 0,
+        };
+        self.author
+            .generate(&order, self.interrupt)
+            .map_err(ConductError::author(ConductError::Generator))
     }
 
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.
@@ -135,7 +152,10 @@ impl Conductor<'_> {
                 let channels = if attentive { &both[..] } else { &both[..1] };
                 listen(channels, deadline, self.interrupt).map_err(|error| {
                     let role = crate::roles::RoleName::Referee;
-                    ConductError::Referee(RoleFailure::Protocol { role, text: crate::error::chain(&error) })
+                    ConductError::Referee(RoleFailure::Protocol {
+                        role,
+                        text: crate::error::chain(&error),
+                    })
                 })?
             };
             match heard {
@@ -160,7 +180,10 @@ impl Conductor<'_> {
                     self.referee.abort().map_err(ConductError::referee)?;
                     let timed_out = Ending::TimedOut { within: self.within };
                     let facts = self.referee.facts(self.interrupt).map_err(ConductError::referee)?;
-                    return Ok(Conducted::Lost(Some(WindowEvidence { facts, claim }), ending.unwrap_or(timed_out)));
+                    return Ok(Conducted::Lost(
+                        Some(WindowEvidence { facts, claim }),
+                        ending.unwrap_or(timed_out),
+                    ));
                 }
             }
         };
@@ -183,6 +206,8 @@ fn ending_of(failure: RoleFailure) -> Result<Ending, ConductError> {
     Ok(match failure {
         RoleFailure::Interrupted => return Err(ConductError::Interrupted),
         RoleFailure::Ended { end, log, .. } => Ending::WorkerEnded { end, log },
-        other => Ending::BrokeProtocol { what: crate::error::chain(&other) },
+        other => Ending::BrokeProtocol {
+            what: crate::error::chain(&other),
+        },
     })
 }

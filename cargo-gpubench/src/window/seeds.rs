@@ -71,7 +71,10 @@ impl Seeds {
     /// Commits to the master seed without giving it away: published when the run starts, it lets anyone who is given the seed later
     /// see that it was the one.
     pub fn commitment(&self) -> String {
-        let hash = Sha256::new().chain_update(b"gpubench seed commitment").chain_update(self.master).finalize();
+        let hash = Sha256::new()
+            .chain_update(b"gpubench seed commitment")
+            .chain_update(self.master)
+            .finalize();
         hash.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -91,7 +94,11 @@ impl Seeds {
     /// later than twice the average, so that a short case has its early checks too.
     pub fn kind(&self, place: Place, since_early: u32) -> WindowKind {
         let drawn = self.key(Purpose::Kind, place).is_multiple_of(EARLY_CHECK_PERIOD);
-        if drawn || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD { WindowKind::EarlyCheck } else { WindowKind::Timed }
+        if drawn || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD {
+            WindowKind::EarlyCheck
+        } else {
+            WindowKind::Timed
+        }
     }
 }
 

@@ -266,8 +266,10 @@ impl Channel {
 /// # Errors
 /// When the operating system refuses to wait.
 pub fn poll_readable(channels: &[&Channel], within: Duration) -> Result<Option<usize>, ChannelError> {
-    let mut wanted: Vec<PollFd<'_>> =
-        channels.iter().map(|channel| PollFd::new(&channel.socket, PollFlags::IN)).collect();
+    let mut wanted: Vec<PollFd<'_>> = channels
+        .iter()
+        .map(|channel| PollFd::new(&channel.socket, PollFlags::IN))
+        .collect();
     let within = Timespec::try_from(within).ok();
     match poll(&mut wanted, within.as_ref()) {
         Ok(_) => Ok(wanted.iter().position(|wanted| !wanted.revents().is_empty())),

@@ -25,7 +25,11 @@ const EMPTY_PAIRS: usize = 101;
 /// # Errors
 /// When the broker breaks the protocol.
 pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
-    let mut worker = match channel.receive(Patience::Forever).map_err(WorkerError::from).and_then(Worker::set_up) {
+    let mut worker = match channel
+        .receive(Patience::Forever)
+        .map_err(WorkerError::from)
+        .and_then(Worker::set_up)
+    {
         Ok(worker) => worker,
         Err(WorkerError::Channel(ChannelError::Closed)) => return Ok(()),
         Err(error) => {
@@ -72,8 +76,17 @@ impl Worker {
             let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
             let memory = driver.import(descriptor, layout.allocation)?;
             let (name, role) = describe_buffer(&recording, position);
-            let access = if matches!(role, Role::Input | Role::Constant) { Access::Read } else { Access::ReadWrite };
-            buffers.push(NamedBuffer { name, role, mapping: driver.map(memory, access)?, layout });
+            let access = if matches!(role, Role::Input | Role::Constant) {
+                Access::Read
+            } else {
+                Access::ReadWrite
+            };
+            buffers.push(NamedBuffer {
+                name,
+                role,
+                mapping: driver.map(memory, access)?,
+                layout,
+            });
         }
         let modules = modules
             .iter()
@@ -81,7 +94,15 @@ impl Worker {
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()?;
         let replay = Replay::bind(&mut driver, &recording, buffers, &modules)?;
         let (stream, start, end) = (driver.stream()?, driver.event()?, driver.event()?);
-        Ok(Worker { driver: Box::new(driver), harness, stream, start, end, page, replay })
+        Ok(Worker {
+            driver: Box::new(driver),
+            harness,
+            stream,
+            start,
+            end,
+            page,
+            replay,
+        })
     }
 
     /// Median time between two events with nothing between them, in nanoseconds.
@@ -118,7 +139,8 @@ impl Worker {
         let keys = self.page.keys_address();
         for (output, (address, bytes)) in self.replay.outputs().into_iter().enumerate() {
             let seal = self.page.seal_address(output);
-            self.harness.digest(driver, stream, address, bytes, keys, coverage, seal)?;
+            self.harness
+                .digest(driver, stream, address, bytes, keys, coverage, seal)?;
         }
         driver.write_value(stream, self.page.done_address(), order.window)?;
         Ok(host_ns)
@@ -126,7 +148,10 @@ impl Worker {
 
     /// Waits for the window's work and says what it took.
     fn finish(&mut self, order: &WindowOrder, host_ns: f64) -> Result<Claim, WorkerError> {
-        let mut claim = Claim { host_ns, ..Claim::empty(order.window) };
+        let mut claim = Claim {
+            host_ns,
+            ..Claim::empty(order.window)
+        };
         match self.driver.synchronize(self.stream) {
             Ok(()) if order.kind == WindowKind::Timed.number() => {
                 claim.elapsed_ns = self.driver.elapsed_ns(self.start, self.end)?;
@@ -146,21 +171,34 @@ impl Worker {
     }
 }
 
-type ParsedSetup = (WorkerSetup, Vec<BufferLayout>, Vec<(u32, std::path::PathBuf)>, Recording);
+type ParsedSetup = (
+    WorkerSetup,
+    Vec<BufferLayout>,
+    Vec<(u32, std::path::PathBuf)>,
+    Recording,
+);
 
 fn parse_setup(frame: &Frame) -> Result<ParsedSetup, WorkerError> {
     let damaged = || WorkerError::Order("it is damaged");
     if frame.kind != to_worker::SETUP {
         return Err(WorkerError::Order("it came out of turn"));
     }
-    let (head, rest) = frame.payload.split_at_checked(size_of::<WorkerSetup>()).ok_or_else(damaged)?;
+    let (head, rest) = frame
+        .payload
+        .split_at_checked(size_of::<WorkerSetup>())
+        .ok_or_else(damaged)?;
     let setup: WorkerSetup = bytemuck::pod_read_unaligned(head);
     let layout_bytes = setup.buffers as usize * size_of::<BufferLayout>();
     let (layouts, rest) = rest.split_at_checked(layout_bytes).ok_or_else(damaged)?;
     let (modules, recording) = rest.split_at_checked(setup.module_bytes as usize).ok_or_else(damaged)?;
     let modules = decode_modules(modules).ok_or_else(damaged)?;
     let recording = codec::decode(recording).map_err(|_| damaged())?;
-    Ok((setup, bytemuck::allocation::pod_collect_to_vec(layouts), modules, recording))
+    Ok((
+        setup,
+        bytemuck::allocation::pod_collect_to_vec(layouts),
+        modules,
+        recording,
+    ))
 }
 
 fn describe_buffer(recording: &Recording, position: usize) -> (String, Role) {

@@ -24,9 +24,21 @@ pub(super) struct NamedBuffer {
 }
 
 enum ReadyStep {
-    Launch { function: Function, config: LaunchConfig, arguments: Vec<Vec<u8>> },
-    Set { target: DevicePtr, value: u8, bytes: u64 },
-    Copy { target: DevicePtr, source: DevicePtr, bytes: u64 },
+    Launch {
+        function: Function,
+        config: LaunchConfig,
+        arguments: Vec<Vec<u8>>,
+    },
+    Set {
+        target: DevicePtr,
+        value: u8,
+        bytes: u64,
+    },
+    Copy {
+        target: DevicePtr,
+        source: DevicePtr,
+        bytes: u64,
+    },
 }
 
 impl Replay {
@@ -37,7 +49,11 @@ impl Replay {
         buffers: Vec<NamedBuffer>,
         modules: &[(u32, Module)],
     ) -> Result<Replay, WorkerError> {
-        let binder = Binder { buffers: &buffers, tensors: recording.tensors.len(), modules };
+        let binder = Binder {
+            buffers: &buffers,
+            tensors: recording.tensors.len(),
+            modules,
+        };
         let steps = binder.steps(driver, &recording.plan)?;
         Ok(Replay { steps, buffers })
     }
@@ -46,7 +62,11 @@ impl Replay {
     pub(super) fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         for step in &self.steps {
             match step {
-                ReadyStep::Launch { function, config, arguments } => {
+                ReadyStep::Launch {
+                    function,
+                    config,
+                    arguments,
+                } => {
                     let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
                     driver.launch(stream, *function, config, &arguments)?;
                 }
@@ -59,19 +79,31 @@ impl Replay {
 
     /// Outputs in tensor order: address and bytes.
     pub(super) fn outputs(&self) -> Vec<(DevicePtr, u64)> {
-        let outputs = self.buffers.iter().filter(|buffer| matches!(buffer.role, Role::Output | Role::InOut));
+        let outputs = self
+            .buffers
+            .iter()
+            .filter(|buffer| matches!(buffer.role, Role::Output | Role::InOut));
         outputs.map(|buffer| (buffer.address(), buffer.layout.len)).collect()
     }
 
     /// Position among the plan's steps of its launch number `launch`.
     pub(super) fn step_of_launch(&self, launch: u32) -> u32 {
-        let launches = self.steps.iter().enumerate().filter(|(_, step)| matches!(step, ReadyStep::Launch { .. }));
-        launches.map(|(position, _)| position as u32).nth(launch as usize).unwrap_or(0)
+        let launches = self
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| matches!(step, ReadyStep::Launch { .. }));
+        launches
+            .map(|(position, _)| position as u32)
+            .nth(launch as usize)
+            .unwrap_or(0)
     }
 
     /// A fault in words, with the buffer that a stray access missed or was not allowed to write.
     pub(super) fn describe(&self, fault: &Fault) -> String {
-        let place = fault.address.and_then(|address| self.buffers.iter().find_map(|buffer| buffer.locate(address)));
+        let place = fault
+            .address
+            .and_then(|address| self.buffers.iter().find_map(|buffer| buffer.locate(address)));
         match place {
             Some(place) => format!("{}, {place}", fault.text),
             None => fault.text.clone(),
@@ -94,7 +126,10 @@ impl NamedBuffer {
         }
         let name = &self.name;
         Some(match address {
-            _ if address >= start + len => format!("{} bytes behind the end of `{name}` ({len} bytes)", address - start - len),
+            _ if address >= start + len => format!(
+                "{} bytes behind the end of `{name}` ({len} bytes)",
+                address - start - len
+            ),
             _ if address < start => format!("{} bytes before the start of `{name}`", start - address),
             _ => format!("byte {} of the read-only `{name}`", address - start),
         })
@@ -113,19 +148,27 @@ impl Binder<'_> {
         for step in &plan.steps {
             steps.push(match step {
                 Step::Launch(launch) => self.launch(driver, launch)?,
-                Step::Memset { target, value } => {
-                    ReadyStep::Set { target: self.span(target)?, value: *value, bytes: target.len }
-                }
-                Step::Copy { source, target } => {
-                    ReadyStep::Copy { target: self.span(target)?, source: self.span(source)?, bytes: target.len }
-                }
+                Step::Memset { target, value } => ReadyStep::Set {
+                    target: self.span(target)?,
+                    value: *value,
+                    bytes: target.len,
+                },
+                Step::Copy { source, target } => ReadyStep::Copy {
+                    target: self.span(target)?,
+                    source: self.span(source)?,
+                    bytes: target.len,
+                },
             });
         }
         Ok(steps)
     }
 
     fn launch(&self, driver: &mut dyn Driver, launch: &Launch) -> Result<ReadyStep, WorkerError> {
-        let module = self.modules.iter().find(|(source, _)| *source == launch.kernel.source).map(|(_, module)| *module);
+        let module = self
+            .modules
+            .iter()
+            .find(|(source, _)| *source == launch.kernel.source)
+            .map(|(_, module)| *module);
         let module = module.ok_or(WorkerError::Order("a module is missing"))?;
         let function = driver.function(module, &launch.kernel.name)?;
         let mut arguments = Vec::with_capacity(launch.arguments.len());
@@ -144,7 +187,11 @@ impl Binder<'_> {
             cooperation: launch.cooperation,
             dependence: launch.dependence,
         };
-        Ok(ReadyStep::Launch { function, config, arguments })
+        Ok(ReadyStep::Launch {
+            function,
+            config,
+            arguments,
+        })
     }
 
     fn span(&self, span: &Span) -> Result<DevicePtr, WorkerError> {
@@ -156,7 +203,10 @@ impl Binder<'_> {
             BufferId::Tensor(tensor) => tensor as usize,
             BufferId::Scratch(scratch) => self.tensors + scratch as usize,
         };
-        let buffer = self.buffers.get(position).ok_or(WorkerError::Order("a buffer is missing"))?;
+        let buffer = self
+            .buffers
+            .get(position)
+            .ok_or(WorkerError::Order("a buffer is missing"))?;
         Ok(buffer.address().offset(offset))
     }
 }
@@ -166,7 +216,9 @@ fn compare_with_parameters(launch: &Launch, arguments: &[Vec<u8>], parameters: &
     let kernel = &launch.kernel;
     if arguments.len() != parameters.len() {
         let (given, taken) = (arguments.len(), parameters.len());
-        return Err(WorkerError::Plan(format!("kernel `{kernel}` takes {taken} parameters, and the launch has {given} arguments")));
+        return Err(WorkerError::Plan(format!(
+            "kernel `{kernel}` takes {taken} parameters, and the launch has {given} arguments"
+        )));
     }
     for (position, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
         if argument.len() != *parameter as usize {

@@ -355,3 +355,12 @@ fn a_parameter_that_is_not_what_its_tensor_is_declared_as_is_refused() {
         "`blur`: parameters: the parameter `z` is a buffer, but the tensors are `x`, `y`"
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn a_covering_grid_is_the_smallest_that_covers(items in 1u64.., threads in 1u32..) {
+        let blocks = Grid::covering(items, threads).blocks[0];
+        let (items, threads) = (i128::from(items), i128::from(threads));
+        proptest::prop_assert!((blocks - 1) * threads < items && items <= blocks * threads);
+    }
+}

@@ -20,6 +20,7 @@ impl<'a> Case<'a> {
         check_names(entry, params)?;
         let declared = (entry.problem.tensors)(params)?;
         let tensors = declared.describe(entry.problem.tolerance, kernel_ref)?;
+        check_outputs(entry, &tensors)?;
         Ok(Case {
             entry,
             params,
@@ -73,5 +74,23 @@ fn check_names(entry: &BenchmarkEntry, params: &Params) -> Result<()> {
     {
         None => Ok(()),
         Some((name, _)) => Err(Error::new(format!("`{}` has no axis `{name}`", entry.path()))),
+    }
+}
+
+/// Fails on an output that the reference has no parameter for, and so cannot say what is expected of it.
+fn check_outputs(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
+    let is_output = |tensor: &&Tensor| matches!(tensor.role, Role::Output | Role::InOut);
+    let operands = entry.problem.operands;
+    match tensors
+        .iter()
+        .filter(is_output)
+        .find(|tensor| !operands.contains(&tensor.name.as_str()))
+    {
+        None => Ok(()),
+        Some(tensor) => Err(Error::new(format!(
+            "the tensor `{}` is an output of `{}`, but no parameter of that name gives it to the reference",
+            tensor.name,
+            entry.problem.path()
+        ))),
     }
 }

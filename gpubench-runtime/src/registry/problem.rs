@@ -30,6 +30,8 @@ pub struct ProblemDefinition {
     pub tolerance: Option<Tolerance>,
     pub tensors: fn(&Params) -> Result<Tensors>,
     pub work: fn(&Params) -> Result<Work>,
+    /// Parameters of the reference.
+    pub operands: &'static [&'static str],
     pub reference: fn(&Params, &mut CpuData<'_>) -> Result<()>,
 }
 
@@ -91,7 +93,9 @@ amounts!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 impl Amount for f64 {
     fn amount(self) -> Option<u64> {
         // Two to the 64th is the first number that does not fit.
-        (self >= 0.0 && self < 18_446_744_073_709_551_616.0).then_some(self.round() as u64)
+        (0.0..18_446_744_073_709_551_616.0)
+            .contains(&self)
+            .then_some(self.round() as u64)
     }
 }
 

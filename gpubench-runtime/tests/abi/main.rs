@@ -143,6 +143,39 @@ mod axes {
     }
 }
 
+/// Functions that are called what the macros' output might be.
+mod names {
+    use gpubench::prelude::*;
+
+    fn tensors(params: usize, data: usize) -> Tensors {
+        Tensors::new().output("outcome", u32::shape(params * data))
+    }
+
+    fn work(params: usize) -> usize {
+        4 * params
+    }
+
+    fn reference(_params: usize, _data: usize, outcome: &mut [u32]) {
+        outcome.fill(0);
+    }
+
+    #[gpubench(
+        axes(params = [1], data = [1]),
+        inputs = tensors,
+        reference = reference,
+        bytes = work(params) * data,
+    )]
+    fn record(cx: &mut Launcher, params: usize, data: usize, outcome: Out<u32>) -> Result<()> {
+        assert_eq!(params * data, outcome.len());
+        cx.memset(outcome, 0)
+    }
+
+    #[gpubench(axes(params = [1]), inputs = tensors(params, 2), reference = |_: usize| (), name = "forgotten")]
+    fn forgets_the_output(_cx: &mut Launcher, _params: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// Generators, in-out tensors, constants, and functions that panic.
 mod matrices {
     use gpubench::prelude::*;
@@ -309,6 +342,8 @@ fn benchmarks_are_listed_by_path() {
         "axes::nothing",
         "image::grayscale",
         "matrices::scaling",
+        "names::forgotten",
+        "names::record",
         "sums::atomics",
         "sums::tree::two-passes",
     ];
@@ -333,7 +368,7 @@ fn implementations_of_a_problem_share_what_it_says_and_add_their_own() {
         (Selection::Default, Selection::Ignored)
     );
     let cuda = Requirement::Device(DeviceKind::Cuda);
-    assert_eq!(atomics.requirements, [cuda.clone()]);
+    assert_eq!(atomics.requirements, std::slice::from_ref(&cuda));
     assert_eq!(tree.requirements, [cuda, Requirement::Capability(90)]);
     let names: Vec<&str> = tree.axes.iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["len", "block"]);
@@ -415,6 +450,27 @@ fn a_benchmark_without_axes_and_tensors_is_one_empty_case() {
     let recording = record("axes::nothing", vec![]).unwrap();
     assert!(recording.tensors.is_empty() && recording.plan.steps.is_empty());
     assert_eq!(recording.work, Work::default());
+}
+
+#[test]
+fn names_of_the_users_do_not_meet_those_of_the_macros() {
+    let recording = record("names::record", params([("params", 3), ("data", 2)])).unwrap();
+    assert_eq!(recording.work.bytes, Some(24));
+    assert_eq!(recording.plan.steps.len(), 1);
+    let mut memory = Memory::of("names::record", params([("params", 1), ("data", 1)]));
+    memory.bytes("outcome").fill(1);
+    memory.reference().unwrap();
+    assert_eq!(memory.u32s("outcome"), [0]);
+}
+
+#[test]
+fn an_output_that_the_reference_does_not_see_is_refused() {
+    let (status, message) = record("names::forgotten", params([("params", 1)])).unwrap_err();
+    assert_eq!(status, Status::Failed);
+    assert_eq!(
+        message,
+        "the tensor `outcome` is an output of `names::forgotten`, but no parameter of that name gives it to the reference"
+    );
 }
 
 #[test]

@@ -32,6 +32,10 @@ struct Rule<E, true> {
     const typename E::Real g = E::real(got), e = E::real(expected);
     return (g == e) | ((g != g) & (e != e));
   }
+  static GB_INLINE double magnitude(Bits expected) { return fabs((double)E::real(expected)); }
+  static GB_INLINE double distance(Bits got, Bits expected) {
+    return fabs((double)E::real(got) - (double)E::real(expected));
+  }
   static GB_INLINE Judged close(Bits got, Bits expected, double rtol, double atol) {
     const double g = (double)E::real(got), e = (double)E::real(expected);
     const double magnitude = fabs(e), distance = fabs(g - e);
@@ -47,6 +51,8 @@ template <class E>
 struct Rule<E, false> {
   typedef typename E::Bits Bits;
   static GB_INLINE bool exact(Bits got, Bits expected) { return got == expected; }
+  static GB_INLINE double magnitude(Bits expected) { return fabs((double)expected); }
+  static GB_INLINE double distance(Bits got, Bits expected) { return E::distance(got, expected); }
   static GB_INLINE Judged close(Bits got, Bits expected, double rtol, double atol) {
     const double distance = E::distance(got, expected), magnitude = fabs((double)expected);
     const bool right = (distance <= atol + rtol * magnitude) | (got == expected);
@@ -68,32 +74,35 @@ GB_INLINE uint32_t count_same(const typename E::Bits *got, typename E::Bits firs
   return same;
 }
 
-// What the counting of a run yields: how many elements are right, and whether any error exceeds the limits.
-struct Counted {
-  uint64_t right;
-  bool exceeds;
-};
-
-// Errors are not looked at: where all elements are equal there is none.
+// Elements that are right and have nothing to report. Where all are equal there is no error.
 template <class E>
-GB_INLINE Counted count_exact(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n) {
-  uint32_t right = 0;
-  GB_EACH(i, n, GB_RUN_BYTES / sizeof(typename E::Bits)) right += Rule<E>::exact(got[i], expected[i]);
-  return Counted{right, false};
+GB_INLINE uint32_t plain_if_exact(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n) {
+  uint32_t plain = 0;
+  GB_EACH(i, n, GB_RUN_BYTES / sizeof(typename E::Bits)) plain += Rule<E>::exact(got[i], expected[i]);
+  return plain;
 }
 
-// The limits are the largest errors so far, so that most runs need no division and no maximum.
+// One bound for the rule and for both of the largest errors so far, so that most runs need one comparison an element. What is
+// not finite never is within it, as `max_abs` is finite.
 template <class E>
-GB_INLINE Counted count_close(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n, double rtol,
-                              double atol, double max_abs, double max_rel) {
-  // As wide as what is compared, so that vectors need no conversion of masks.
-  uint64_t right = 0, exceeding = 0;
+GB_INLINE uint32_t plain_if_close(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n, double rtol,
+                                  double atol, double max_abs, double max_rel) {
+  // As wide as what is compared: vectors then need no conversion of masks.
+  uint64_t plain = 0;
   GB_EACH(i, n, GB_RUN_BYTES / sizeof(typename E::Bits)) {
-    const Judged j = Rule<E>::close(got[i], expected[i], rtol, atol);
-    right += j.right ? 1 : 0;
-    exceeding |= (j.error > max_abs) | ((j.error > max_rel * j.magnitude) & (j.magnitude > 0)) ? 1 : 0;
+    const double magnitude = Rule<E>::magnitude(expected[i]), distance = Rule<E>::distance(got[i], expected[i]);
+    const double tolerated = atol + rtol * magnitude, relative = max_rel * magnitude;
+    const double bound = tolerated < max_abs ? tolerated : max_abs;
+    plain += distance <= (relative < bound ? relative : bound) ? 1 : 0;
   }
-  return Counted{right, exceeding != 0};
+  return (uint32_t)plain;
+}
+
+template <class E>
+GB_INLINE uint32_t plain_elements(const gb_check_args &a, const typename E::Bits *got,
+                                  const typename E::Bits *expected, uint32_t n, const gb_check_partial &so_far) {
+  if (a.mode == GB_CHECK_EXACT) return plain_if_exact<E>(got, expected, n);
+  return plain_if_close<E>(got, expected, n, a.rtol, a.atol, so_far.max_abs, so_far.max_rel);
 }
 
 GB_INLINE bool same_bytes(const void *a, const void *b, uint32_t bytes) {
@@ -113,6 +122,7 @@ template <class E>
 GB_INLINE void describe(const gb_check_args &a, uint64_t index, typename E::Bits got, typename E::Bits expected,
                         bool poisoned, gb_check_partial &partial) {
   const Judged j = judge<E>(a, got, expected);
+  partial.matched += j.right;
   if (j.right && !j.finite) return;
   if (!j.right) {
     partial.unwritten += poisoned;
@@ -130,19 +140,39 @@ GB_INLINE void describe(const gb_check_args &a, uint64_t index, typename E::Bits
   if (relative > partial.max_rel) partial.max_rel = relative <= DOUBLE_MAX ? relative : DOUBLE_MAX;
 }
 
+// Elements that are described together when one of them has something to report.
+constexpr uint32_t PIECE = 64;
+
 template <class E>
-GB_RARE void describe_run(const gb_check_args &a, uint64_t start, const typename E::Bits *got,
-                            const typename E::Bits *expected, uint32_t n, bool any_wrong, gb_check_partial &partial) {
+GB_INLINE void describe_piece(const gb_check_args &a, uint64_t start, const typename E::Bits *got,
+                              const typename E::Bits *expected, uint32_t n, gb_check_partial &partial) {
   constexpr uint32_t SIZE = sizeof(typename E::Bits);
-  NoiseRun noise;
-  if (any_wrong) make_noise(noise, a.poison_key, a.poison_offset + start * SIZE);
+  uint8_t noise[PIECE * SIZE];
+  bool has_noise = false;
   GB_ONE_BY_ONE for (uint32_t i = 0; i < n; ++i) {
-    bool poisoned = any_wrong;
+    bool poisoned = !judge<E>(a, got[i], expected[i]).right;
+    if (poisoned && !has_noise) make_noise(a.poison_key, a.poison_offset + start * SIZE, n * SIZE, noise);
+    has_noise |= poisoned;
     const typename E::Raw raw = E::raw(got[i]);
     GB_ONE_BY_ONE for (uint32_t byte = 0; poisoned && byte < SIZE; ++byte) {
-      poisoned = (uint8_t)((uint64_t)raw >> (8 * byte)) == noise.at(i * SIZE + byte);
+      poisoned = (uint8_t)((uint64_t)raw >> (8 * byte)) == noise[i * SIZE + byte];
     }
     describe<E>(a, start + i, got[i], expected[i], poisoned, partial);
+  }
+}
+
+template <class E>
+GB_RARE void describe_run(const gb_check_args &a, uint64_t start, const typename E::Bits *got,
+                          const typename E::Bits *expected, uint32_t n, gb_check_partial &partial) {
+  GB_ONE_BY_ONE for (uint32_t piece = 0; piece < n; piece += PIECE) {
+    const uint32_t length = (uint32_t)least(PIECE, n - piece);
+#if defined(__GPUBENCH_CPU__)
+    if (plain_elements<E>(a, got + piece, expected + piece, length, partial) == length) {
+      partial.matched += length;
+      continue;
+    }
+#endif
+    describe_piece<E>(a, start + piece, got + piece, expected + piece, length, partial);
   }
 }
 
@@ -152,17 +182,10 @@ GB_INLINE void check_elements(const gb_check_args &a, uint64_t start, uint32_t n
   const Bits *all = (const Bits *)a.got, *got = all + start, *expected = (const Bits *)a.expected + start;
   partial.checked += n;
   partial.same_as_first += count_same<E>(got, all[0], n);
-  if (same_bytes(got, expected, n * sizeof(Bits))) {
+  if (same_bytes(got, expected, n * sizeof(Bits)) || plain_elements<E>(a, got, expected, n, partial) == n) {
     partial.matched += n;
-    return;
-  }
-  const Counted counted = a.mode == GB_CHECK_EXACT
-                              ? count_exact<E>(got, expected, n)
-                              : count_close<E>(got, expected, n, a.rtol, a.atol, partial.max_abs, partial.max_rel);
-  partial.matched += counted.right;
-  const bool any_wrong = counted.right != n;
-  if (any_wrong || counted.exceeds) {
-    describe_run<E>(a, start, got, expected, n, any_wrong, partial);
+  } else {
+    describe_run<E>(a, start, got, expected, n, partial);
   }
 }
 

@@ -6,22 +6,15 @@
 
 namespace gb {
 
-// The noise of `GB_RUN_BYTES` bytes from any place of the stream.
-struct NoiseRun {
-  uint32_t words[2 * BATCH_WORDS];
-  uint32_t skip;
-  GB_INLINE uint8_t at(uint32_t i) const {
-    const uint32_t byte = skip + i;
-    return (uint8_t)(words[byte / 4] >> (8 * (byte % 4)));
-  }
-};
-
-GB_INLINE void make_noise(NoiseRun &noise, uint64_t key, uint64_t position) {
+// `n` bytes of noise from any place of the stream, block by block.
+GB_INLINE void make_noise(uint64_t key, uint64_t position, uint32_t n, uint8_t *noise) {
   const Stream stream = {key, 0, STREAM_NOISE};
-  const uint64_t block = position / PHILOX_BYTES;
-  noise.skip = (uint32_t)(position % PHILOX_BYTES);
-  random_words(stream, block, noise.words);
-  if (noise.skip != 0) random_words(stream, block + BATCH, noise.words + BATCH_WORDS);
+  uint32_t words[4];
+  GB_ONE_BY_ONE for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t byte = (uint32_t)((position + i) % PHILOX_BYTES);
+    if (i == 0 || byte == 0) random_block(stream, (position + i) / PHILOX_BYTES, words);
+    noise[i] = (uint8_t)(words[byte / 4] >> (8 * (byte % 4)));
+  }
 }
 
 // Runs are aligned in the stream, not in memory. The part of run `run` inside [offset, offset + bytes).

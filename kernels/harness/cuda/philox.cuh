@@ -38,18 +38,21 @@ GB_INLINE void philox_round(uint32_t c[4], uint32_t k0, uint32_t k1) {
   c[3] = (uint32_t)p0;
 }
 
-// Blocks `first` to `first + BATCH` of a stream.
-GB_INLINE void random_words_portably(const Stream stream, uint64_t first, uint32_t *words) {
-  GB_LANES for (uint32_t j = 0; j < BATCH; ++j) {
-    uint32_t c[4] = {(uint32_t)(first + j), (uint32_t)((first + j) >> 32), stream.tensor, stream.purpose};
-    uint32_t k0 = (uint32_t)stream.key, k1 = (uint32_t)(stream.key >> 32);
-    GB_UNROLL for (int round = 0; round < 10; ++round) {
-      philox_round(c, k0, k1);
-      k0 += 0x9e3779b9u;
-      k1 += 0xbb67ae85u;
-    }
-    GB_UNROLL for (uint32_t i = 0; i < 4; ++i) words[4 * j + i] = c[i];
+// One block of a stream.
+GB_INLINE void random_block(const Stream &stream, uint64_t index, uint32_t *words) {
+  uint32_t c[4] = {(uint32_t)index, (uint32_t)(index >> 32), stream.tensor, stream.purpose};
+  uint32_t k0 = (uint32_t)stream.key, k1 = (uint32_t)(stream.key >> 32);
+  GB_UNROLL for (int round = 0; round < 10; ++round) {
+    philox_round(c, k0, k1);
+    k0 += 0x9e3779b9u;
+    k1 += 0xbb67ae85u;
   }
+  GB_UNROLL for (uint32_t i = 0; i < 4; ++i) words[i] = c[i];
+}
+
+// Blocks `first` to `first + BATCH` of a stream.
+GB_INLINE void random_words_portably(const Stream &stream, uint64_t first, uint32_t *words) {
+  GB_LANES for (uint32_t j = 0; j < BATCH; ++j) random_block(stream, first + j, words + 4 * j);
 }
 
 #if defined(GB_PHILOX_AVX2)

@@ -5,11 +5,33 @@
 
 /// Every header of the shim: its path below an include directory, and its text.
 pub const SHIM: &[(&str, &str)] = &[
+    ("assert.h", include_str!("../shim/assert.h")),
+    ("builtin_types.h", include_str!("../shim/builtin_types.h")),
+    ("cooperative_groups.h", include_str!("../shim/cooperative_groups.h")),
+    (
+        "cooperative_groups/reduce.h",
+        include_str!("../shim/cooperative_groups/reduce.h"),
+    ),
+    ("cuda.h", include_str!("../shim/cuda.h")),
+    ("cuda_bf16.h", include_str!("../shim/cuda_bf16.h")),
+    ("cuda_fp16.h", include_str!("../shim/cuda_fp16.h")),
+    ("cuda_runtime.h", include_str!("../shim/cuda_runtime.h")),
+    ("cuda_runtime_api.h", include_str!("../shim/cuda_runtime_api.h")),
+    (
+        "device_atomic_functions.h",
+        include_str!("../shim/device_atomic_functions.h"),
+    ),
+    ("device_functions.h", include_str!("../shim/device_functions.h")),
+    (
+        "device_launch_parameters.h",
+        include_str!("../shim/device_launch_parameters.h"),
+    ),
     ("gpubench/abi.h", include_str!("../shim/gpubench/abi.h")),
     ("gpubench/atomics.h", include_str!("../shim/gpubench/atomics.h")),
     ("gpubench/bits.h", include_str!("../shim/gpubench/bits.h")),
     ("gpubench/cuda.h", include_str!("../shim/gpubench/cuda.h")),
     ("gpubench/export.h", include_str!("../shim/gpubench/export.h")),
+    ("gpubench/half.h", include_str!("../shim/gpubench/half.h")),
     ("gpubench/index.h", include_str!("../shim/gpubench/index.h")),
     ("gpubench/math.h", include_str!("../shim/gpubench/math.h")),
     ("gpubench/qualifiers.h", include_str!("../shim/gpubench/qualifiers.h")),
@@ -18,6 +40,14 @@ pub const SHIM: &[(&str, &str)] = &[
         "gpubench/vector_types.h",
         include_str!("../shim/gpubench/vector_types.h"),
     ),
+    ("host_defines.h", include_str!("../shim/host_defines.h")),
+    ("math_constants.h", include_str!("../shim/math_constants.h")),
+    (
+        "sm_60_atomic_functions.h",
+        include_str!("../shim/sm_60_atomic_functions.h"),
+    ),
+    ("vector_functions.h", include_str!("../shim/vector_functions.h")),
+    ("vector_types.h", include_str!("../shim/vector_types.h")),
 ];
 
 /// Options every compiler for the host must get: the language, and what the shim relies on.

@@ -250,7 +250,7 @@ fn wide_integers_are_scaled_by_all_64_bits() {
     for (i, element) in got.chunks_exact(8).enumerate() {
         let words = philox([(i / 2) as u32, 0, 1, 0], [99, 0]);
         let draw = u64::from(words[i % 2 * 2]) | u64::from(words[i % 2 * 2 + 1]) << 32;
-        let offset = (u128::from(draw) * u128::from(span) >> 64) as i64;
+        let offset = ((u128::from(draw) * u128::from(span)) >> 64) as i64;
         assert_eq!(i64::from_le_bytes(element.try_into().expect("8 bytes")), low + offset);
     }
 }

@@ -13,6 +13,8 @@ mod process;
 mod refusal;
 mod scan;
 mod scratch;
+#[cfg(test)]
+mod tests;
 
 pub use error::{CompilerMissing, KernelBuildError};
 pub use host_compiler::HostCompiler;

@@ -73,8 +73,17 @@ impl CpuDriver {
     }
 
     fn event_time(&self, event: Event) -> Result<u64, DeviceError> {
-        let time = self.events.get(event.0 as usize).map_or(0, |time| time.load(Ordering::Acquire));
-        if time == 0 { Err(DeviceError::Unsupported("tell the time of an event that was not recorded".to_owned())) } else { Ok(time) }
+        let time = self
+            .events
+            .get(event.0 as usize)
+            .map_or(0, |time| time.load(Ordering::Acquire));
+        if time == 0 {
+            Err(DeviceError::Unsupported(
+                "tell the time of an event that was not recorded".to_owned(),
+            ))
+        } else {
+            Ok(time)
+        }
     }
 
     fn word(&self, address: u64) -> SharedWord {
@@ -89,12 +98,15 @@ pub fn available_threads() -> NonZeroUsize {
 }
 
 fn harness_kernel(name: &str) -> Option<Kernel> {
-    let kernel = gpubench_harness::host_kernels()?.iter().find(|kernel| kernel.name() == name)?;
+    let kernel = gpubench_harness::host_kernels()?
+        .iter()
+        .find(|kernel| kernel.name() == name)?;
     // SAFETY: the descriptor is this executable's own, made with the same shim.
     unsafe { Kernel::from_descriptor(kernel.descriptor()) }
 }
 
-fn facts(threads: NonZeroUsize) -> Facts {
+/// What the device is with so many threads.
+pub fn facts(threads: NonZeroUsize) -> Facts {
     Facts {
         device: DeviceFacts {
             kind: DeviceKind::Cpu,
@@ -122,7 +134,9 @@ fn facts(threads: NonZeroUsize) -> Facts {
 
 fn processor_name() -> String {
     let cpuinfo = fs_err::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name));
+    let model = cpuinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name));
     model.map_or_else(|| "CPU".to_owned(), |name| name.trim().to_owned())
 }
 
@@ -186,17 +200,24 @@ impl Driver for CpuDriver {
             Some(LoadedModule::File(module)) => module.kernel(name),
             None => None,
         };
-        self.functions.push(kernel.ok_or_else(|| DeviceError::NoFunction(name.to_owned()))?);
+        self.functions
+            .push(kernel.ok_or_else(|| DeviceError::NoFunction(name.to_owned()))?);
         Ok(Function(self.functions.len() as u32 - 1))
     }
 
     fn parameter_sizes(&self, function: Function) -> Vec<u32> {
-        self.functions.get(function.0 as usize).map_or_else(Vec::new, |kernel| kernel.param_sizes().to_vec())
+        self.functions
+            .get(function.0 as usize)
+            .map_or_else(Vec::new, |kernel| kernel.param_sizes().to_vec())
     }
 
     fn stream(&mut self) -> Result<Stream, DeviceError> {
-        let os = |source| DeviceError::Os { what: "starting a stream's thread", source };
-        self.streams.push(StreamQueue::start(Arc::clone(&self.pool)).map_err(os)?);
+        let os = |source| DeviceError::Os {
+            what: "starting a stream's thread",
+            source,
+        };
+        self.streams
+            .push(StreamQueue::start(Arc::clone(&self.pool)).map_err(os)?);
         Ok(Stream(self.streams.len() as u32 - 1))
     }
 
@@ -216,11 +237,23 @@ impl Driver for CpuDriver {
     }
 
     fn wait_value(&mut self, stream: Stream, address: u64, value: u32) -> Result<(), DeviceError> {
-        self.push(stream, Operation::Wait { word: self.word(address), value })
+        self.push(
+            stream,
+            Operation::Wait {
+                word: self.word(address),
+                value,
+            },
+        )
     }
 
     fn write_value(&mut self, stream: Stream, address: u64, value: u32) -> Result<(), DeviceError> {
-        self.push(stream, Operation::Write { word: self.word(address), value })
+        self.push(
+            stream,
+            Operation::Write {
+                word: self.word(address),
+                value,
+            },
+        )
     }
 
     fn store_value(&mut self, address: u64, value: u32) {
@@ -255,16 +288,41 @@ impl Driver for CpuDriver {
         if config.cooperation == gpubench::plan::Cooperation::Grid {
             return Err(DeviceError::Unsupported("launch cooperative grids".to_owned()));
         }
-        let shape = LaunchShape { grid: config.grid, block: config.block, dynamic_shared: config.dynamic_shared };
-        self.push(stream, Operation::Launch { kernel, shape, arguments: PackedArguments::new(arguments) })
+        let shape = LaunchShape {
+            grid: config.grid,
+            block: config.block,
+            dynamic_shared: config.dynamic_shared,
+        };
+        self.push(
+            stream,
+            Operation::Launch {
+                kernel,
+                shape,
+                arguments: PackedArguments::new(arguments),
+            },
+        )
     }
 
     fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
-        self.push(stream, Operation::Copy { target: target.0, source: source.0, bytes: bytes as usize })
+        self.push(
+            stream,
+            Operation::Copy {
+                target: target.0,
+                source: source.0,
+                bytes: bytes as usize,
+            },
+        )
     }
 
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
-        self.push(stream, Operation::Set { target: target.0, value, bytes: bytes as usize })
+        self.push(
+            stream,
+            Operation::Set {
+                target: target.0,
+                value,
+                bytes: bytes as usize,
+            },
+        )
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {

@@ -7,4 +7,4 @@ pub mod executor;
 mod stream;
 mod word;
 
-pub use driver::CpuDriver;
+pub use driver::{CpuDriver, available_threads, facts};

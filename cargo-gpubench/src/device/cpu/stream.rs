@@ -14,12 +14,30 @@ pub(super) type EventTime = Arc<AtomicU64>;
 
 /// One queued operation.
 pub(super) enum Operation {
-    Wait { word: SharedWord, value: u32 },
-    Write { word: SharedWord, value: u32 },
+    Wait {
+        word: SharedWord,
+        value: u32,
+    },
+    Write {
+        word: SharedWord,
+        value: u32,
+    },
     Record(EventTime),
-    Launch { kernel: Kernel, shape: LaunchShape, arguments: PackedArguments },
-    Copy { target: u64, source: u64, bytes: usize },
-    Set { target: u64, value: u8, bytes: usize },
+    Launch {
+        kernel: Kernel,
+        shape: LaunchShape,
+        arguments: PackedArguments,
+    },
+    Copy {
+        target: u64,
+        source: u64,
+        bytes: usize,
+    },
+    Set {
+        target: u64,
+        value: u8,
+        bytes: usize,
+    },
     Synchronize(mpsc::Sender<Option<Fault>>),
 }
 
@@ -35,7 +53,10 @@ struct Aligned([u8; 64]);
 
 impl PackedArguments {
     pub(super) fn new(arguments: &[&[u8]]) -> PackedArguments {
-        let lines = arguments.iter().map(|argument| argument.len().div_ceil(64).max(1)).sum();
+        let lines = arguments
+            .iter()
+            .map(|argument| argument.len().div_ceil(64).max(1))
+            .sum();
         let mut words = vec![Aligned([0; 64]); lines].into_boxed_slice();
         let mut offsets = Vec::with_capacity(arguments.len());
         let mut line = 0;
@@ -51,7 +72,10 @@ impl PackedArguments {
     }
 
     fn pointers(&self) -> Vec<*const c_void> {
-        self.offsets.iter().map(|line| (&raw const self.words[*line]).cast()).collect()
+        self.offsets
+            .iter()
+            .map(|line| (&raw const self.words[*line]).cast())
+            .collect()
     }
 }
 
@@ -64,8 +88,14 @@ impl StreamQueue {
     /// Starts the thread; it ends when the queue is dropped.
     pub(super) fn start(pool: Arc<Pool>) -> std::io::Result<StreamQueue> {
         let (operations, queue) = mpsc::channel();
-        let worker = StreamThread { pool, fault: None, launches: 0 };
-        std::thread::Builder::new().name("gpubench-stream".to_owned()).spawn(move || worker.carry_out(&queue))?;
+        let worker = StreamThread {
+            pool,
+            fault: None,
+            launches: 0,
+        };
+        std::thread::Builder::new()
+            .name("gpubench-stream".to_owned())
+            .spawn(move || worker.carry_out(&queue))?;
         Ok(StreamQueue { operations })
     }
 
@@ -106,7 +136,11 @@ impl StreamThread {
             }
             Operation::Write { word, value } => word.store(value),
             Operation::Record(time) => time.store(monotonic_ns(), Ordering::Release),
-            Operation::Launch { kernel, shape, arguments } => self.launch(kernel, &shape, &arguments),
+            Operation::Launch {
+                kernel,
+                shape,
+                arguments,
+            } => self.launch(kernel, &shape, &arguments),
             // SAFETY: the driver's callers pass ranges of mapped device memory that do not overlap.
             Operation::Copy { target, source, bytes } => unsafe {
                 std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes);
@@ -134,7 +168,14 @@ fn describe(fault: &KernelFault, launch: u32) -> Fault {
         FaultKind::Access { address, .. } => Some(address as u64),
         _ => None,
     };
-    Fault { code: code_of(&fault.kind), launch, block: fault.block, thread: fault.thread, address, text: fault.kind.to_string() }
+    Fault {
+        code: code_of(&fault.kind),
+        launch,
+        block: fault.block,
+        thread: fault.thread,
+        address,
+        text: fault.kind.to_string(),
+    }
 }
 
 fn code_of(kind: &FaultKind) -> FaultCode {

@@ -43,7 +43,10 @@ impl SharedWord {
             }
             // Sliced, so that a writer that does not wake anyone is seen all the same.
             let slice = left.unwrap_or(SLICE).min(SLICE);
-            let slice = futex::Timespec { tv_sec: 0, tv_nsec: slice.as_nanos() as _ };
+            let slice = futex::Timespec {
+                tv_sec: 0,
+                tv_nsec: slice.as_nanos() as _,
+            };
             let _ = futex::wait(self.word(), futex::Flags::empty(), seen, Some(&slice));
         }
     }

@@ -1,6 +1,9 @@
 //! Kernels compiled from CUDA C++ and run by a pool.
 
+mod faults;
 mod grids;
+mod language;
+mod random;
 mod semantics;
 
 use std::ffi::c_void;

@@ -44,3 +44,135 @@ fn extern_shared_arrays_are_one_memory_whatever_their_namespace() {
     launch(&pool(2), kernel(text, "sum"), &line(6, 128), &[address(&mut out)]).expect("no fault");
     assert_eq!(out, [8128; 6]);
 }
+
+#[test]
+fn shuffles_read_the_lanes_cuda_says() {
+    let text = r#"
+        __global__ void shuffle(int *out) {
+            int lane = threadIdx.x % 32, v = 100 + lane;
+            int *mine = out + threadIdx.x * 8;
+            mine[0] = __shfl_sync(~0u, v, 5);
+            mine[1] = __shfl_up_sync(~0u, v, 3);
+            mine[2] = __shfl_down_sync(~0u, v, 3);
+            mine[3] = __shfl_xor_sync(~0u, v, 17);
+            mine[4] = __shfl_sync(~0u, v, 9, 8);
+            mine[5] = __shfl_up_sync(~0u, v, 3, 8);
+            mine[6] = __shfl_down_sync(~0u, v, 3, 8);
+            mine[7] = int(__shfl_xor_sync(~0u, 0.5 * v, 1, 4) * 2);
+        }
+    "#;
+    for pool in [pool(1), permuted(3)] {
+        let mut out = vec![0i32; 64 * 8];
+        launch(&pool, kernel(text, "shuffle"), &line(1, 64), &[address(&mut out)]).expect("no fault");
+        for (thread, got) in out.chunks(8).enumerate() {
+            let lane = thread as i32 % 32;
+            let (place, segment) = (lane % 8, lane / 8 * 8);
+            let expected = [
+                5,
+                if lane < 3 { lane } else { lane - 3 },
+                if lane + 3 > 31 { lane } else { lane + 3 },
+                lane ^ 17,
+                segment + 1,
+                if place < 3 { lane } else { lane - 3 },
+                if place + 3 > 7 { lane } else { lane + 3 },
+                lane ^ 1,
+            ];
+            assert_eq!(got, expected.map(|source| 100 + source), "thread {thread}");
+        }
+    }
+}
+
+#[test]
+fn votes_matches_and_reductions_cover_their_masks() {
+    let text = r#"
+        __global__ void vote(unsigned *out) {
+            unsigned lane = threadIdx.x % 32;
+            unsigned *mine = out + threadIdx.x * 8;
+            mine[0] = __ballot_sync(~0u, lane % 3 == 0);
+            mine[1] = __any_sync(~0u, lane == 31) + 2 * __all_sync(~0u, lane < 31);
+            mine[2] = __match_any_sync(~0u, lane / 4);
+            int same; mine[3] = __match_all_sync(~0u, 7.5f, &same) + same;
+            mine[4] = __reduce_add_sync(~0u, lane);
+            mine[5] = unsigned(__reduce_min_sync(~0u, int(lane) - 16));
+            if (lane < 16) mine[6] = __ballot_sync(0xffff, lane & 1); else mine[6] = __activemask();
+            __syncwarp();
+            mine[7] = __reduce_xor_sync(~0u, 1u << lane);
+        }
+    "#;
+    let mut out = vec![0u32; 64 * 8];
+    launch(&pool(1), kernel(text, "vote"), &line(1, 64), &[address(&mut out)]).expect("no fault");
+    for (thread, got) in out.chunks(8).enumerate() {
+        let lane = thread as u32 % 32;
+        let thirds = (0..32)
+            .filter(|lane| lane % 3 == 0)
+            .fold(0, |mask, lane| mask | 1u32 << lane);
+        let half = if lane < 16 { 0xaaaa } else { 0xffff_0000 };
+        let expected = [
+            thirds,
+            1,
+            0xf << (lane / 4 * 4),
+            0,
+            496,
+            (-16i32) as u32,
+            half,
+            u32::MAX,
+        ];
+        assert_eq!(got, expected, "thread {thread}");
+    }
+}
+
+#[test]
+fn block_votes_count_every_thread() {
+    let text = r#"
+        __global__ void vote(int *out) {
+            int count = __syncthreads_count(threadIdx.x % 5 == 0);
+            int all = __syncthreads_and(threadIdx.x < 100), any = __syncthreads_or(threadIdx.x == 99);
+            out[threadIdx.x] = count * 100 + all * 10 + any;
+        }
+    "#;
+    let mut out = [0; 100];
+    launch(&pool(1), kernel(text, "vote"), &line(1, 100), &[address(&mut out)]).expect("no fault");
+    assert_eq!(out, [2011; 100]);
+}
+
+#[test]
+fn a_missing_barrier_shows_in_some_order() {
+    let text = r#"
+        __global__ void racy(int *out) {
+            __shared__ int tile[64];
+            tile[threadIdx.x] = -1;
+            __syncthreads();
+            tile[threadIdx.x] = threadIdx.x;
+            out[threadIdx.x] = tile[threadIdx.x / 2];
+        }
+    "#;
+    let kernel = kernel(text, "racy");
+    let right = |pool: &Pool| {
+        let mut out = [0; 64];
+        launch(pool, kernel, &line(1, 64), &[address(&mut out)]).expect("no fault");
+        out.iter()
+            .enumerate()
+            .all(|(thread, &value)| value as usize == thread / 2)
+    };
+    assert!(right(&pool(1)), "the natural order hides it");
+    assert!((0..4).any(|seed| !right(&permuted(seed))), "no order shows it");
+}
+
+#[test]
+fn threads_that_leave_before_warp_operations_take_no_part() {
+    let text = r#"
+        __global__ void leave(int *out) {
+            if (threadIdx.x % 32 >= 20) return;
+            int v = threadIdx.x % 32;
+            for (int delta = 16; delta > 0; delta /= 2) v += __shfl_xor_sync(0xfffff, v, delta) * (delta < 4);
+            out[threadIdx.x] = v;
+        }
+    "#;
+    let mut out = vec![-1; 64];
+    launch(&pool(1), kernel(text, "leave"), &line(1, 64), &[address(&mut out)]).expect("no fault");
+    for (thread, &value) in out.iter().enumerate() {
+        let lane = thread % 32;
+        let expected = if lane >= 20 { -1 } else { (lane / 4 * 16 + 6) as i32 };
+        assert_eq!(value, expected, "thread {thread}");
+    }
+}

@@ -55,6 +55,3 @@ fn expect_role(data: &CpuData<'_>, name: &str, roles: &[Role], verb: &str) -> Re
         _ => Ok(()),
     }
 }
-
-/// The elements that a buffer parameter stands for.
-pub type ElementOf<B> = <B as BufferParam>::Element;

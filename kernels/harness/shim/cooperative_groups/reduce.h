@@ -1,0 +1,3 @@
+/* Reductions over groups. */
+#pragma once
+#include "../cooperative_groups.h"

@@ -1,0 +1,3 @@
+/* Part of what every kernel source sees. */
+#pragma once
+#include "gpubench/cuda.h"
