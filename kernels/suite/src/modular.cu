@@ -32,7 +32,7 @@ __global__ void residues(unsigned int *out, size_t n, unsigned long long seed) {
 }
 
 // The remainder of the 64-bit product; compilers turn the division by a constant into multiplications.
-__global__ void remainder(const unsigned int *__restrict__ a, const unsigned int *__restrict__ b, unsigned int *__restrict__ c,
+__global__ void long_remainder(const unsigned int *__restrict__ a, const unsigned int *__restrict__ b, unsigned int *__restrict__ c,
                           size_t n) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i < n) c[i] = static_cast<unsigned int>(static_cast<unsigned long long>(a[i]) * b[i] % P);

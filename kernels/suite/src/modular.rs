@@ -29,8 +29,8 @@ pub fn product(_n: usize, a: &[u32], b: &[u32], c: &mut [u32]) {
 }
 
 #[gpubench(problem = product)]
-fn remainder(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
-    cx.launch(MODULAR.kernel("remainder"), Grid::covering(n, 256), (a, b, c, n))
+fn long_remainder(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
+    cx.launch(MODULAR.kernel("long_remainder"), Grid::covering(n, 256), (a, b, c, n))
 }
 
 #[gpubench(problem = product)]

@@ -59,7 +59,7 @@ fn three_passes(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: O
 #[gpubench(problem = softmax)]
 fn online(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     // Eight warps a block, a row each.
-    let grid = Grid::covering((32, rows), (32, 8));
+    let grid = Grid::new(rows.div_ceil(8), (32, 8));
     cx.launch(SOFTMAX.kernel("online"), grid, (x, y, rows, columns))
 }
 

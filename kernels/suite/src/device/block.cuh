@@ -14,14 +14,20 @@ struct Largest {
   __device__ static T combine(T a, T b) { return a > b ? a : b; }
 };
 
-// The values of a warp combined, in every lane.
-template <class Operation, class T>
-__device__ T warp_reduce(T value) {
+// The values of each group of GROUP neighbouring lanes combined, in every lane of it. All lanes of the warp must call it.
+template <class Operation, int GROUP, class T>
+__device__ T group_reduce(T value) {
 #pragma unroll
-  for (int distance = WARP / 2; distance > 0; distance /= 2) {
+  for (int distance = GROUP / 2; distance > 0; distance /= 2) {
     value = Operation::combine(value, __shfl_xor_sync(ALL_LANES, value, distance));
   }
   return value;
+}
+
+// The values of a warp combined, in every lane.
+template <class Operation, class T>
+__device__ T warp_reduce(T value) {
+  return group_reduce<Operation, WARP>(value);
 }
 
 // The values of a block of THREADS threads combined, in every thread. All threads must call it.
