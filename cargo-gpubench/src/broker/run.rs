@@ -167,7 +167,7 @@ impl Run<'_> {
             .iter()
             .map(|library| library.package.clone())
             .collect();
-        let mut reporting = Reporting::new(self.options)?;
+        let mut reporting = Reporting::new(self.options, Naming::for_packages(self.built.libraries.len()))?;
         let announced: Vec<BenchmarkStarted> = self
             .cases
             .iter()
@@ -262,7 +262,7 @@ impl Run<'_> {
                 .collect();
             let cases: Vec<&Case> = positions.iter().map(|position| &self.cases[*position]).collect();
             reporting.phase(Phase::Recording);
-            let facts = &self.facts.device;
+            let facts = self.facts;
             let Ok(recorded) = record_cases(&cases, library, catalog, facts, authors, self.interrupt) else {
                 return Err(Interrupted);
             };
