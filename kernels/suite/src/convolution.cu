@@ -1,8 +1,9 @@
 constexpr int WIDTH = 32;
 constexpr int HEIGHT = 8;
 
-// Correlates an image with a square filter of 2 RADIUS + 1 taps a side, zeros outside. A block reads its tile and the border around it once into shared
-// memory. Along a warp x varies fastest, so it reads neighbouring words of the tile and the same word of the filter.
+// Correlates an image with a square filter of 2 RADIUS + 1 taps a side, zeros outside. A block reads its tile and the
+// border around it once into shared memory. Along a warp x varies fastest, so it reads neighbouring words of the tile
+// and the same word of the filter.
 template <int RADIUS>
 __global__ void __launch_bounds__(WIDTH *HEIGHT) tiled(const float *__restrict__ image, const float *__restrict__ filter,
                                                        float *__restrict__ out, int width, int height) {

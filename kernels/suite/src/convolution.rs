@@ -5,8 +5,9 @@ use gpubench::prelude::*;
 
 cuda_source!(CONVOLUTION = "convolution.cu");
 
-/// A sum of `taps` products rounds each of them at most `taps` times, and the reference once more; taps are at most 1 and pixels below 1. That is the bound without any
-/// assumption on signs, and still a tenth of what inputs rounded to TF32 would err by.
+/// A sum of `taps` products rounds each of them at most `taps` times, and the reference once more; taps are at most 1
+/// and pixels below 1. That is the bound without any assumption on signs, and still a tenth of what inputs rounded to
+/// TF32 would err by.
 fn atol(radius: usize) -> f64 {
     let taps = taps(radius) as f64;
     (taps + 1.0) * U * taps

@@ -4,7 +4,7 @@
 constexpr unsigned int P = 2013265921u;
 
 // -1 / P modulo 2^32, by Newton's iteration: each step doubles the number of right bits, of which P itself has three.
-constexpr unsigned int negative_inverse() {
+__host__ __device__ constexpr unsigned int negative_inverse() {
   unsigned int inverse = P;
   for (int step = 0; step < 4; step++) inverse *= 2u - P * inverse;
   return 0u - inverse;

@@ -14,7 +14,8 @@ impl Tolerance {
     }
 }
 
-/// Fails when zeros, the mean, or any constant among the expected values is right for more than a fifth of the elements.
+/// Fails when zeros, the mean, or any constant among the expected values is right for more than a fifth of the
+/// elements.
 #[track_caller]
 pub(crate) fn no_constant_passes<T: Copy + Into<f64>>(expected: &[T], tolerance: Tolerance) {
     let expected: Vec<f64> = expected.iter().map(|&value| value.into()).collect();

@@ -12,8 +12,8 @@ __global__ void thread_per_row(const unsigned int *__restrict__ row_start, const
   y[row] = sum;
 }
 
-// One row for a group of neighbouring threads, a part of a warp: they read neighbouring entries. Groups as large as rows are on average leave few
-// threads idle.
+// One row for a group of neighbouring threads, a part of a warp: they read neighbouring entries. Groups as large as
+// rows are on average leave few threads idle.
 template <int THREADS>
 __global__ void threads_per_row(const unsigned int *__restrict__ row_start, const unsigned int *__restrict__ column,
                                 const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y, size_t rows) {

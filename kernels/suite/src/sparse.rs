@@ -27,7 +27,8 @@ fn matrix_and_vector(rows: usize) -> Tensors {
         })
 }
 
-/// Draws where the entries are: rows of random length, one row in eight empty, and one row that has half of the columns. In each row, columns are distinct and ascend.
+/// Draws where the entries are: rows of random length, one row in eight empty, and one row that has half of the
+/// columns. In each row, columns are distinct and ascend.
 fn fill_structure(rng: &mut Rng, rows: usize, row_start: &mut [u32], column: &mut [u32]) {
     let longest = rng.index(rows);
     let mut lengths = vec![0usize; rows];
