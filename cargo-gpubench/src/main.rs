@@ -1,3 +1,40 @@
 //! The `cargo gpubench` command.
+#![forbid(unsafe_code)]
 
-fn main() {}
+use std::{panic, process};
+
+use cargo_gpubench::{
+    broker,
+    cli::{App, GpubenchArguments, Verb, play},
+    error::{Expected, ExpectedError},
+    exit_code::ExitCode,
+};
+use clap::Parser;
+
+/// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own exit code for it means here.
+fn main() -> process::ExitCode {
+    let outcome = panic::catch_unwind(run).unwrap_or(Ok(ExitCode::Internal));
+    outcome
+        .unwrap_or_else(|error| {
+            error.print();
+            error.exit_code()
+        })
+        .into()
+}
+
+fn run() -> Result<ExitCode, ExpectedError> {
+    let verb = App::parse().verb;
+    if let Some(played) = play(&verb) {
+        return played;
+    }
+    match verb {
+        Verb::Gpubench(arguments) => benchmark(*arguments),
+        Verb::Author | Verb::Referee | Verb::Worker => Ok(ExitCode::Success),
+    }
+}
+
+fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
+    let options = arguments.into_options()?;
+    options.output.color.apply();
+    broker::run(&options)
+}

@@ -1,1 +1,45 @@
-//! The `#[gpubench]` attribute.
+//! The macros of the `gpubench` library. Name them through it; they are documented where it exports them, so that their examples run.
+#![forbid(unsafe_code)]
+
+mod axes;
+mod benchmark;
+mod comparison;
+mod cuda_source;
+mod function;
+mod kernel_arg;
+mod options;
+mod problem;
+mod requirements;
+
+use proc_macro::TokenStream;
+
+#[proc_macro_attribute]
+pub fn gpubench(options: TokenStream, item: TokenStream) -> TokenStream {
+    let item = proc_macro2::TokenStream::from(item);
+    finish(benchmark::expand(options.into(), item.clone()), item)
+}
+
+#[proc_macro_attribute]
+pub fn problem(options: TokenStream, item: TokenStream) -> TokenStream {
+    let item = proc_macro2::TokenStream::from(item);
+    finish(problem::expand(options.into(), item.clone()), item)
+}
+
+#[proc_macro]
+pub fn cuda_source(input: TokenStream) -> TokenStream {
+    finish(cuda_source::expand(input.into()), Default::default())
+}
+
+#[proc_macro_derive(KernelArg)]
+pub fn kernel_arg(item: TokenStream) -> TokenStream {
+    finish(kernel_arg::expand(item.into()), Default::default())
+}
+
+/// The expansion; or the errors beside what was there, so that the compiler does not also complain about its absence.
+fn finish(expansion: syn::Result<proc_macro2::TokenStream>, original: proc_macro2::TokenStream) -> TokenStream {
+    let tokens = expansion.unwrap_or_else(|error| {
+        let error = error.into_compile_error();
+        quote::quote!(#original #error)
+    });
+    tokens.into()
+}

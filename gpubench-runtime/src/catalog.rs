@@ -14,6 +14,8 @@ pub struct Catalog {
 /// One `#[gpubench]` function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Benchmark {
+    /// The library it is declared in, as in `module_path!`: a library's catalog also has the benchmarks of those it depends on.
+    pub library: String,
     /// Module path and function without the crate's name: `image::grayscale`.
     pub path: String,
     /// The problem it solves, as `module::problem` without the crate's name; equal for implementations that compete.

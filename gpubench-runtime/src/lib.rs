@@ -1,4 +1,49 @@
-//! What a kernel crate links to be benchmarked by `cargo gpubench`.
+#![doc = include_str!("../doc/crate.md")]
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+// The macros' output names this crate `::gpubench`, in its own tests too.
+extern crate self as gpubench;
+
+#[doc(hidden)]
+pub mod __private;
+#[allow(unsafe_code)]
 pub mod abi;
+mod axis;
 pub mod catalog;
+pub mod codec;
+mod element;
+mod error;
+mod launcher;
 pub mod plan;
+pub mod prelude;
+mod registry;
+mod source;
+mod tensors;
+
+pub use axis::AxisParam;
+pub use catalog::{DeviceFacts, DeviceKind};
+pub use element::{BF16, Element, Elements, Extents, F16, Shape};
+pub use error::{Error, Outcome, Result};
+#[doc = include_str!("../doc/kernel_arg.md")]
+pub use gpubench_macros::KernelArg;
+#[doc = include_str!("../doc/cuda_source.md")]
+pub use gpubench_macros::cuda_source;
+#[doc = include_str!("../doc/gpubench.md")]
+pub use gpubench_macros::gpubench;
+#[doc = include_str!("../doc/problem.md")]
+pub use gpubench_macros::problem;
+pub use launcher::{
+    Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
+    Out, RecordedArgument, Scratch, View, WritableBuffer,
+};
+pub use registry::{Amount, Problem};
+pub use source::{CudaSource, Kernel};
+pub use tensors::{
+    Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
+};
+
+// The package's readme, so that its example is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,1 +1,34 @@
 //! The author process: the only one that runs user host code. It lists benchmarks, records plans, generates CPU inputs and computes CPU references.
+//!
+//! [`library`] is the boundary to the user's cdylib, [`attached`] the buffers of the open case, [`process`] takes the broker's orders.
+
+mod attached;
+mod library;
+mod process;
+
+pub use process::serve;
+
+use crate::wire::AuthorFailure;
+
+/// Why the author could not carry out an order.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct AuthorError {
+    /// Whose fault it is.
+    pub failure: AuthorFailure,
+    /// What happened.
+    pub message: String,
+}
+
+impl AuthorError {
+    fn new(failure: AuthorFailure, message: impl Into<String>) -> AuthorError {
+        AuthorError {
+            failure,
+            message: message.into(),
+        }
+    }
+
+    fn internal(error: &dyn std::error::Error) -> AuthorError {
+        AuthorError::new(AuthorFailure::Internal, crate::error::chain(error))
+    }
+}

@@ -1,1 +1,16 @@
 //! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.
+
+mod authors;
+pub mod cases;
+mod environment;
+mod failure;
+mod kernels;
+pub mod measure;
+pub mod options;
+mod recordings;
+mod reporting;
+mod result;
+mod run;
+
+pub use authors::ListingError;
+pub use run::run;

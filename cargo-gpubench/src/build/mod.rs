@@ -1,3 +1,26 @@
 //! Building what is benchmarked: the crate as a cdylib through cargo, and its kernels through a device compiler.
+//!
+//! [`build_cdylibs`] asks cargo what the workspace holds, keeps the packages that can have benchmarks and builds the library of each
+//! under a profile that inherits the user's `bench` profile. Nothing that is built is loaded here.
 
+mod cargo;
+mod cargo_messages;
+mod cdylib;
+mod compiler;
+mod entry_symbol;
+mod error;
+mod features;
 pub mod kernels;
+mod metadata;
+mod options;
+mod package_spec;
+mod select;
+
+pub use cdylib::{Built, BuiltLibrary, build_cdylibs};
+pub use error::{BuildError, BuildNotice, Unsuitable};
+pub use features::{DefaultFeatures, FeatureSelection};
+pub use options::{
+    BuildOptions, CargoColor, CargoOutput, CargoProgress, CompilationOptions, InvalidProfile, ManifestOptions, Profile,
+};
+pub use package_spec::{InvalidPackageSpec, PackageSpec};
+pub use select::PackageSelection;

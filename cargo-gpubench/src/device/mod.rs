@@ -1,3 +1,14 @@
 //! Devices behind one narrow waist: what the window protocol needs of a device, in the words of the CUDA driver API, and the devices that provide it.
+//!
+//! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
 
 pub mod cpu;
+mod driver;
+mod error;
+mod facts;
+pub mod harness;
+pub(crate) mod memfd;
+
+pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
+pub use error::{DeviceError, Fault};
+pub use facts::{ClockBound, Facts};

@@ -1,1 +1,33 @@
 //! The referee process: masters of the inputs, expected outputs, poison, decoys, flush, its own clock and the checks. It never sees user code.
+//!
+//! It reports facts and decides nothing: [`process`] takes the broker's orders, [`case`] holds the buffers of the open case, [`restore`]
+//! brings them into the state a window starts from, [`check`] looks at what the worker made of them, [`window`] is the sequence.
+
+mod buffers;
+mod case;
+mod check;
+mod process;
+mod restore;
+mod window;
+
+pub use process::serve;
+
+use crate::device::DeviceError;
+use crate::wire::ChannelError;
+
+/// Why the referee could not carry out an order.
+#[derive(Debug, thiserror::Error)]
+pub enum RefereeError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The broker is gone.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// The shared page could not be made.
+    #[error("cannot share a page with the worker")]
+    Page(#[source] std::io::Error),
+    /// The broker's order makes no sense.
+    #[error("the broker's order makes no sense: {0}")]
+    Order(&'static str),
+}

@@ -1,1 +1,37 @@
 //! What people and machines read: terminal table, JSON lines, CSV and Markdown.
+//!
+//! [`Record`] is the machine contract: one JSON object a line. Everything else here is a view of the same records, so that a table
+//! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
+#![forbid(unsafe_code)]
+
+mod csv;
+mod element;
+mod json;
+mod markdown;
+mod measurement;
+mod output;
+mod params;
+mod record;
+mod reporter;
+mod summary;
+mod terminal;
+pub mod units;
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod schema;
+
+pub use csv::CsvReporter;
+pub use element::*;
+pub use json::JsonReporter;
+pub use markdown::MarkdownReporter;
+pub use measurement::*;
+pub use output::{Output, OutputError};
+pub use params::*;
+pub use record::*;
+pub use reporter::*;
+pub use summary::CPU_NOTICE;
+pub use terminal::*;

@@ -1,1 +1,13 @@
-//! From facts and claims to a verdict: one pure function, and the words for its outcomes.
+//! From facts and claims to a verdict: one pure function, [`judge`], and the words for its outcomes.
+//!
+//! The referee reports facts, the worker makes claims, and neither decides anything.
+#![forbid(unsafe_code)]
+
+mod evidence;
+mod judge;
+mod outcome;
+mod words;
+
+pub use evidence::{Ending, Evidence, WindowEvidence};
+pub use judge::{Judgement, judge};
+pub use outcome::*;

@@ -1,1 +1,32 @@
 //! The worker process: fresh for every case, it replays a launch plan on its own mapping of the buffers.
+//!
+//! It holds this window's buffers and the kernels, and nothing else: no seeds, no expected outputs, no verdicts. [`replay`] puts a plan on a
+//! stream, [`process`] takes the broker's orders.
+
+mod process;
+mod replay;
+
+pub use process::serve;
+
+use crate::device::DeviceError;
+use crate::wire::ChannelError;
+
+/// Why a worker could not carry out an order.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The broker is gone.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// The shared page cannot be used.
+    #[error("cannot use the shared page")]
+    Page(#[source] std::io::Error),
+    /// The plan does not fit the kernel.
+    #[error("{0}")]
+    Plan(String),
+    /// The broker's order makes no sense.
+    #[error("the broker's order makes no sense: {0}")]
+    Order(&'static str),
+}

@@ -2,8 +2,12 @@
 //!
 //! A cdylib that has benchmarks exports one symbol, [`ENTRY_SYMBOL`], that returns a [`Table`]. Everything with structure travels as
 //! bytes in the format of [`codec`](crate::codec): the [`Catalog`](crate::catalog::Catalog) of benchmarks, the
-//! [`Recording`](crate::catalog::Recording) of a case.
+//! [`Recording`](crate::catalog::Recording) of a case. No panic leaves a function of the table.
 
+mod entry;
+mod memory;
+mod panics;
 mod table;
 
+pub use entry::gpubench_abi_v1;
 pub use table::*;

@@ -1,0 +1,127 @@
+//! The author's process: orders in, answers out.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use gpubench::catalog::Recording;
+use gpubench::codec;
+
+use super::AuthorError;
+use super::attached::{Attached, Attachment};
+use super::library::Library;
+use crate::wire::{
+    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
+    decode_modules, from_author, to_author,
+};
+
+/// Serves the broker at the other end of `channel` until it is gone.
+///
+/// # Errors
+/// When the connection fails.
+pub fn serve(channel: &Channel) -> Result<(), ChannelError> {
+    let mut author = Author {
+        library: None,
+        attached: None,
+    };
+    loop {
+        let frame = match channel.receive(Patience::Forever) {
+            Ok(frame) => frame,
+            Err(ChannelError::Closed) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        match author.carry_out(frame) {
+            Ok(answer) => channel.send(from_author::DONE, &[&answer], &[])?,
+            Err(error) => {
+                let failure = (error.failure as u32).to_le_bytes();
+                channel.send(from_author::FAILED, &[&failure, error.message.as_bytes()], &[])?;
+            }
+        }
+    }
+}
+
+struct Author {
+    library: Option<Library>,
+    attached: Option<Attached>,
+}
+
+impl Author {
+    fn carry_out(&mut self, frame: Frame) -> Result<Vec<u8>, AuthorError> {
+        match frame.kind {
+            to_author::LOAD => {
+                let library = Library::load(Path::new(OsStr::from_bytes(&frame.payload)))?;
+                self.library.insert(library).catalog()
+            }
+            to_author::RECORD => {
+                let (head, request) = split::<BenchmarkNumber>(&frame.payload)?;
+                self.library()?.record(head.benchmark, request)
+            }
+            to_author::ATTACH => {
+                self.attached = Some(Attached::new(parse_attach(frame)?)?);
+                Ok(Vec::new())
+            }
+            to_author::GENERATE => {
+                let (order, _) = split::<Generate>(&frame.payload)?;
+                let (library, attached) = self.both()?;
+                attached.generate(library, &order).map(|()| Vec::new())
+            }
+            to_author::REFERENCE => {
+                let (library, attached) = self.both()?;
+                attached.reference(library).map(|()| Vec::new())
+            }
+            to_author::DETACH => {
+                self.attached = None;
+                Ok(Vec::new())
+            }
+            _ => Err(out_of_turn("an unknown order")),
+        }
+    }
+
+    fn library(&self) -> Result<&Library, AuthorError> {
+        self.library.as_ref().ok_or_else(|| out_of_turn("no library is loaded"))
+    }
+
+    fn both(&mut self) -> Result<(&Library, &mut Attached), AuthorError> {
+        let library = self
+            .library
+            .as_ref()
+            .ok_or_else(|| out_of_turn("no library is loaded"))?;
+        let attached = self
+            .attached
+            .as_mut()
+            .ok_or_else(|| out_of_turn("no buffers are attached"))?;
+        Ok((library, attached))
+    }
+}
+
+fn parse_attach(frame: Frame) -> Result<Attachment, AuthorError> {
+    let (head, rest) = split::<Attach>(&frame.payload)?;
+    let layout_bytes = head.tensors as usize * size_of::<BufferLayout>();
+    let damaged = || out_of_turn("a damaged order");
+    let (layouts, rest) = rest.split_at_checked(layout_bytes).ok_or_else(damaged)?;
+    let (modules, rest) = rest.split_at_checked(head.module_bytes as usize).ok_or_else(damaged)?;
+    let (request, recording) = rest.split_at_checked(head.request_bytes as usize).ok_or_else(damaged)?;
+    let recording: Recording = codec::decode(recording).map_err(|_| damaged())?;
+    Ok(Attachment {
+        benchmark: head.benchmark,
+        request: request.to_vec(),
+        recording,
+        layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
+        modules: decode_modules(modules).ok_or_else(damaged)?,
+        descriptors: frame.descriptors,
+    })
+}
+
+fn split<R: bytemuck::AnyBitPattern>(payload: &[u8]) -> Result<(R, &[u8]), AuthorError> {
+    let (head, rest) = payload
+        .split_at_checked(size_of::<R>())
+        .ok_or_else(|| out_of_turn("a damaged order"))?;
+    Ok((bytemuck::pod_read_unaligned(head), rest))
+}
+
+fn out_of_turn(what: &str) -> AuthorError {
+    AuthorError::new(
+        AuthorFailure::Internal,
+        format!("the broker's order makes no sense: {what}"),
+    )
+}

@@ -1,0 +1,120 @@
+//! The author processes of a run: one for every library, started again after one had to be killed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gpubench::catalog::Catalog;
+
+use crate::build::BuiltLibrary;
+use crate::error::Expected;
+use crate::exit_code::ExitCode;
+use crate::roles::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
+
+/// How authors are run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AuthorSettings<'a> {
+    /// How long an answer may take.
+    pub(super) within: Duration,
+    /// What becomes of what user code prints.
+    pub(super) output: Output,
+    /// Ctrl-C.
+    pub(super) interrupt: &'a Interrupt,
+}
+
+/// The authors of a run, in the order of their libraries.
+#[derive(Debug)]
+pub(super) struct Authors<'a> {
+    libraries: &'a [BuiltLibrary],
+    settings: AuthorSettings<'a>,
+    clients: Vec<Option<AuthorClient>>,
+}
+
+/// The benchmarks of a package could not be listed.
+#[derive(Debug, thiserror::Error)]
+#[error("could not list the benchmarks of `{package}`")]
+pub struct ListingError {
+    package: String,
+    #[source]
+    source: AuthorProblem,
+}
+
+impl Expected for ListingError {
+    fn exit_code(&self) -> ExitCode {
+        match &self.source {
+            AuthorProblem::Role(RoleFailure::Interrupted) => ExitCode::Interrupted,
+            _ => ExitCode::ListingFailed,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match &self.source {
+            AuthorProblem::Role(RoleFailure::Ended { log, .. }) if !log.is_empty() => {
+                Some(format!("the process that loaded the library last wrote: {log}"))
+            }
+            AuthorProblem::Role(RoleFailure::Silent { .. }) => {
+                Some("a constructor of the library or an axis expression may be stuck; `--reference-timeout` gives it more time".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Authors<'a> {
+    /// Starts an author for every library and lists what each holds of its own; what its dependencies bring is theirs to list.
+    pub(super) fn start(
+        libraries: &'a [BuiltLibrary],
+        settings: AuthorSettings<'a>,
+    ) -> Result<(Authors<'a>, Vec<Catalog>), ListingError> {
+        let mut clients = Vec::with_capacity(libraries.len());
+        let mut catalogs = Vec::with_capacity(libraries.len());
+        for library in libraries {
+            let (client, catalog) = spawn(library, settings).map_err(|source| ListingError {
+                package: library.package.clone(),
+                source,
+            })?;
+            clients.push(Some(client));
+            catalogs.push(catalog);
+        }
+        Ok((
+            Authors {
+                libraries,
+                settings,
+                clients,
+            },
+            catalogs,
+        ))
+    }
+
+    /// The author of a library, started if there is none.
+    pub(super) fn client(&mut self, library: usize) -> Result<&mut AuthorClient, AuthorProblem> {
+        let slot = &mut self.clients[library];
+        if slot.is_none() {
+            *slot = Some(spawn(&self.libraries[library], self.settings)?.0);
+        }
+        slot.as_mut().ok_or(AuthorProblem::Role(RoleFailure::Interrupted))
+    }
+
+    /// Lets an author go whose state is not to be trusted any more.
+    pub(super) fn retire(&mut self, library: usize) {
+        self.clients[library] = None;
+    }
+
+    /// A second author of a library, to see that it says the same as the first.
+    pub(super) fn second(&self, library: usize) -> Result<AuthorClient, AuthorProblem> {
+        spawn(&self.libraries[library], self.settings).map(|(client, _)| client)
+    }
+}
+
+fn spawn(library: &BuiltLibrary, settings: AuthorSettings<'_>) -> Result<(AuthorClient, Catalog), AuthorProblem> {
+    let library_path: Vec<PathBuf> = library
+        .library_path
+        .iter()
+        .map(|path| path.clone().into_std_path_buf())
+        .collect();
+    let AuthorSettings {
+        within,
+        output,
+        interrupt,
+    } = settings;
+    AuthorClient::spawn(library.library.as_std_path(), &library_path, within, output, interrupt)
+}

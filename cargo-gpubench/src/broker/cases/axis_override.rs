@@ -1,0 +1,325 @@
+//! `--axis`: other values for an axis.
+#![forbid(unsafe_code)]
+
+use std::str::FromStr;
+
+use gpubench::catalog::{Axis, AxisValue};
+use thiserror::Error;
+
+/// Most values a range may stand for.
+const MOST_VALUES_OF_A_RANGE: u64 = 10_000;
+
+/// Values for every axis of a name: `width=1024,2048`, `width=256:1024:256`, `mode="a,b"`.
+///
+/// The texts become values when an axis says of which kind they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AxisOverride {
+    /// The axis.
+    pub name: String,
+    /// Its values, in order; at least one.
+    values: Vec<ValueText>,
+}
+
+/// A value as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ValueText {
+    /// As it stands.
+    Plain(String),
+    /// In quotes, so it is a text.
+    Quoted(String),
+}
+
+/// Text that does not say which values an axis gets.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InvalidAxisOverride {
+    /// Not `name=value`.
+    #[error("`{0}` is not of the form `name=value,value`")]
+    Form(String),
+    /// Nothing between two commas, or after the equals sign.
+    #[error("axis `{0}` has a value that is empty; write \"\" for an empty text")]
+    EmptyValue(String),
+    /// A quote that does not end, or something behind its end.
+    #[error("axis `{0}` has a text whose quotes do not fit")]
+    Quotes(String),
+}
+
+impl FromStr for AxisOverride {
+    type Err = InvalidAxisOverride;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAxisOverride> {
+        let form = || InvalidAxisOverride::Form(text.to_owned());
+        let (name, values) = text.split_once('=').ok_or_else(form)?;
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(form());
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            values: split_values(name, values)?,
+        })
+    }
+}
+
+fn split_values(axis: &str, mut rest: &str) -> Result<Vec<ValueText>, InvalidAxisOverride> {
+    let mut values = Vec::new();
+    loop {
+        let (value, behind) = first_value(axis, rest)?;
+        values.push(value);
+        match behind.strip_prefix(',') {
+            Some(more) => rest = more,
+            None if behind.is_empty() => return Ok(values),
+            None => return Err(InvalidAxisOverride::Quotes(axis.to_owned())),
+        }
+    }
+}
+
+fn first_value<'a>(axis: &str, text: &'a str) -> Result<(ValueText, &'a str), InvalidAxisOverride> {
+    let text = text.trim_start();
+    if text.starts_with('"') {
+        let mut strings = serde_json::Deserializer::from_str(text).into_iter::<String>();
+        return match strings.next() {
+            Some(Ok(value)) => Ok((ValueText::Quoted(value), text[strings.byte_offset()..].trim_start())),
+            _ => Err(InvalidAxisOverride::Quotes(axis.to_owned())),
+        };
+    }
+    let (value, behind) = text.split_at(text.find(',').unwrap_or(text.len()));
+    match value.trim_end() {
+        "" => Err(InvalidAxisOverride::EmptyValue(axis.to_owned())),
+        value => Ok((ValueText::Plain(value.to_owned()), behind)),
+    }
+}
+
+/// A value that is not of its axis's kind, or a range that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InvalidAxisValue {
+    /// Not an integer.
+    #[error("`{0}` is not an integer")]
+    NotAnInteger(String),
+    /// Not a number.
+    #[error("`{0}` is not a number")]
+    NotANumber(String),
+    /// A range that never ends, or holds nothing.
+    #[error("the range `{0}` holds nothing; it is start:stop or start:stop:step with a step above zero, stop included")]
+    EmptyRange(String),
+    /// A range of too many values.
+    #[error("the range `{0}` holds more than {MOST_VALUES_OF_A_RANGE} values")]
+    LongRange(String),
+}
+
+impl AxisOverride {
+    /// The values as the kind of `axis`, which its declared values show.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no value of that kind.
+    pub fn values_for(&self, axis: &Axis) -> Result<Vec<AxisValue>, InvalidAxisValue> {
+        match axis.values.first() {
+            None => Ok(Vec::new()),
+            Some(AxisValue::Text(_)) => Ok(self.values.iter().map(|value| AxisValue::Text(value.text())).collect()),
+            Some(AxisValue::Float(_)) => self.values.iter().map(ValueText::float).collect(),
+            Some(AxisValue::Int(_)) => {
+                let truths = Truths::of(axis);
+                let integers: Result<Vec<_>, _> = self.values.iter().map(|value| value.integers(truths)).collect();
+                Ok(integers?.concat())
+            }
+        }
+    }
+}
+
+/// Whether an integer axis may be one of `bool`, which the catalog holds as 0 and 1.
+#[derive(Clone, Copy)]
+enum Truths {
+    /// `true` and `false` are understood.
+    Understood,
+    /// The axis holds other numbers.
+    Unknown,
+}
+
+impl Truths {
+    fn of(axis: &Axis) -> Self {
+        let only_bits = axis.values.iter().all(|value| matches!(value, AxisValue::Int(0 | 1)));
+        if only_bits { Self::Understood } else { Self::Unknown }
+    }
+}
+
+impl ValueText {
+    fn text(&self) -> String {
+        match self {
+            Self::Plain(text) | Self::Quoted(text) => text.clone(),
+        }
+    }
+
+    fn float(&self) -> Result<AxisValue, InvalidAxisValue> {
+        match self {
+            Self::Plain(text) => text.parse().ok().map(AxisValue::Float),
+            Self::Quoted(_) => None,
+        }
+        .ok_or_else(|| InvalidAxisValue::NotANumber(self.text()))
+    }
+
+    fn integers(&self, truths: Truths) -> Result<Vec<AxisValue>, InvalidAxisValue> {
+        let Self::Plain(text) = self else {
+            return Err(InvalidAxisValue::NotAnInteger(self.text()));
+        };
+        match (truths, text.as_str()) {
+            (Truths::Understood, "false") => Ok(vec![AxisValue::Int(0)]),
+            (Truths::Understood, "true") => Ok(vec![AxisValue::Int(1)]),
+            _ if text.contains(':') => range(text),
+            _ => Ok(vec![AxisValue::Int(integer(text)?)]),
+        }
+    }
+}
+
+fn integer(text: &str) -> Result<i64, InvalidAxisValue> {
+    text.replace('_', "")
+        .parse()
+        .map_err(|_| InvalidAxisValue::NotAnInteger(text.to_owned()))
+}
+
+/// `start:stop` or `start:stop:step`, stop included where the steps meet it.
+fn range(text: &str) -> Result<Vec<AxisValue>, InvalidAxisValue> {
+    let bounds: Vec<i64> = text.split(':').map(integer).collect::<Result<_, _>>()?;
+    let empty = || InvalidAxisValue::EmptyRange(text.to_owned());
+    let (start, stop, step) = match bounds[..] {
+        [start, stop] => (start, stop, 1),
+        [start, stop, step] => (start, stop, step),
+        _ => return Err(empty()),
+    };
+    let step = u64::try_from(step).ok().filter(|step| *step > 0).ok_or_else(empty)?;
+    if stop < start {
+        return Err(empty());
+    }
+    let steps = start.abs_diff(stop) / step;
+    if steps >= MOST_VALUES_OF_A_RANGE {
+        return Err(InvalidAxisValue::LongRange(text.to_owned()));
+    }
+    Ok((0..=steps)
+        .map(|number| AxisValue::Int(start.wrapping_add_unsigned(number * step)))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::broker::cases::value_text;
+
+    fn axis(values: Vec<AxisValue>) -> Axis {
+        Axis {
+            name: "a".to_owned(),
+            values,
+        }
+    }
+
+    fn integers(text: &str) -> Result<Vec<i64>, InvalidAxisValue> {
+        let values = text
+            .parse::<AxisOverride>()
+            .expect("an override")
+            .values_for(&axis(vec![AxisValue::Int(7)]))?;
+        Ok(values
+            .iter()
+            .map(|value| match value {
+                AxisValue::Int(value) => *value,
+                other => panic!("{other:?} is no integer"),
+            })
+            .collect())
+    }
+
+    #[test]
+    fn integers_are_listed_and_ranged() {
+        assert_eq!(integers("a=1,1_024,-3"), Ok(vec![1, 1024, -3]));
+        assert_eq!(integers("a=256:1024:256"), Ok(vec![256, 512, 768, 1024]));
+        assert_eq!(integers("a=1:3,9"), Ok(vec![1, 2, 3, 9]));
+        assert_eq!(integers("a=0:5:2"), Ok(vec![0, 2, 4]));
+    }
+
+    #[test]
+    fn ranges_that_make_no_sense_are_refused() {
+        for text in ["3:1", "1:3:0", "1:3:-1", "1:2:3:4"] {
+            assert_eq!(
+                integers(&format!("a={text}")),
+                Err(InvalidAxisValue::EmptyRange(text.to_owned()))
+            );
+        }
+        let long = format!("{}:{}", i64::MIN, i64::MAX);
+        assert_eq!(integers(&format!("a={long}")), Err(InvalidAxisValue::LongRange(long)));
+    }
+
+    #[test]
+    fn a_value_of_another_kind_is_refused() {
+        assert_eq!(integers("a=2.5"), Err(InvalidAxisValue::NotAnInteger("2.5".to_owned())));
+        assert_eq!(
+            integers("a=true"),
+            Err(InvalidAxisValue::NotAnInteger("true".to_owned()))
+        );
+        let floats = axis(vec![AxisValue::Float(0.5)]);
+        let wide: AxisOverride = "a=wide".parse().expect("an override");
+        assert_eq!(
+            wide.values_for(&floats),
+            Err(InvalidAxisValue::NotANumber("wide".to_owned()))
+        );
+    }
+
+    #[test]
+    fn an_axis_of_bits_understands_truth() {
+        let flag: AxisOverride = "a=true,false".parse().expect("an override");
+        let bits = axis(vec![AxisValue::Int(0), AxisValue::Int(1)]);
+        assert_eq!(flag.values_for(&bits), Ok(vec![AxisValue::Int(1), AxisValue::Int(0)]));
+    }
+
+    #[test]
+    fn a_colon_in_a_text_is_no_range() {
+        let mode: AxisOverride = "a=1:2".parse().expect("an override");
+        let texts = axis(vec![AxisValue::Text("x".to_owned())]);
+        assert_eq!(mode.values_for(&texts), Ok(vec![AxisValue::Text("1:2".to_owned())]));
+    }
+
+    #[test]
+    fn broken_overrides_are_refused() {
+        assert_eq!(
+            "width".parse::<AxisOverride>(),
+            Err(InvalidAxisOverride::Form("width".to_owned()))
+        );
+        assert_eq!(
+            "=1".parse::<AxisOverride>(),
+            Err(InvalidAxisOverride::Form("=1".to_owned()))
+        );
+        assert_eq!(
+            "a=1,,2".parse::<AxisOverride>(),
+            Err(InvalidAxisOverride::EmptyValue("a".to_owned()))
+        );
+        assert_eq!(
+            "a=".parse::<AxisOverride>(),
+            Err(InvalidAxisOverride::EmptyValue("a".to_owned()))
+        );
+        assert_eq!(
+            "a=\"x".parse::<AxisOverride>(),
+            Err(InvalidAxisOverride::Quotes("a".to_owned()))
+        );
+        assert_eq!(
+            "a=\"x\"y".parse::<AxisOverride>(),
+            Err(InvalidAxisOverride::Quotes("a".to_owned()))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_name_shows_is_taken_back(value in prop_oneof![
+            any::<i64>().prop_map(AxisValue::Int),
+            any::<f64>().prop_map(AxisValue::Float),
+            any::<String>().prop_map(AxisValue::Text),
+        ]) {
+            let text = format!("a={}", value_text(&value));
+            let back = text.parse::<AxisOverride>().unwrap().values_for(&axis(vec![value.clone()])).unwrap();
+            prop_assert_eq!(back.iter().map(value_text).collect::<Vec<_>>(), [value_text(&value)]);
+        }
+
+        #[test]
+        fn no_text_makes_parsing_panic(text in any::<String>(), declared in any::<i64>()) {
+            if let Ok(values) = text.parse::<AxisOverride>() {
+                let _ = values.values_for(&axis(vec![AxisValue::Int(declared)]));
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! A case and its name.
+#![forbid(unsafe_code)]
+
+use std::io::{self, Write};
+
+use gpubench::catalog::{AxisValue, Params};
+
+/// One benchmark at one point of its axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The package it comes from.
+    pub package: String,
+    /// Position of the benchmark in the package's catalog.
+    pub benchmark: usize,
+    /// The benchmark's path: `image::grayscale`.
+    pub path: String,
+    /// A value for every axis, in axis order.
+    pub params: Params,
+    /// Whether it runs.
+    pub disposition: Disposition,
+}
+
+/// What becomes of a selected case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Disposition {
+    /// It runs.
+    Run,
+    /// The device lacks something; the text says what: `needs a CUDA device`.
+    Skip(String),
+}
+
+/// Which form of a name is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// [`Case::name`]: one package is selected, so there is nothing to tell apart.
+    WithinPackage,
+    /// [`Case::full_name`].
+    AcrossPackages,
+}
+
+impl Naming {
+    /// The form for a run over `packages` packages.
+    pub fn for_packages(packages: usize) -> Self {
+        if packages > 1 {
+            Self::AcrossPackages
+        } else {
+            Self::WithinPackage
+        }
+    }
+
+    /// The form that is not shown, but understood.
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::WithinPackage => Self::AcrossPackages,
+            Self::AcrossPackages => Self::WithinPackage,
+        }
+    }
+}
+
+impl Case {
+    /// The name within its package: `path`, or `path::width=1024,height=4096`.
+    pub fn name(&self) -> String {
+        if self.params.is_empty() {
+            return self.path.clone();
+        }
+        let params: Vec<_> = self
+            .params
+            .iter()
+            .map(|(name, value)| format!("{name}={}", value_text(value)))
+            .collect();
+        format!("{}::{}", self.path, params.join(","))
+    }
+
+    /// The name across packages: `package::name`.
+    pub fn full_name(&self) -> String {
+        format!("{}::{}", self.package, self.name())
+    }
+
+    /// The name in one of its forms.
+    pub fn name_as(&self, naming: Naming) -> String {
+        match naming {
+            Naming::WithinPackage => self.name(),
+            Naming::AcrossPackages => self.full_name(),
+        }
+    }
+}
+
+/// What `--list` prints: the name of every case, one a line, each as `--exact` takes it.
+///
+/// # Errors
+///
+/// `out` cannot be written to.
+pub fn write_names(out: &mut dyn Write, cases: &[Case], naming: Naming) -> io::Result<()> {
+    for case in cases {
+        writeln!(out, "{}", case.name_as(naming))?;
+    }
+    out.flush()
+}
+
+/// A value as it stands in a name, and as `--axis` takes it back.
+///
+/// Floats are the shortest text that reads back as the same number. A text that could be mistaken for something else is a JSON string.
+pub fn value_text(value: &AxisValue) -> String {
+    match value {
+        AxisValue::Int(value) => value.to_string(),
+        AxisValue::Float(value) => format!("{value:?}"),
+        AxisValue::Text(text) if is_plain(text) => text.clone(),
+        AxisValue::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '.' | '/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(params: &[(&str, AxisValue)]) -> Case {
+        Case {
+            package: "suite".to_owned(),
+            benchmark: 0,
+            path: "image::grayscale".to_owned(),
+            params: params
+                .iter()
+                .map(|(name, value)| (name.to_string(), value.clone()))
+                .collect(),
+            disposition: Disposition::Run,
+        }
+    }
+
+    #[test]
+    fn a_case_without_axes_is_named_by_its_path() {
+        assert_eq!(case(&[]).name(), "image::grayscale");
+        assert_eq!(case(&[]).full_name(), "suite::image::grayscale");
+    }
+
+    #[test]
+    fn a_list_has_a_name_a_line() {
+        let mut out = Vec::new();
+        write_names(
+            &mut out,
+            &[case(&[]), case(&[("n", AxisValue::Int(1))])],
+            Naming::AcrossPackages,
+        )
+        .expect("written");
+        assert_eq!(
+            String::from_utf8_lossy(&out),
+            "suite::image::grayscale\nsuite::image::grayscale::n=1\n"
+        );
+    }
+
+    #[test]
+    fn values_stand_in_axis_order() {
+        let case = case(&[
+            ("width", AxisValue::Int(1024)),
+            ("density", AxisValue::Float(0.1)),
+            ("kind", "f16".into_text()),
+        ]);
+        assert_eq!(case.name(), "image::grayscale::width=1024,density=0.1,kind=f16");
+    }
+
+    #[test]
+    fn a_text_that_could_be_mistaken_is_quoted() {
+        assert_eq!(value_text(&"a,b=\"c\"\n".into_text()), r#""a,b=\"c\"\n""#);
+        assert_eq!(value_text(&"".into_text()), "\"\"");
+    }
+
+    #[test]
+    fn floats_are_short_and_exact() {
+        assert_eq!(value_text(&AxisValue::Float(1e300)), "1e300");
+        assert_eq!(value_text(&AxisValue::Float(2.0)), "2.0");
+        assert_eq!(value_text(&AxisValue::Float(-0.0)), "-0.0");
+    }
+
+    trait IntoText {
+        fn into_text(self) -> AxisValue;
+    }
+
+    impl IntoText for &str {
+        fn into_text(self) -> AxisValue {
+            AxisValue::Text(self.to_owned())
+        }
+    }
+}

@@ -1,0 +1,421 @@
+use gpubench::catalog::{Axis, AxisValue, Selection};
+use proptest::prelude::*;
+use regex::Regex;
+
+use super::*;
+use crate::error::Expected;
+
+const CPU: CaseDevice = CaseDevice {
+    kind: DeviceKind::Cpu,
+    capability: 0,
+};
+const AMPERE: CaseDevice = CaseDevice {
+    kind: DeviceKind::Cuda,
+    capability: 86,
+};
+
+fn axis(name: &str, values: &[i64]) -> Axis {
+    Axis {
+        name: name.to_owned(),
+        values: values.iter().copied().map(AxisValue::Int).collect(),
+    }
+}
+
+fn benchmark(path: &str, axes: Vec<Axis>) -> Benchmark {
+    Benchmark {
+        library: "lib".to_owned(),
+        path: path.to_owned(),
+        problem: path.to_owned(),
+        file: "src/lib.rs".to_owned(),
+        line: 1,
+        selection: Selection::Default,
+        requirements: Vec::new(),
+        axes,
+        device_axes: Vec::new(),
+    }
+}
+
+fn ignored(benchmark: Benchmark) -> Benchmark {
+    Benchmark {
+        selection: Selection::Ignored,
+        ..benchmark
+    }
+}
+
+fn catalog(benchmarks: Vec<Benchmark>) -> Catalog {
+    Catalog {
+        benchmarks,
+        sources: Vec::new(),
+    }
+}
+
+fn suite() -> Catalog {
+    catalog(vec![
+        benchmark("image::grayscale", vec![axis("width", &[8, 16]), axis("height", &[4])]),
+        ignored(benchmark("image::slow", vec![])),
+        benchmark("scan", vec![axis("len", &[100])]),
+    ])
+}
+
+fn search(filters: &[&str], skip: &[&str]) -> NameFilter {
+    let expressions = |texts: &[&str]| texts.iter().map(|text| Regex::new(text).expect("a regex")).collect();
+    NameFilter::Search {
+        filters: expressions(filters),
+        skip: expressions(skip),
+    }
+}
+
+fn exact(filters: &[&str]) -> NameFilter {
+    NameFilter::Exact {
+        filters: filters.iter().map(|name| name.to_string()).collect(),
+        skip: Vec::new(),
+    }
+}
+
+fn by_name(names: NameFilter) -> CaseSelection {
+    CaseSelection {
+        names,
+        ..CaseSelection::default()
+    }
+}
+
+fn with_axes(names: NameFilter, axes: &[&str]) -> CaseSelection {
+    let axes = axes.iter().map(|text| text.parse().expect("an override")).collect();
+    CaseSelection { axes, ..by_name(names) }
+}
+
+fn select(selection: &CaseSelection) -> Result<Vec<Case>, CaseError> {
+    select_cases(
+        &[PackageCatalog {
+            package: "suite",
+            library: "lib",
+            catalog: &suite(),
+        }],
+        CPU,
+        selection,
+    )
+}
+
+fn names(selection: &CaseSelection) -> Vec<String> {
+    select(selection).expect("cases").iter().map(Case::name).collect()
+}
+
+fn refusal(selection: &CaseSelection) -> (String, Option<String>, u8) {
+    let error = select(selection).expect_err("a refusal");
+    (error.to_string(), error.hint(), error.exit_code().number())
+}
+
+#[test]
+fn everything_that_is_not_ignored_is_selected_in_order() {
+    assert_eq!(
+        names(&CaseSelection::default()),
+        [
+            "image::grayscale::width=8,height=4",
+            "image::grayscale::width=16,height=4",
+            "scan::len=100"
+        ]
+    );
+}
+
+#[test]
+fn a_filter_is_searched_in_both_forms_of_the_name() {
+    assert_eq!(names(&by_name(search(&["^scan"], &[]))), ["scan::len=100"]);
+    assert_eq!(names(&by_name(search(&["^suite::scan"], &[]))), ["scan::len=100"]);
+    assert_eq!(
+        names(&by_name(search(&["width=16", "len"], &[]))),
+        ["image::grayscale::width=16,height=4", "scan::len=100"]
+    );
+}
+
+#[test]
+fn skip_wins_over_filters() {
+    assert_eq!(
+        names(&by_name(search(&["image"], &["width=8"]))),
+        ["image::grayscale::width=16,height=4"]
+    );
+    assert_eq!(names(&by_name(search(&[], &["image"]))), ["scan::len=100"]);
+}
+
+#[test]
+fn exact_takes_whole_names_in_either_form_and_nothing_less() {
+    assert_eq!(names(&by_name(exact(&["scan::len=100"]))), ["scan::len=100"]);
+    assert_eq!(names(&by_name(exact(&["suite::scan::len=100"]))), ["scan::len=100"]);
+    let (_, hint, code) = refusal(&by_name(exact(&["scan"])));
+    assert_eq!((hint.as_deref(), code), (Some("did you mean `scan::len=100`?"), 4));
+}
+
+#[test]
+fn ignored_benchmarks_run_when_asked_for() {
+    let with = |ignored| CaseSelection {
+        ignored,
+        ..by_name(search(&["image"], &[]))
+    };
+    assert_eq!(names(&with(IgnoredSelection::Only)), ["image::slow"]);
+    assert_eq!(names(&with(IgnoredSelection::Include)).len(), 3);
+}
+
+#[test]
+fn a_name_that_is_ignored_says_so() {
+    let (message, hint, code) = refusal(&by_name(exact(&["image::slow"])));
+    assert_eq!(message, "no benchmark is selected");
+    assert_eq!(
+        hint.as_deref(),
+        Some("1 case fits but is ignored; add `--include-ignored`")
+    );
+    assert_eq!(code, 4);
+}
+
+#[test]
+fn a_filter_that_fits_nothing_says_so() {
+    let (_, hint, code) = refusal(&by_name(search(&["nothing like it"], &[])));
+    assert_eq!(
+        hint.as_deref(),
+        Some("none of 4 cases fits the filters; `--list` without filters shows their names")
+    );
+    assert_eq!(code, 4);
+}
+
+#[test]
+fn a_crate_without_benchmarks_is_named() {
+    let empty = catalog(vec![]);
+    let error = select_cases(
+        &[PackageCatalog {
+            package: "bare",
+            library: "lib",
+            catalog: &empty,
+        }],
+        CPU,
+        &CaseSelection::default(),
+    )
+    .expect_err("nothing");
+    assert_eq!(
+        error.hint().as_deref(),
+        Some("package `bare` has no `#[gpubench]` functions")
+    );
+    assert_eq!(error.exit_code().number(), 4);
+}
+
+#[test]
+fn an_axis_of_the_command_line_replaces_the_declared_values() {
+    assert_eq!(
+        names(&with_axes(search(&["image"], &[]), &["width=32,64", "height=1:2"])),
+        [
+            "image::grayscale::width=32,height=1",
+            "image::grayscale::width=32,height=2",
+            "image::grayscale::width=64,height=1",
+            "image::grayscale::width=64,height=2"
+        ]
+    );
+}
+
+#[test]
+fn an_axis_leaves_benchmarks_that_lack_it_alone() {
+    assert_eq!(
+        names(&with_axes(NameFilter::default(), &["width=1", "height=1"])).len(),
+        2
+    );
+}
+
+#[test]
+fn an_axis_that_no_selected_benchmark_has_is_an_error() {
+    let (message, hint, code) = refusal(&with_axes(search(&["scan"], &[]), &["width=1"]));
+    assert_eq!(message, "no selected benchmark has an axis `width`");
+    assert_eq!(hint.as_deref(), Some("their axes are: len"));
+    assert_eq!(code, 2);
+    let (_, hint, _) = refusal(&with_axes(NameFilter::default(), &["widht=1"]));
+    assert_eq!(hint.as_deref(), Some("did you mean `width`?"));
+}
+
+#[test]
+fn an_unknown_axis_is_named_before_a_filter_that_fits_nothing() {
+    let (message, ..) = refusal(&with_axes(search(&["widht=1"], &[]), &["widht=1"]));
+    assert_eq!(message, "no selected benchmark has an axis `widht`");
+}
+
+#[test]
+fn a_value_of_another_kind_is_an_error_of_the_benchmark_it_is_meant_for() {
+    let error = select(&with_axes(search(&["scan"], &[]), &["len=long"])).expect_err("a refusal");
+    assert_eq!(error.to_string(), "axis `len` of `scan` cannot have that value");
+    assert_eq!(
+        std::error::Error::source(&error).map(ToString::to_string).as_deref(),
+        Some("`long` is not an integer")
+    );
+    assert_eq!(error.exit_code().number(), 2);
+}
+
+#[test]
+fn a_value_that_does_not_fit_an_unselected_benchmark_is_no_error() {
+    let text = Axis {
+        name: "len".to_owned(),
+        values: vec![AxisValue::Text("short".to_owned())],
+    };
+    let both = catalog(vec![
+        benchmark("a", vec![text]),
+        benchmark("b", vec![axis("len", &[1])]),
+    ]);
+    let packages = [PackageCatalog {
+        package: "suite",
+        library: "lib",
+        catalog: &both,
+    }];
+    let cases = select_cases(&packages, CPU, &with_axes(search(&["^a"], &[]), &["len=long"])).expect("cases");
+    assert_eq!(cases.iter().map(Case::name).collect::<Vec<_>>(), ["a::len=long"]);
+}
+
+#[test]
+fn what_the_device_lacks_skips_a_case_with_a_reason() {
+    let needing = |requirement| {
+        catalog(vec![Benchmark {
+            requirements: vec![requirement],
+            ..benchmark("needy", vec![])
+        }])
+    };
+    let reason = |requirement, device| {
+        let catalog = needing(requirement);
+        let packages = [PackageCatalog {
+            package: "suite",
+            library: "lib",
+            catalog: &catalog,
+        }];
+        select_cases(&packages, device, &CaseSelection::default()).expect("a case")[0]
+            .disposition
+            .clone()
+    };
+    let skip = |text: &str| Disposition::Skip(text.to_owned());
+    assert_eq!(
+        reason(Requirement::Device(DeviceKind::Cuda), CPU),
+        skip("needs a CUDA device")
+    );
+    assert_eq!(
+        reason(Requirement::Device(DeviceKind::Cpu), AMPERE),
+        skip("needs the CPU device")
+    );
+    assert_eq!(
+        reason(Requirement::Capability(90), CPU),
+        skip("needs a CUDA device of compute capability 9.0")
+    );
+    assert_eq!(
+        reason(Requirement::Capability(90), AMPERE),
+        skip("needs compute capability 9.0, the device has 8.6")
+    );
+    assert_eq!(reason(Requirement::Capability(80), AMPERE), Disposition::Run);
+    assert_eq!(reason(Requirement::Device(DeviceKind::Cpu), CPU), Disposition::Run);
+}
+
+#[test]
+fn two_benchmarks_of_one_name_are_refused() {
+    let twins = catalog(vec![benchmark("twin", vec![]), benchmark("twin", vec![])]);
+    let packages = [PackageCatalog {
+        package: "suite",
+        library: "lib",
+        catalog: &twins,
+    }];
+    let error = select_cases(&packages, CPU, &CaseSelection::default()).expect_err("a refusal");
+    assert_eq!(
+        error,
+        CaseError::SameName {
+            name: "suite::twin".to_owned()
+        }
+    );
+}
+
+#[test]
+fn benchmarks_of_libraries_it_depends_on_are_not_a_packages_own() {
+    let of_dependency = Benchmark {
+        library: "other".to_owned(),
+        ..benchmark("twin", vec![])
+    };
+    let both = catalog(vec![of_dependency, benchmark("twin", vec![])]);
+    let packages = [PackageCatalog {
+        package: "suite",
+        library: "lib",
+        catalog: &both,
+    }];
+    let cases = select_cases(&packages, CPU, &CaseSelection::default()).expect("cases");
+    assert_eq!(cases.iter().map(|case| case.benchmark).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn too_many_cases_are_refused() {
+    let error = select(&with_axes(
+        search(&["image"], &[]),
+        &["width=1:10000", "height=1:10000"],
+    ))
+    .expect_err("a refusal");
+    assert_eq!(error, CaseError::TooMany { most: MOST_CASES });
+}
+
+#[test]
+fn across_packages_the_listed_form_comes_first() {
+    let a = catalog(vec![benchmark("b::c", vec![])]);
+    let b = catalog(vec![benchmark("c", vec![])]);
+    let packages = [
+        PackageCatalog {
+            package: "a",
+            library: "lib",
+            catalog: &a,
+        },
+        PackageCatalog {
+            package: "b",
+            library: "lib",
+            catalog: &b,
+        },
+    ];
+    let cases = select_cases(&packages, CPU, &by_name(exact(&["b::c"]))).expect("cases");
+    assert_eq!(cases.iter().map(Case::full_name).collect::<Vec<_>>(), ["b::c"]);
+}
+
+/// Names that like to be mistaken for each other.
+fn awkward_name() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["a", "b", "a::b", "b::a", "n", "a::n=1"]).prop_map(str::to_owned)
+}
+
+fn any_axis() -> impl Strategy<Value = Axis> {
+    let values = prop_oneof![
+        prop::collection::vec(any::<i8>().prop_map(|value| AxisValue::Int(value.into())), 1..4),
+        prop::collection::vec(any::<f64>().prop_map(AxisValue::Float), 1..4),
+        prop::collection::vec("[ab,=:\"\\\\ \n1]{0,4}".prop_map(AxisValue::Text), 1..4),
+    ];
+    (prop::sample::select(vec!["n", "m", "k"]), values).prop_map(|(name, values)| Axis {
+        name: name.to_owned(),
+        values,
+    })
+}
+
+fn any_benchmark() -> impl Strategy<Value = Benchmark> {
+    let axes = || {
+        prop::collection::vec(any_axis(), 0..3).prop_map(|mut axes| {
+            axes.sort_by(|a, b| a.name.cmp(&b.name));
+            axes.dedup_by(|a, b| a.name == b.name);
+            axes
+        })
+    };
+    (awkward_name(), axes(), axes()).prop_map(|(path, axes, of_cpu)| Benchmark {
+        device_axes: vec![(DeviceKind::Cpu, of_cpu)],
+        ..benchmark(&path, axes)
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_listed_name_selects_exactly_its_case(
+        a in prop::collection::vec(any_benchmark(), 1..4),
+        b in prop::option::of(prop::collection::vec(any_benchmark(), 0..3)),
+    ) {
+        let (a, b) = (catalog(a), b.map(catalog));
+        let packages: Vec<_> = [("a", Some(&a)), ("b", b.as_ref())]
+            .into_iter()
+            .filter_map(|(package, catalog)| catalog.map(|catalog| PackageCatalog { package, library: "lib", catalog }))
+            .collect();
+        let naming = Naming::for_packages(packages.len());
+        match select_cases(&packages, CPU, &CaseSelection::default()) {
+            Err(error) => prop_assert!(matches!(error, CaseError::SameName { .. }), "{error}"),
+            Ok(cases) => for case in &cases {
+                let listed = case.name_as(naming);
+                prop_assert!(!listed.contains('\n'));
+                let again = select_cases(&packages, CPU, &by_name(exact(&[&listed]))).expect("the listed case");
+                prop_assert_eq!(&again[..], std::slice::from_ref(case));
+            },
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Surroundings of a run, as far as they can be read.
+
+use crate::device::Facts;
+use crate::report::{Device, Environment};
+
+/// What is around this process now.
+pub(super) fn environment(facts: &Facts, threads: u32, flush_bytes: u64, compiler: Option<&str>) -> Environment {
+    let loads = fs_err::read_to_string("/proc/loadavg").unwrap_or_default();
+    let memory = fs_err::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kibibytes = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
+    Environment {
+        kernel: Some(rustix::system::uname().release().to_string_lossy().into_owned()),
+        cpu: Some(facts.device.name.clone()),
+        cpus: Some(crate::device::cpu::available_threads().get() as u64),
+        load_1m: loads.split_whitespace().next().and_then(|load| load.parse().ok()),
+        memory_bytes: kibibytes
+            .and_then(|kibibytes| kibibytes.parse::<u64>().ok())
+            .map(|kibibytes| kibibytes << 10),
+        compiler: compiler.map(str::to_owned),
+        driver: None,
+        threads: Some(u64::from(threads)),
+        flush_bytes: Some(flush_bytes),
+        clock_hz: None,
+        throttle_reasons: None,
+    }
+}
+
+/// The device of a run.
+pub(super) fn device(facts: &Facts) -> Device {
+    let known = &facts.device;
+    Device {
+        kind: known.kind.into(),
+        name: known.name.clone(),
+        multiprocessors: Some(u64::from(known.multiprocessors)),
+        capability: (known.capability > 0).then_some(u64::from(known.capability)),
+        l2_bytes: None,
+        clock_tick_ns: Some(facts.clock_tick_ns),
+        peak_bandwidth: facts.peak_bandwidth,
+        peak_flops: facts.peak_flops,
+    }
+}

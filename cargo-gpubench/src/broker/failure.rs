@@ -1,0 +1,90 @@
+//! A case that has a verdict without a measurement.
+
+use crate::roles::{AuthorProblem, RoleFailure};
+use crate::verdict::{Cause, Verdict};
+use crate::window::ConductError;
+use crate::wire::AuthorFailure;
+
+use super::measure::MeasureError;
+
+/// Why a case was not measured to its end, as its record says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CaseFailure {
+    pub(super) verdict: Verdict,
+    pub(super) cause: Cause,
+    pub(super) message: String,
+}
+
+impl CaseFailure {
+    /// A failure that is no kernel's.
+    pub(super) fn error(cause: Cause, message: impl Into<String>) -> CaseFailure {
+        CaseFailure {
+            verdict: Verdict::Error,
+            cause,
+            message: message.into(),
+        }
+    }
+
+    /// A failure of the user's host code, with what its process last wrote where it died.
+    pub(super) fn author(cause: Cause, problem: &AuthorProblem) -> CaseFailure {
+        let message = match problem {
+            AuthorProblem::Refused {
+                failure: AuthorFailure::Panicked,
+                message,
+            } => format!("it panicked: {message}"),
+            AuthorProblem::Role(RoleFailure::Ended { log, .. }) if !log.is_empty() => {
+                format!("{}; it last wrote:\n{log}", crate::error::chain(problem))
+            }
+            AuthorProblem::Role(RoleFailure::Silent { .. }) => {
+                format!(
+                    "{} (hint: `--reference-timeout` gives it more time)",
+                    crate::error::chain(problem)
+                )
+            }
+            problem => crate::error::chain(problem),
+        };
+        CaseFailure::error(cause, message)
+    }
+
+    /// What a case that could not be measured ends in; nothing when the user interrupted.
+    pub(super) fn of_measuring(error: &MeasureError) -> Option<CaseFailure> {
+        let timed_out = |problem: &AuthorProblem| matches!(problem, AuthorProblem::Role(RoleFailure::Silent { .. }));
+        Some(match error {
+            MeasureError::Conduct(ConductError::Interrupted)
+            | MeasureError::Open(RoleFailure::Interrupted)
+            | MeasureError::Worker(RoleFailure::Interrupted)
+            | MeasureError::Attach(AuthorProblem::Role(RoleFailure::Interrupted)) => return None,
+            MeasureError::Conduct(ConductError::Generator(problem)) => {
+                let cause = if timed_out(problem) {
+                    Cause::GeneratorTimeout
+                } else {
+                    Cause::GeneratorFailed
+                };
+                CaseFailure::author(cause, problem).prefixed("the input generator failed")
+            }
+            MeasureError::Conduct(ConductError::Reference(problem)) => {
+                let cause = if timed_out(problem) {
+                    Cause::ReferenceTimeout
+                } else {
+                    Cause::ReferenceFailed
+                };
+                CaseFailure::author(cause, problem).prefixed("the reference failed")
+            }
+            MeasureError::Conduct(ConductError::Referee(_)) | MeasureError::Open(_) => {
+                CaseFailure::error(Cause::RefereeFailed, crate::error::chain(error))
+            }
+            MeasureError::Attach(_) => CaseFailure::error(Cause::AuthorFailed, crate::error::chain(error)),
+            MeasureError::Worker(RoleFailure::Failed { text, .. }) => {
+                CaseFailure::error(Cause::PlanInvalid, text.clone())
+            }
+            MeasureError::Worker(_) => CaseFailure::error(Cause::WorkerFailed, crate::error::chain(error)),
+        })
+    }
+
+    fn prefixed(self, what: &str) -> CaseFailure {
+        CaseFailure {
+            message: format!("{what}: {}", self.message),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! One case from its buffers to its judgement: warm-up, samples, early checks, and the windows that tell one failure from another.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use gpubench::catalog::{Fill, Recording};
+
+use crate::device::ClockBound;
+use crate::roles::{
+    AuthorClient, AuthorProblem, BufferGrant, Interrupt, Output, RefereeClient, RoleFailure, WorkerClient, WorkerLaunch,
+};
+use crate::stats::{StopReason, StopRule, WarmUpRule};
+use crate::verdict::{Ending, Evidence, Judgement, Verdict, WindowEvidence, judge};
+use crate::window::{ConductError, Conducted, Conductor, Generation, Place, Seeds, WindowKind};
+
+/// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
+const DIAGNOSIS: u32 = 2;
+
+/// What loading kernels may take.
+const LOADING: Duration = Duration::from_secs(60);
+
+/// A case that can be measured.
+#[derive(Debug)]
+pub struct ReadyCase<'a> {
+    /// Number in the run.
+    pub number: u64,
+    /// Position of the benchmark in its catalog.
+    pub benchmark: u32,
+    /// The encoded request it was recorded for.
+    pub request: &'a [u8],
+    /// The validated recording.
+    pub recording: &'a Recording,
+    /// Its encoding.
+    pub encoded: &'a [u8],
+    /// Compiled kernels by position of their source.
+    pub modules: &'a [(u32, PathBuf)],
+}
+
+/// How cases are measured.
+#[derive(Debug)]
+pub struct Protocol<'a> {
+    /// When the warm-up is over.
+    pub warm_up: WarmUpRule,
+    /// When there are samples enough.
+    pub stop: StopRule,
+    /// How long a window may take.
+    pub within: Duration,
+    /// Threads of the CPU device; 0 takes all.
+    pub threads: u32,
+    /// What becomes of what user code prints.
+    pub output: Output,
+    /// Whether the referee's clock bounds the worker's claims.
+    pub clock_bound: &'a ClockBound,
+    /// The run's keys.
+    pub seeds: &'a Seeds,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+}
+
+/// What was measured.
+#[derive(Debug)]
+pub struct Measured {
+    /// The verdict on it.
+    pub judgement: Judgement,
+    /// Every window, warm-up and early checks included.
+    pub windows: Vec<WindowEvidence>,
+    /// Warm-up windows among them, at the start.
+    pub warm_up: usize,
+    /// Samples in nanoseconds.
+    pub samples_ns: Vec<f64>,
+    /// Host times of the sampled windows in nanoseconds.
+    pub host_ns: Vec<f64>,
+    /// Overhead of an empty measurement as the worker claims it.
+    pub event_overhead_ns: Option<f64>,
+    /// Why sampling stopped.
+    pub stop: Option<StopReason>,
+}
+
+/// Why a case could not be measured for no fault of its kernels.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// A window could not be conducted.
+    #[error(transparent)]
+    Conduct(#[from] ConductError),
+    /// The author could not take its buffers.
+    #[error("the author process cannot take the case")]
+    Attach(#[source] AuthorProblem),
+    /// The referee could not make the buffers.
+    #[error("the referee cannot open the case")]
+    Open(#[source] RoleFailure),
+    /// The worker could not be started or set up.
+    #[error("the worker cannot be set up")]
+    Worker(#[source] RoleFailure),
+}
+
+/// Measures a case. `progress` is told the number of samples and the time of the last one.
+///
+/// # Errors
+/// When it fails for no fault of its kernels.
+pub fn measure(
+    case: &ReadyCase<'_>,
+    protocol: &Protocol<'_>,
+    referee: &mut RefereeClient,
+    author: &mut AuthorClient,
+    progress: &mut dyn FnMut(&[f64]),
+) -> Result<Measured, MeasureError> {
+    let interrupt = protocol.interrupt;
+    let opened = referee
+        .open_case(case.number, case.recording, case.encoded, interrupt)
+        .map_err(MeasureError::Open)?;
+    let launch = WorkerLaunch {
+        threads: protocol.threads,
+        layouts: &opened.layouts,
+        modules: case.modules,
+        recording: case.encoded,
+        descriptors: &opened.worker_descriptors,
+    };
+    let mut worker = WorkerClient::spawn(&launch, protocol.output).map_err(MeasureError::Worker)?;
+    let grant = BufferGrant {
+        benchmark: case.benchmark,
+        request: case.request,
+        recording: case.encoded,
+        layouts: &opened.layouts[..case.recording.tensors.len()],
+        modules: case.modules,
+        descriptors: &opened.author_descriptors,
+    };
+    author.attach(&grant, interrupt).map_err(MeasureError::Attach)?;
+    let made_by_author = |fill: &Fill| matches!(fill, Fill::Cpu | Fill::Kernel(_));
+    let generation = match case.recording.tensors.iter().any(|tensor| made_by_author(&tensor.fill)) {
+        true => Generation::Author,
+        false => Generation::Device,
+    };
+    let mut conductor = Conductor {
+        referee,
+        author,
+        generation,
+        within: protocol.within,
+        interrupt,
+    };
+    conductor.prepare_decoys()?;
+
+    let mut sampling = Sampling::new(case, protocol);
+    match worker.ready(LOADING, interrupt) {
+        Ok(ready) => {
+            sampling.event_overhead_ns = Some(ready.event_overhead_ns);
+            sampling.run(&mut conductor, &mut worker, progress)?;
+        }
+        // A kernel module's constructor may end the process: that is the kernel's doing, not ours.
+        Err(RoleFailure::Ended { end, log, .. }) => sampling.ending = Ending::WorkerEnded { end, log },
+        Err(failure) => return Err(MeasureError::Worker(failure)),
+    }
+    let measured = sampling.finish();
+    conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;
+    conductor.referee.close_case(interrupt).map_err(MeasureError::Open)?;
+    Ok(measured)
+}
+
+/// The windows of a case so far.
+struct Sampling<'a> {
+    case: &'a ReadyCase<'a>,
+    protocol: &'a Protocol<'a>,
+    windows: Vec<WindowEvidence>,
+    warm_up: usize,
+    samples_ns: Vec<f64>,
+    host_ns: Vec<f64>,
+    event_overhead_ns: Option<f64>,
+    ending: Ending,
+    stop: Option<StopReason>,
+}
+
+/// Whether there is to be another window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Another,
+    Enough,
+}
+
+impl<'a> Sampling<'a> {
+    fn new(case: &'a ReadyCase<'a>, protocol: &'a Protocol<'a>) -> Sampling<'a> {
+        Sampling {
+            case,
+            protocol,
+            windows: Vec::new(),
+            warm_up: 0,
+            samples_ns: Vec::new(),
+            host_ns: Vec::new(),
+            event_overhead_ns: None,
+            ending: Ending::Stopped,
+            stop: None,
+        }
+    }
+
+    fn run(
+        &mut self,
+        conductor: &mut Conductor<'_>,
+        worker: &mut WorkerClient,
+        progress: &mut dyn FnMut(&[f64]),
+    ) -> Result<(), ConductError> {
+        if self.warm_up(conductor, worker)? == Next::Another {
+            self.sample(conductor, worker, progress)?;
+        }
+        if self.last_is_wrong() {
+            self.diagnose(conductor, worker)?;
+        }
+        Ok(())
+    }
+
+    /// Windows of the same kind as the sampled ones, until their running median settles. They are checked like all others.
+    fn warm_up(&mut self, conductor: &mut Conductor<'_>, worker: &mut WorkerClient) -> Result<Next, ConductError> {
+        let mut elapsed_ns = Vec::new();
+        let started = Instant::now();
+        loop {
+            if self.window(conductor, worker, WindowKind::Timed)? == Next::Enough {
+                return Ok(Next::Enough);
+            }
+            self.warm_up += 1;
+            elapsed_ns.extend(
+                self.windows
+                    .last()
+                    .and_then(|window| Some(window.claim.as_deref()?.elapsed_ns)),
+            );
+            if self.protocol.warm_up.decide(&elapsed_ns, started.elapsed()).is_some() {
+                return Ok(Next::Another);
+            }
+        }
+    }
+
+    fn sample(
+        &mut self,
+        conductor: &mut Conductor<'_>,
+        worker: &mut WorkerClient,
+        progress: &mut dyn FnMut(&[f64]),
+    ) -> Result<(), ConductError> {
+        let started = Instant::now();
+        // At least one window in a case checks early: the first may be due at once.
+        let mut since_early = u32::MAX;
+        loop {
+            let place = Place {
+                case: self.case.number,
+                window: self.windows.len() as u32 + 1,
+            };
+            let kind = self.protocol.seeds.kind(place, since_early);
+            if self.window(conductor, worker, kind)? == Next::Enough {
+                return Ok(());
+            }
+            match kind {
+                WindowKind::EarlyCheck => since_early = 0,
+                WindowKind::Timed => {
+                    since_early = since_early.saturating_add(1);
+                    self.keep_sample();
+                    progress(&self.samples_ns);
+                }
+            }
+            self.stop = self.protocol.stop.decide(&self.samples_ns, started.elapsed());
+            if self.stop.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A few more windows behind a wrong output.
+    fn diagnose(&mut self, conductor: &mut Conductor<'_>, worker: &mut WorkerClient) -> Result<(), ConductError> {
+        for _ in 0..DIAGNOSIS {
+            self.window(conductor, worker, WindowKind::Timed)?;
+            if self.ending != Ending::Stopped {
+                // What comes of the worker afterwards does not matter: it has failed already.
+                self.ending = Ending::Stopped;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn window(
+        &mut self,
+        conductor: &mut Conductor<'_>,
+        worker: &mut WorkerClient,
+        kind: WindowKind,
+    ) -> Result<Next, ConductError> {
+        let number = self.windows.len() as u32 + 1;
+        match conductor.conduct(worker, number, kind)? {
+            Conducted::Ended(evidence) => self.windows.push(evidence),
+            Conducted::Lost(evidence, ending) => {
+                self.windows.extend(evidence);
+                self.ending = ending;
+                return Ok(Next::Enough);
+            }
+        }
+        let last = &self.windows[self.windows.len() - 1..];
+        match self.judge(last, Ending::Stopped).verdict {
+            Verdict::Pass => Ok(Next::Another),
+            _ => Ok(Next::Enough),
+        }
+    }
+
+    fn last_is_wrong(&self) -> bool {
+        let last = &self.windows[self.windows.len().saturating_sub(1)..];
+        self.ending == Ending::Stopped && self.judge(last, Ending::Stopped).verdict == Verdict::WrongOutput
+    }
+
+    fn keep_sample(&mut self) {
+        if let Some(claim) = self.windows.last().and_then(|window| window.claim.as_deref()) {
+            self.samples_ns.push(claim.elapsed_ns);
+            self.host_ns.push(claim.host_ns);
+        }
+    }
+
+    fn judge(&self, windows: &[WindowEvidence], ending: Ending) -> Judgement {
+        let (tensors, clock_bound) = (&self.case.recording.tensors, self.protocol.clock_bound);
+        // No device has a known peak yet against which declared bytes could be held.
+        judge(&Evidence {
+            tensors,
+            windows,
+            ending,
+            clock_bound,
+            floor_ns: None,
+        })
+    }
+
+    fn finish(self) -> Measured {
+        let judgement = self.judge(&self.windows, self.ending.clone());
+        let Sampling {
+            windows,
+            warm_up,
+            samples_ns,
+            host_ns,
+            event_overhead_ns,
+            stop,
+            ..
+        } = self;
+        Measured {
+            judgement,
+            windows,
+            warm_up,
+            samples_ns,
+            host_ns,
+            event_overhead_ns,
+            stop,
+        }
+    }
+}

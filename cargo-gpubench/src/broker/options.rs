@@ -1,0 +1,205 @@
+//! What a run is asked to do, as types: the command line and its environment variables come in as this, and nothing else does.
+#![forbid(unsafe_code)]
+
+use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use gpubench::catalog::DeviceKind;
+
+use super::cases::CaseSelection;
+use crate::build::BuildOptions;
+
+/// Everything a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// What is done with the selected cases.
+    pub action: Action,
+    /// What is built and how.
+    pub build: BuildOptions,
+    /// Which cases.
+    pub cases: CaseSelection,
+    /// On which device.
+    pub device: DeviceOptions,
+    /// How long and how often.
+    pub measurement: MeasurementOptions,
+    /// What happens after a failure.
+    pub after_failure: AfterFailure,
+    /// What is shown and written.
+    pub output: OutputOptions,
+}
+
+/// What is done with the selected cases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// They are measured.
+    #[default]
+    Measure,
+    /// `--list`: their names are printed.
+    List,
+    /// `--no-run`: their libraries are built.
+    Build,
+}
+
+/// Which device measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceOptions {
+    /// The kind, or the best there is.
+    pub choice: DeviceChoice,
+    /// Threads of the CPU device; all that the process may use where it is not said.
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// Which kind of device measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// A GPU where there is one.
+    #[default]
+    Auto,
+    /// This kind and no other.
+    Kind(DeviceKind),
+}
+
+/// How long and how often is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasurementOptions {
+    /// Where the inputs and their order come from.
+    pub seed: MasterSeed,
+    /// Bytes the cache flush goes through on the CPU device.
+    pub flush_bytes: u64,
+    /// When there are enough samples.
+    pub stopping: StoppingOptions,
+    /// How long parts of a case may take.
+    pub limits: TimeLimits,
+}
+
+/// Where the master seed of a run comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MasterSeed {
+    /// The operating system draws it.
+    #[default]
+    Fresh,
+    /// `--seed`.
+    Pinned([u8; 32]),
+}
+
+/// When there are enough samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoppingOptions {
+    /// The coefficient of variation that is good enough, as a fraction above zero.
+    pub target_cv: f64,
+    /// Never fewer samples than this; at least one.
+    pub min_samples: u32,
+    /// Never more samples than this; at least `min_samples`.
+    pub max_samples: u32,
+    /// No more samples after this time on one case.
+    pub max_time: Duration,
+}
+
+/// How long parts of a case may take before they count as hung.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// One window: a call of the kernel with everything around it.
+    pub window: Duration,
+    /// One CPU reference or CPU generator.
+    pub reference: Duration,
+}
+
+/// What happens after a benchmark has failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterFailure {
+    /// The others still run.
+    #[default]
+    Continue,
+    /// `--fail-fast`: the run ends.
+    Stop,
+}
+
+/// What is shown and written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// Who reads standard output.
+    pub format: MessageFormat,
+    /// Whether it is coloured.
+    pub color: Color,
+    /// How much is shown.
+    pub verbosity: Verbosity,
+    /// Whether what user code prints is shown.
+    pub user_output: UserOutput,
+    /// Files that get the results as well.
+    pub exports: Vec<Export>,
+}
+
+/// Who reads standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MessageFormat {
+    /// People.
+    #[default]
+    Human,
+    /// Programs: one JSON object a line.
+    Json,
+}
+
+/// Whether output is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Color {
+    /// On a terminal, unless the environment says otherwise.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Makes every stream of this process colour, or not.
+    pub fn apply(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// `--quiet`: results, warnings and errors.
+    Quiet,
+    /// As usual.
+    #[default]
+    Normal,
+    /// `--verbose`: details of every case as well.
+    Verbose,
+}
+
+/// What becomes of the text that benchmark functions, generators and references print.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UserOutput {
+    /// It is kept, and shown where something fails.
+    #[default]
+    Captured,
+    /// `--no-capture`: it goes to standard error as it comes.
+    Shown,
+}
+
+/// A file that gets the results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// In which format.
+    pub format: ExportFormat,
+    /// Which file.
+    pub path: PathBuf,
+}
+
+/// Formats of files with results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// The lines of `--message-format json`.
+    Json,
+    /// A row a case.
+    Csv,
+    /// A table for a page or a comment.
+    Markdown,
+}

@@ -1,0 +1,215 @@
+//! Telling whoever listens what happens in a run, and counting how it ends.
+
+use std::time::Instant;
+
+use super::cases::{Case, Naming};
+use super::kernels::Modules;
+use super::options::{Color, ExportFormat, MessageFormat, RunOptions, Verbosity};
+use crate::error::ExpectedError;
+use crate::exit_code::ExitCode;
+use crate::report::{
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter,
+    MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
+    RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+};
+use crate::stats::{Moments, median};
+use crate::verdict::{Cause, Verdict};
+use crate::window::Seeds;
+
+/// The listeners of a run, and how many cases have ended in what way.
+pub(super) struct Reporting {
+    reporters: Reporters,
+    run_id: String,
+    naming: Naming,
+    began: Instant,
+    cases: u64,
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    compile_failed: u64,
+    /// The first listener's failure. The others are still told everything; the run ends with it.
+    failure: Option<OutputError>,
+}
+
+impl Reporting {
+    /// Opens what the options ask for.
+    ///
+    /// # Errors
+    /// When a file cannot be created.
+    pub(super) fn new(options: &RunOptions, naming: Naming) -> Result<Reporting, ExpectedError> {
+        let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
+            MessageFormat::Human => Box::new(TerminalReporter::new(Output::stdout(), terminal_options(options))),
+            MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
+        }];
+        for export in &options.output.exports {
+            let output =
+                Output::file(camino::Utf8Path::new(&*export.path.to_string_lossy())).map_err(ExpectedError::Report)?;
+            reporters.push(match export.format {
+                ExportFormat::Json => Box::new(JsonReporter::new(output)),
+                ExportFormat::Csv => Box::new(CsvReporter::new(output)),
+                ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
+            });
+        }
+        Ok(Reporting {
+            reporters: Reporters(reporters),
+            run_id: run_id(),
+            naming,
+            began: Instant::now(),
+            cases: 0,
+            passed: 0,
+            failed: 0,
+            skipped: 0,
+            compile_failed: 0,
+            failure: None,
+        })
+    }
+
+    /// Announces a case.
+    pub(super) fn announce(&self, case: &Case, index: usize) -> BenchmarkStarted {
+        BenchmarkStarted {
+            schema_version: SchemaVersion,
+            run_id: self.run_id.clone(),
+            package: case.package.clone(),
+            benchmark: case.path.clone(),
+            params: (&case.params).into(),
+            case: case.name_as(self.naming),
+            index: index as u64,
+        }
+    }
+
+    /// The run begins.
+    pub(super) fn run_started(
+        &mut self,
+        device: Device,
+        environment: Environment,
+        seeds: &Seeds,
+        packages: Vec<String>,
+        cases: &[BenchmarkStarted],
+    ) {
+        self.cases = cases.len() as u64;
+        let started = RunStarted {
+            schema_version: SchemaVersion,
+            run_id: self.run_id.clone(),
+            started_at: jiff::Timestamp::now().to_string(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed_commitment: seeds.commitment(),
+            device,
+            packages,
+            cases: self.cases,
+            environment,
+        };
+        self.tell(|reporters| reporters.run_started(&started, cases));
+    }
+
+    /// A case begins.
+    pub(super) fn benchmark_started(&mut self, started: &BenchmarkStarted) {
+        self.tell(|reporters| reporters.benchmark_started(started));
+    }
+
+    /// The run does something else.
+    pub(super) fn phase(&mut self, phase: Phase) {
+        let progress = Progress {
+            phase,
+            windows: 0,
+            median_ns: None,
+            cv: None,
+        };
+        self.tell(|reporters| reporters.progress(&progress));
+    }
+
+    /// The case has another sample.
+    pub(super) fn progress(&mut self, samples_ns: &[f64]) {
+        let cv = samples_ns.iter().fold(Moments::default(), |mut moments, sample| {
+            moments.push(*sample);
+            moments
+        });
+        let windows = samples_ns.len() as u64;
+        let progress = Progress {
+            phase: Phase::Sampling,
+            windows,
+            median_ns: median(samples_ns),
+            cv: cv.cv(),
+        };
+        self.tell(|reporters| reporters.progress(&progress));
+    }
+
+    /// Shows the compiler's own messages, each source's once.
+    pub(super) fn show_compile_errors(&mut self, modules: &Modules) {
+        for failure in modules.values().filter_map(|module| module.as_ref().err()) {
+            if failure.cause == Cause::CompileFailed {
+                crate::error::print_error(&failure.message);
+            }
+        }
+    }
+
+    /// A case has its verdict.
+    pub(super) fn benchmark_complete(&mut self, result: &BenchmarkComplete) {
+        match result.verdict {
+            Verdict::Pass => self.passed += 1,
+            Verdict::Skipped => self.skipped += 1,
+            _ => self.failed += 1,
+        }
+        self.compile_failed += u64::from(result.cause == Some(Cause::CompileFailed));
+        self.tell(|reporters| reporters.benchmark_complete(result));
+    }
+
+    /// The run has ended; gives what the command exits with.
+    ///
+    /// # Errors
+    /// When something could not be written.
+    pub(super) fn finish(mut self, end: RunEnd) -> Result<ExitCode, ExpectedError> {
+        let finished = RunFinished {
+            schema_version: SchemaVersion,
+            run_id: self.run_id.clone(),
+            passed: self.passed,
+            failed: self.failed,
+            skipped: self.skipped,
+            not_run: self.cases - self.passed - self.failed - self.skipped,
+            end,
+            wall_ns: self.began.elapsed().as_nanos() as u64,
+        };
+        self.tell(|reporters| reporters.run_finished(&finished));
+        if let Some(failure) = self.failure {
+            return Err(ExpectedError::Report(failure));
+        }
+        Ok(match end {
+            RunEnd::Interrupted => ExitCode::Interrupted,
+            _ if self.compile_failed > 0 => ExitCode::BuildFailed,
+            _ if self.failed > 0 => ExitCode::BenchmarkFailed,
+            _ => ExitCode::Success,
+        })
+    }
+
+    fn tell(&mut self, what: impl FnOnce(&mut Reporters) -> Result<(), OutputError>) {
+        if let Err(failure) = what(&mut self.reporters) {
+            self.failure.get_or_insert(failure);
+        }
+    }
+}
+
+fn terminal_options(options: &RunOptions) -> TerminalOptions {
+    let color = match options.output.color {
+        Color::Auto => report::Color::Auto,
+        Color::Always => report::Color::Always,
+        Color::Never => report::Color::Never,
+    };
+    let fitting = TerminalOptions::of_stdout(color);
+    match options.output.verbosity {
+        Verbosity::Quiet => TerminalOptions {
+            progress: ProgressDisplay::Hidden,
+            detail: Detail::Brief,
+            ..fitting
+        },
+        Verbosity::Normal => fitting,
+        Verbosity::Verbose => TerminalOptions {
+            detail: Detail::Full,
+            ..fitting
+        },
+    }
+}
+
+/// Sixteen random hexadecimal digits; the time where the system has no randomness to give.
+fn run_id() -> String {
+    let number = getrandom::u64().unwrap_or_else(|_| jiff::Timestamp::now().as_nanosecond() as u64);
+    format!("{number:016x}")
+}

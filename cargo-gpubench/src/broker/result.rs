@@ -1,0 +1,155 @@
+//! What was measured, as the record of a case.
+
+use gpubench::catalog::{Recording, Role, Tensor};
+
+use super::measure::Measured;
+use crate::report::{
+    BenchmarkComplete, Check, Conservation, ElementValue, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts,
+    WrongElement,
+};
+use crate::stats::Summary;
+use crate::verdict::WindowEvidence;
+use crate::window::WindowKind;
+use crate::wire::{NOWHERE, OutputFacts, WindowEnd};
+
+/// Fills a case's record in.
+pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, target_cv: f64) {
+    let Measured {
+        judgement,
+        windows,
+        warm_up,
+        samples_ns,
+        host_ns,
+        event_overhead_ns,
+        stop,
+    } = measured;
+    record.verdict = judgement.verdict;
+    record.cause = judgement.cause;
+    record.message = judgement.message;
+    record.grade = (!samples_ns.is_empty()).then_some(judgement.grade);
+    record.stats = Summary::of(&samples_ns).map(stats);
+    record.host_ns = host_time(&host_ns);
+    record.event_overhead_ns = event_overhead_ns;
+    record.stop = stop.map(|reason| Stop { reason, target_cv });
+    record.throughput = record.stats.as_ref().map_or_else(Throughput::default, |stats| {
+        Throughput::of(recording.work, stats.median_ns, Peaks::default())
+    });
+    record.checks = checks(recording, &windows, judgement.window);
+    record.windows = windows.len() as u64;
+    record.window_counts = count(&windows, warm_up);
+    record.distinct_inputs = windows.len() as u64;
+    record.conservation = conservation(&windows);
+    record.samples_ns = samples_ns;
+}
+
+fn stats(summary: Summary) -> Stats {
+    let Summary {
+        n,
+        median,
+        mean,
+        stddev,
+        cv,
+        min,
+        max,
+        q1,
+        q3,
+        ci95,
+    } = summary;
+    Stats {
+        n: n as u64,
+        median_ns: median,
+        mean_ns: mean,
+        stddev_ns: stddev,
+        cv,
+        min_ns: min,
+        max_ns: max,
+        q1_ns: q1,
+        q3_ns: q3,
+        ci95_ns: [ci95.low, ci95.high],
+    }
+}
+
+fn host_time(host_ns: &[f64]) -> Option<HostTime> {
+    let summary = Summary::of(host_ns)?;
+    Some(HostTime {
+        median_ns: summary.median,
+        min_ns: summary.min,
+        max_ns: summary.max,
+    })
+}
+
+fn count(windows: &[WindowEvidence], warm_up: usize) -> WindowCounts {
+    let sampled = &windows[warm_up.min(windows.len())..];
+    let early = |window: &&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck.number();
+    let early_check = sampled.iter().filter(early).count() as u64;
+    WindowCounts {
+        warm_up: warm_up as u64,
+        timed: sampled.len() as u64 - early_check,
+        early_check,
+    }
+}
+
+/// One check for every output: of the window that decided, or the largest errors over all windows.
+fn checks(recording: &Recording, windows: &[WindowEvidence], decisive: Option<usize>) -> Vec<Check> {
+    let checked = |window: &&WindowEvidence| window.facts.end == WindowEnd::Checked as u32;
+    let outputs = recording
+        .tensors
+        .iter()
+        .filter(|tensor| matches!(tensor.role, Role::Output | Role::InOut));
+    outputs
+        .enumerate()
+        .filter_map(|(position, tensor)| {
+            let shown = match decisive {
+                Some(decisive) => windows.get(decisive).filter(checked)?.facts.outputs().get(position)?,
+                None => {
+                    let all = windows
+                        .iter()
+                        .filter(checked)
+                        .filter_map(|window| window.facts.outputs().get(position));
+                    all.max_by(|a, b| a.max_rel.total_cmp(&b.max_rel))?
+                }
+            };
+            Some(check(tensor, shown))
+        })
+        .collect()
+}
+
+fn check(tensor: &Tensor, output: &OutputFacts) -> Check {
+    let somewhere = |index: u64| (index != NOWHERE).then_some(index);
+    Check {
+        output: tensor.name.clone(),
+        elements: output.elements,
+        matched: output.matched,
+        max_abs_error: Some(output.max_abs),
+        max_rel_error: Some(output.max_rel),
+        worst_index: somewhere(output.worst),
+        shape: tensor.shape.clone(),
+        first_wrong: somewhere(output.first_wrong).map(|index| WrongElement {
+            index,
+            expected: ElementValue::from_bits(tensor.dtype, output.expected_bits),
+            got: ElementValue::from_bits(tensor.dtype, output.got_bits),
+        }),
+    }
+}
+
+/// Means over the timed windows of what the worker claims and of what the referee's clock saw. Nothing is subtracted from either.
+fn conservation(windows: &[WindowEvidence]) -> Option<Conservation> {
+    let timed = windows.iter().filter(|window| {
+        window.facts.kind == WindowKind::Timed.number() && window.facts.end == WindowEnd::Checked as u32
+    });
+    let pairs: Vec<(f64, f64)> = timed
+        .filter_map(|window| {
+            let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns);
+            Some((window.claim.as_deref()?.elapsed_ns, observed as f64))
+        })
+        .collect();
+    if pairs.is_empty() {
+        return None;
+    }
+    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
+    Some(Conservation {
+        claimed_ns: mean(|pair| pair.0),
+        observed_ns: mean(|pair| pair.1),
+        bound_ns: None,
+    })
+}

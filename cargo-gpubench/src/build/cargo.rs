@@ -1,0 +1,113 @@
+//! Cargo as a child process.
+#![forbid(unsafe_code)]
+
+use std::{
+    env,
+    ffi::OsString,
+    os::unix::process::ExitStatusExt,
+    process::{Command, ExitStatus, Stdio},
+};
+
+use rustix::process::Signal;
+
+use super::{
+    FeatureSelection, ManifestOptions,
+    options::{CargoColor, CargoProgress},
+};
+
+/// The cargo that runs us, or the one in `PATH`.
+///
+/// Cargo names itself in `CARGO`; finding another one would mix toolchains under `cargo +nightly gpubench`.
+#[derive(Clone, Debug)]
+pub(super) struct Cargo {
+    program: OsString,
+}
+
+impl Cargo {
+    pub(super) fn from_environment() -> Self {
+        Self {
+            program: env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")),
+        }
+    }
+
+    /// What is started, for messages.
+    pub(super) fn program(&self) -> String {
+        self.program.to_string_lossy().into_owned()
+    }
+
+    /// `cargo VERB` that reads nothing from the terminal.
+    pub(super) fn command(&self, verb: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(verb).stdin(Stdio::null());
+        command
+    }
+}
+
+/// Adds the options of one area to a cargo command.
+pub(super) trait CargoArguments {
+    /// Adds them.
+    fn add_to(&self, command: &mut Command);
+}
+
+impl CargoArguments for ManifestOptions {
+    fn add_to(&self, command: &mut Command) {
+        let Self {
+            manifest_path,
+            lock_flags,
+            config,
+        } = self;
+        if let Some(path) = manifest_path {
+            command.arg("--manifest-path").arg(path);
+        }
+        command.args(lock_flags);
+        for config in config {
+            command.arg("--config").arg(config);
+        }
+    }
+}
+
+impl CargoArguments for FeatureSelection {
+    fn add_to(&self, command: &mut Command) {
+        let Self {
+            features,
+            default_features,
+        } = self;
+        command.args(default_features.flags());
+        if !features.is_empty() {
+            command.arg("--features").arg(features.join(","));
+        }
+    }
+}
+
+impl CargoArguments for CargoColor {
+    fn add_to(&self, command: &mut Command) {
+        command.arg("--color").arg(self.as_str());
+    }
+}
+
+impl CargoArguments for CargoProgress {
+    fn add_to(&self, command: &mut Command) {
+        if *self == Self::Quiet {
+            command.arg("--quiet");
+        }
+    }
+}
+
+/// Whether a child ended because of the signal that Ctrl-C sends, or of a request to terminate.
+pub(super) fn stopped_by_interrupt(status: ExitStatus) -> bool {
+    let signals = [Signal::INT, Signal::TERM].map(Signal::as_raw);
+    status.signal().is_some_and(|signal| signals.contains(&signal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn being_interrupted_is_told_from_failing() {
+        assert!(stopped_by_interrupt(ExitStatus::from_raw(2)));
+        assert!(stopped_by_interrupt(ExitStatus::from_raw(15)));
+        assert!(!stopped_by_interrupt(ExitStatus::from_raw(101 << 8)));
+        assert!(!stopped_by_interrupt(ExitStatus::from_raw(9)));
+    }
+}

@@ -1,0 +1,239 @@
+//! The libraries of the selected packages as cdylibs.
+#![forbid(unsafe_code)]
+
+use std::{
+    process::Command,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::{Artifact, CrateType, Package};
+
+use super::{
+    BuildError, BuildNotice, BuildOptions, Profile,
+    cargo::{Cargo, CargoArguments, stopped_by_interrupt},
+    cargo_messages::{BuildingCargo, Outputs},
+    compiler::Compiler,
+    entry_symbol::{EntryPoint, find_entry_point},
+    metadata::Workspace,
+    select::{Request, SelectedPackage, select_packages},
+};
+
+/// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own `[profile.gpubench]` adds.
+///
+/// `cargo rustc --profile bench` itself would build a test harness instead of a library.
+const PROFILE: &str = "gpubench";
+const PROFILE_CONFIG: &str = r#"profile.gpubench.inherits="bench""#;
+
+/// What a build yields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// The libraries with benchmarks, in workspace order; at least one.
+    pub libraries: Vec<BuiltLibrary>,
+    /// Cargo's target directory, where the tool may keep its own caches too.
+    pub target_directory: Utf8PathBuf,
+    /// What was odd.
+    pub notices: Vec<BuildNotice>,
+}
+
+/// The library of one package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuiltLibrary {
+    /// Name of the package.
+    pub package: String,
+    /// Name of its library in Rust, as `module_path!` has it.
+    pub crate_name: String,
+    /// Its version.
+    pub version: String,
+    /// The directory of its manifest.
+    pub root: Utf8PathBuf,
+    /// The shared library.
+    pub library: Utf8PathBuf,
+    /// Where the libraries it needs are: for `LD_LIBRARY_PATH` of a process that loads it, before what is there already.
+    pub library_path: Vec<Utf8PathBuf>,
+}
+
+/// Builds the library of every selected package that can have benchmarks. Diagnostics go to standard error as cargo prints them.
+///
+/// A set `interrupted` ends the build; the caller sets it from its signal handlers.
+///
+/// # Errors
+///
+/// Cargo cannot be started or fails, the selection names no suitable package, no library has benchmarks, or the build was interrupted.
+pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result<Built, BuildError> {
+    let cargo = Cargo::from_environment();
+    let compiler = Compiler::ask()?;
+    let workspace = Workspace::load(&cargo, &compiler, options)?;
+    let selected = select_packages(&workspace, &options.packages)?;
+    let packages: Vec<_> = selected.packages.iter().map(|selected| selected.package).collect();
+
+    let mut notices = selected.notices;
+    let mut libraries = Vec::new();
+    for SelectedPackage { package, request } in selected.packages {
+        let build = CdylibBuild {
+            cargo: &cargo,
+            workspace: &workspace,
+            options,
+            package,
+        };
+        let outputs = build.run(&packages, interrupted)?;
+        let library = outputs.into_library(&build, compiler.library_directory())?;
+        match (find_entry_point(&library.library)?, request) {
+            (EntryPoint::Exported, _) => libraries.push(library),
+            (EntryPoint::Absent, Request::AmongOthers) if packages.len() > 1 => {
+                notices.push(BuildNotice::NoBenchmarks {
+                    package: library.package,
+                });
+            }
+            (EntryPoint::Absent, _) => {
+                return Err(BuildError::NoBenchmarks {
+                    package: library.package,
+                });
+            }
+        }
+    }
+    if libraries.is_empty() {
+        return Err(BuildError::NoBenchmarksAnywhere);
+    }
+    Ok(Built {
+        libraries,
+        target_directory: workspace.target_directory().to_owned(),
+        notices,
+    })
+}
+
+/// One run of `cargo rustc`.
+struct CdylibBuild<'a> {
+    cargo: &'a Cargo,
+    workspace: &'a Workspace,
+    options: &'a BuildOptions,
+    package: &'a Package,
+}
+
+impl CdylibBuild<'_> {
+    fn command(&self, selected: &[&Package]) -> Command {
+        let BuildOptions {
+            packages: _,
+            features,
+            manifest,
+            compilation,
+            output,
+        } = self.options;
+        let mut command = self.cargo.command("rustc");
+        command.args(["--lib", "--crate-type", "cdylib", "--package", &self.package.id.repr]);
+        match &compilation.profile {
+            Profile::Gpubench => command.args(["--config", PROFILE_CONFIG, "--profile", PROFILE]),
+            Profile::Named(name) => command.args(["--profile", name]),
+        };
+        if let Some(jobs) = &compilation.jobs {
+            command.args(["--jobs", jobs]);
+        }
+        if compilation.target_dir.is_some() {
+            command.arg("--target-dir").arg(self.workspace.target_directory());
+        }
+        manifest.add_to(&mut command);
+        features.for_package(self.package, selected).add_to(&mut command);
+        output.color.add_to(&mut command);
+        output.progress.add_to(&mut command);
+        command.args(["--message-format", "json-render-diagnostics"]);
+        command
+    }
+
+    fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {
+        let cargo = BuildingCargo::start(self.command(selected)).map_err(|source| BuildError::CargoNotStarted {
+            program: self.cargo.program(),
+            source,
+        })?;
+        let (outputs, status) = cargo.listen(interrupted).map_err(|source| BuildError::CargoLost {
+            program: self.cargo.program(),
+            source,
+        })?;
+        if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
+            Err(BuildError::Interrupted)
+        } else if status.success() {
+            Ok(outputs)
+        } else {
+            Err(BuildError::Failed {
+                package: self.package.name.to_string(),
+                status,
+            })
+        }
+    }
+}
+
+impl Outputs {
+    fn into_library(self, build: &CdylibBuild<'_>, compiler_libraries: &Utf8Path) -> Result<BuiltLibrary, BuildError> {
+        let package = build.package;
+        let (artifact, library) = self.shared_library_of(package).ok_or_else(|| BuildError::NoLibrary {
+            package: package.name.to_string(),
+        })?;
+        Ok(BuiltLibrary {
+            package: package.name.to_string(),
+            crate_name: artifact.target.name.replace('-', "_"),
+            version: package.version.to_string(),
+            root: package.manifest_path.parent().unwrap_or(Utf8Path::new("/")).to_owned(),
+            library: library.to_owned(),
+            library_path: self.library_path(build.workspace, library, compiler_libraries),
+        })
+    }
+
+    fn shared_library_of(&self, package: &Package) -> Option<(&Artifact, &Utf8Path)> {
+        let is_cdylib = |artifact: &&Artifact| {
+            artifact.package_id == package.id && artifact.target.crate_types.contains(&CrateType::CDyLib)
+        };
+        self.artifacts.iter().filter(is_cdylib).find_map(|artifact| {
+            let file = artifact.filenames.iter().find(|file| file.extension() == Some("so"))?;
+            Some((artifact, file.as_path()))
+        })
+    }
+
+    /// As `cargo run` sets it: what build scripts link from inside the build, the library's own directory, the compiler's libraries.
+    fn library_path(
+        &self,
+        workspace: &Workspace,
+        library: &Utf8Path,
+        compiler_libraries: &Utf8Path,
+    ) -> Vec<Utf8PathBuf> {
+        let linked = self
+            .build_scripts
+            .iter()
+            .flat_map(|script| &script.linked_paths)
+            .map(|path| without_kind(path));
+        let linked = linked.filter(|path| workspace.is_build_output(path) && path.is_dir());
+        let own = library
+            .parent()
+            .into_iter()
+            .flat_map(|directory| [directory.join("deps"), directory.to_owned()]);
+        let mut path: Vec<Utf8PathBuf> = Vec::new();
+        for directory in linked
+            .map(Utf8Path::to_owned)
+            .chain(own)
+            .chain([compiler_libraries.to_owned()])
+        {
+            if !path.contains(&directory) {
+                path.push(directory);
+            }
+        }
+        path
+    }
+}
+
+/// `native=/dir` as a build script printed it, without the kind.
+fn without_kind(path: &Utf8Path) -> &Utf8Path {
+    const KINDS: [&str; 5] = ["dependency", "crate", "native", "framework", "all"];
+    match path.as_str().split_once('=') {
+        Some((kind, directory)) if KINDS.contains(&kind) => Utf8Path::new(directory),
+        _ => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_link_path_is_taken_off() {
+        assert_eq!(without_kind(Utf8Path::new("native=/w/target/out")), "/w/target/out");
+        assert_eq!(without_kind(Utf8Path::new("/w/a=b")), "/w/a=b");
+    }
+}

@@ -1,0 +1,55 @@
+//! Whether a built library has benchmarks, read from its symbol table: it is not loaded, since its constructors would run.
+#![forbid(unsafe_code)]
+
+use camino::Utf8Path;
+use gpubench::abi::ENTRY_SYMBOL;
+use object::{Object, ObjectSymbol};
+
+use super::BuildError;
+
+/// Whether a library exports the runtime's entry point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EntryPoint {
+    /// It does.
+    Exported,
+    /// It does not: nothing in it refers to the runtime, so the linker left the runtime out.
+    Absent,
+}
+
+/// Reads the dynamic symbols of `library`.
+///
+/// # Errors
+///
+/// The file cannot be read or is no shared library.
+pub(super) fn find_entry_point(library: &Utf8Path) -> Result<EntryPoint, BuildError> {
+    let unreadable = |source| BuildError::LibraryUnreadable {
+        library: library.to_owned(),
+        source,
+    };
+    let bytes = fs_err::read(library).map_err(|error| unreadable(error.into()))?;
+    let file = object::File::parse(&*bytes).map_err(|error| unreadable(error.into()))?;
+    let exported = file
+        .dynamic_symbols()
+        .any(|symbol| symbol.is_definition() && symbol.name_bytes() == Ok(ENTRY_SYMBOL.as_bytes()));
+    Ok(if exported {
+        EntryPoint::Exported
+    } else {
+        EntryPoint::Absent
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_file_is_no_library() {
+        let file = tempfile::Builder::new().suffix(".so").tempfile().expect("a file");
+        fs_err::write(file.path(), "not a library").expect("written");
+        let path = Utf8Path::from_path(file.path()).expect("a UTF-8 path");
+        assert!(matches!(
+            find_entry_point(path),
+            Err(BuildError::LibraryUnreadable { .. })
+        ));
+    }
+}

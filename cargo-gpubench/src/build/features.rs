@@ -1,0 +1,119 @@
+//! Features of the packages that are built.
+#![forbid(unsafe_code)]
+
+use cargo_metadata::Package;
+
+/// Which features are on: cargo's options of the same names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FeatureSelection {
+    /// `--features`, one feature an entry: `simd`, `package/simd`.
+    pub features: Vec<String>,
+    /// What is on without being named.
+    pub default_features: DefaultFeatures,
+}
+
+/// What is on without being named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DefaultFeatures {
+    /// A package's default features.
+    #[default]
+    Default,
+    /// `--no-default-features`: nothing.
+    None,
+    /// `--all-features`: everything.
+    All,
+}
+
+impl DefaultFeatures {
+    /// As cargo spells it.
+    pub(super) fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Default => &[],
+            Self::None => &["--no-default-features"],
+            Self::All => &["--all-features"],
+        }
+    }
+}
+
+impl FeatureSelection {
+    /// Splits cargo's lists: features are separated by commas or spaces.
+    pub fn split(lists: &[String]) -> Vec<String> {
+        lists
+            .iter()
+            .flat_map(|list| list.split([',', ' ']))
+            .filter(|feature| !feature.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// The selection for one package of several.
+    ///
+    /// Cargo wants a feature to exist in at least one of the packages it builds at a time; here it builds one at a time, so each gets
+    /// the features it knows. A feature nobody knows goes to everyone: cargo then says so in its own words.
+    pub(super) fn for_package(&self, package: &Package, selected: &[&Package]) -> Self {
+        let known_here = |feature: &String| {
+            knows_feature(package, feature) || !selected.iter().any(|other| knows_feature(other, feature))
+        };
+        Self {
+            features: self
+                .features
+                .iter()
+                .filter(|feature| known_here(feature))
+                .cloned()
+                .collect(),
+            default_features: self.default_features,
+        }
+    }
+}
+
+fn knows_feature(package: &Package, feature: &str) -> bool {
+    let Some((owner, feature_of_owner)) = feature.split_once('/') else {
+        return package.features.contains_key(feature);
+    };
+    let owner = owner.trim_end_matches('?');
+    if owner == package.name.as_str() {
+        return package.features.contains_key(feature_of_owner);
+    }
+    package
+        .dependencies
+        .iter()
+        .any(|dependency| dependency.rename.as_ref().unwrap_or(&dependency.name) == owner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::metadata::sample::package;
+
+    fn selection(features: &[&str]) -> FeatureSelection {
+        FeatureSelection {
+            features: features.iter().map(|f| f.to_string()).collect(),
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn each_package_gets_the_features_it_knows() {
+        let a = package("a", serde_json::json!({ "features": { "fast": [] } }));
+        let b = package("b", serde_json::json!({ "features": { "wide": [] } }));
+        let all = [&a, &b];
+        let asked = selection(&["fast", "b/wide"]);
+        assert_eq!(asked.for_package(&a, &all), selection(&["fast"]));
+        assert_eq!(asked.for_package(&b, &all), selection(&["b/wide"]));
+    }
+
+    #[test]
+    fn a_feature_nobody_knows_goes_to_everyone_so_that_cargo_explains_it() {
+        let a = package("a", serde_json::json!({}));
+        let b = package("b", serde_json::json!({}));
+        assert_eq!(selection(&["typo"]).for_package(&b, &[&a, &b]), selection(&["typo"]));
+    }
+
+    #[test]
+    fn lists_are_split_at_commas_and_spaces() {
+        assert_eq!(
+            FeatureSelection::split(&["a,b c".to_owned(), " d".to_owned()]),
+            ["a", "b", "c", "d"]
+        );
+    }
+}

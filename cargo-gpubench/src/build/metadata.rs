@@ -1,0 +1,288 @@
+//! The workspace as `cargo metadata` describes it.
+#![forbid(unsafe_code)]
+
+use std::{
+    io::{self, Read, Write},
+    process::{ChildStderr, Stdio},
+    thread,
+};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
+
+use super::{
+    BuildError, BuildOptions,
+    cargo::{Cargo, CargoArguments, stopped_by_interrupt},
+    compiler::Compiler,
+    options::CargoColor,
+};
+
+/// The package that makes a library benchmarkable.
+pub(super) const RUNTIME_PACKAGE: &str = "gpubench-runtime";
+
+/// How cargo's resolver says that two packages claim the runtime's `links` key.
+const LINKS_CONFLICT: &str = "links to the native library `gpubench_runtime`";
+
+/// A resolved workspace.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    metadata: Metadata,
+    target_directory: Utf8PathBuf,
+}
+
+impl Workspace {
+    /// Asks cargo.
+    ///
+    /// # Errors
+    ///
+    /// Cargo does not start or fails, several versions of the runtime are in the graph.
+    pub(super) fn load(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<Self, BuildError> {
+        let answer = ask_cargo(cargo, compiler, options)?;
+        let metadata: Metadata =
+            serde_json::from_str(&answer).map_err(|source| BuildError::MetadataUnreadable { source })?;
+        refuse_several_runtimes(&metadata)?;
+        let target_directory = match &options.compilation.target_dir {
+            Some(directory) => absolute(directory)?,
+            None => metadata.target_directory.clone(),
+        };
+        Ok(Self {
+            metadata,
+            target_directory,
+        })
+    }
+
+    /// Where cargo puts what it builds, and where the tool may keep its caches.
+    pub(super) fn target_directory(&self) -> &Utf8Path {
+        &self.target_directory
+    }
+
+    /// Whether a directory belongs to this build, so that libraries in it may be loaded.
+    pub(super) fn is_build_output(&self, directory: &Utf8Path) -> bool {
+        let build_directory = self.metadata.build_directory.as_deref();
+        directory.starts_with(&self.target_directory)
+            || build_directory.is_some_and(|build| directory.starts_with(build))
+    }
+
+    /// Every package of the workspace.
+    pub(super) fn members(&self) -> Vec<&Package> {
+        self.metadata.workspace_packages()
+    }
+
+    /// The packages cargo builds when none is named.
+    ///
+    /// # Errors
+    ///
+    /// Cargo is older than 1.71 and does not say.
+    pub(super) fn default_members(&self) -> Result<Vec<&Package>, BuildError> {
+        if !self.metadata.workspace_default_members.is_available() {
+            return Err(BuildError::MetadataIncomplete {
+                what: "the default members (cargo 1.71 or later has them)",
+            });
+        }
+        Ok(self.metadata.workspace_default_packages())
+    }
+
+    /// Whether a package depends on the runtime directly and not only for its tests.
+    pub(super) fn depends_on_runtime(&self, package: &PackageId) -> bool {
+        let resolve = self.metadata.resolve.as_ref();
+        let node = resolve.and_then(|resolve| resolve.nodes.iter().find(|node| node.id == *package));
+        node.is_some_and(|node| {
+            node.deps.iter().any(|dependency| {
+                dependency
+                    .dep_kinds
+                    .iter()
+                    .any(|kind| kind.kind == DependencyKind::Normal)
+                    && self.metadata[&dependency.pkg].name.as_str() == RUNTIME_PACKAGE
+            })
+        })
+    }
+
+    #[cfg(test)]
+    pub(super) fn from_metadata(metadata: Metadata) -> Self {
+        Self {
+            target_directory: metadata.target_directory.clone(),
+            metadata,
+        }
+    }
+}
+
+fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> {
+    camino::absolute_utf8(directory).map_err(|source| BuildError::TargetDirectory {
+        directory: directory.to_owned(),
+        source,
+    })
+}
+
+/// Runs `cargo metadata`. Its standard error goes on to ours while it runs, and is read for the conflict we know how to explain.
+///
+/// Without a platform cargo would want the packages of every platform, and `--offline` would fail for want of some never built here.
+fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<String, BuildError> {
+    let lost = |source| BuildError::CargoLost {
+        program: cargo.program(),
+        source,
+    };
+    let mut command = cargo.command("metadata");
+    command.args(["--format-version", "1", "--filter-platform", compiler.host()]);
+    options.manifest.add_to(&mut command);
+    options.features.add_to(&mut command);
+    options.output.progress.add_to(&mut command);
+    color_through_a_pipe(options.output.color).add_to(&mut command);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+
+    let mut child = command.spawn().map_err(|source| BuildError::CargoNotStarted {
+        program: cargo.program(),
+        source,
+    })?;
+    let errors = child.stderr.take().map(|stderr| thread::spawn(move || pass_on(stderr)));
+    let mut answer = String::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_string(&mut answer).map_err(lost)?;
+    }
+    let status = child.wait().map_err(lost)?;
+    let errors = errors.and_then(|reader| reader.join().ok()).unwrap_or_default();
+
+    if status.success() {
+        Ok(answer)
+    } else if stopped_by_interrupt(status) {
+        Err(BuildError::Interrupted)
+    } else if errors.contains(LINKS_CONFLICT) {
+        Err(BuildError::SeveralRuntimes { versions: Vec::new() })
+    } else {
+        Err(BuildError::MetadataFailed { status })
+    }
+}
+
+/// Cargo sees a pipe where our standard error is, so what it would find out is found out for it.
+fn color_through_a_pipe(color: CargoColor) -> CargoColor {
+    match color {
+        CargoColor::Auto => match anstream::AutoStream::choice(&io::stderr()) {
+            anstream::ColorChoice::Never => CargoColor::Never,
+            _ => CargoColor::Always,
+        },
+        decided => decided,
+    }
+}
+
+/// Copies a child's standard error to ours and returns it without colours.
+fn pass_on(mut stderr: ChildStderr) -> String {
+    let mut seen = Vec::new();
+    let mut buffer = [0; 4096];
+    // A read error ends the copy like the end of the stream: the exit status says whether cargo was content.
+    while let Ok(count @ 1..) = stderr.read(&mut buffer) {
+        let _ = io::stderr().write_all(&buffer[..count]);
+        seen.extend_from_slice(&buffer[..count]);
+    }
+    anstream::adapter::strip_str(&String::from_utf8_lossy(&seen)).to_string()
+}
+
+fn refuse_several_runtimes(metadata: &Metadata) -> Result<(), BuildError> {
+    let versions: Vec<_> = metadata
+        .packages
+        .iter()
+        .filter(|package| package.name.as_str() == RUNTIME_PACKAGE)
+        .map(|package| package.version.to_string())
+        .collect();
+    match versions.len() {
+        0 | 1 => Ok(()),
+        _ => Err(BuildError::SeveralRuntimes { versions }),
+    }
+}
+
+/// Hand-made metadata for tests.
+#[cfg(test)]
+pub(super) mod sample {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The identifier of a member `name`.
+    pub(crate) fn id(name: &str) -> String {
+        format!("path+file:///w/{name}#0.1.0")
+    }
+
+    fn package_json(name: &str, fields: Value) -> Value {
+        let mut package = json!({
+            "name": name, "version": "0.1.0", "id": id(name), "source": null,
+            "dependencies": [], "features": {}, "manifest_path": format!("/w/{name}/Cargo.toml"),
+            "targets": [target("lib")],
+        });
+        for (key, value) in fields.as_object().expect("fields are an object") {
+            package[key] = value.clone();
+        }
+        package
+    }
+
+    /// A target of one kind.
+    pub(crate) fn target(kind: &str) -> Value {
+        json!({ "name": "x", "kind": [kind], "crate_types": [kind], "src_path": "/w/x.rs", "edition": "2024" })
+    }
+
+    /// A package of version 0.1.0 with a library; `fields` replaces what it would have.
+    pub(crate) fn package(name: &str, fields: Value) -> Package {
+        serde_json::from_value(package_json(name, fields)).expect("a package")
+    }
+
+    /// A workspace of packages, given by name, the kind of their dependency on the runtime if they have one, and replaced fields.
+    pub(crate) fn workspace(packages: &[(&str, Option<Value>, Value)], default_members: &[&str]) -> Workspace {
+        let members: Vec<_> = packages.iter().map(|(name, ..)| id(name)).collect();
+        let runtime = package_json(RUNTIME_PACKAGE, json!({}));
+        let all: Vec<_> = packages
+            .iter()
+            .map(|(name, _, fields)| package_json(name, fields.clone()))
+            .chain([runtime])
+            .collect();
+        let nodes: Vec<_> = packages
+            .iter()
+            .map(|(name, kind, _)| {
+                let deps: Vec<_> = kind
+                    .iter()
+                    .map(|kind| {
+                        json!({ "name": "gpubench", "pkg": id(RUNTIME_PACKAGE), "dep_kinds": [{ "kind": kind, "target": null }] })
+                    })
+                    .collect();
+                json!({ "id": id(name), "deps": deps, "dependencies": [], "features": [] })
+            })
+            .collect();
+        let metadata = json!({
+            "packages": all, "workspace_members": members,
+            "workspace_default_members": default_members.iter().map(|name| id(name)).collect::<Vec<_>>(),
+            "resolve": { "nodes": nodes, "root": null }, "workspace_root": "/w", "target_directory": "/w/target",
+            "version": 1, "metadata": null,
+        });
+        Workspace::from_metadata(serde_json::from_value(metadata).expect("metadata"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn two_runtime_versions_in_one_graph_are_refused() {
+        let two = json!({ "name": RUNTIME_PACKAGE, "version": "0.2.0" });
+        let workspace = sample::workspace(&[("other-runtime", None, two)], &[]);
+        let error = refuse_several_runtimes(&workspace.metadata).expect_err("two versions");
+        assert_eq!(
+            error.to_string(),
+            "several versions of `gpubench-runtime` are in one dependency graph (0.2.0, 0.1.0)"
+        );
+    }
+
+    #[test]
+    fn only_a_normal_dependency_on_the_runtime_counts() {
+        let workspace = sample::workspace(
+            &[
+                ("normal", Some(json!(null)), json!({})),
+                ("dev", Some(json!("dev")), json!({})),
+                ("none", None, json!({})),
+            ],
+            &[],
+        );
+        let depends = |name: &str| workspace.depends_on_runtime(&PackageId { repr: sample::id(name) });
+        assert!(depends("normal"));
+        assert!(!depends("dev"));
+        assert!(!depends("none"));
+    }
+}

@@ -1,0 +1,271 @@
+//! Package specifications as cargo's `--package` and `--exclude` take them.
+#![forbid(unsafe_code)]
+
+use std::{fmt, str::FromStr};
+
+use cargo_metadata::{Package, semver::Version};
+use regex::Regex;
+use thiserror::Error;
+
+/// Names one package, or with a pattern several: `suite`, `suite@0.1`, `kernels-*`, `path+file:///…#suite@0.1.0`.
+#[derive(Clone, Debug)]
+pub struct PackageSpec {
+    text: String,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// A name and the leading components of a version.
+    Name {
+        name: String,
+        version: Option<VersionPrefix>,
+    },
+    /// A shell pattern over names.
+    Pattern(Regex),
+    /// A package identifier, perhaps without its kind or its fragment.
+    Url {
+        kind: Option<String>,
+        url: String,
+        name: Option<String>,
+        version: Option<VersionPrefix>,
+    },
+}
+
+/// The leading components of a version; a full version includes its pre-release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum VersionPrefix {
+    Full(Version),
+    Components(Vec<u64>),
+}
+
+/// A text that names no package.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InvalidPackageSpec {
+    /// Nothing where a name should be.
+    #[error("a package has a name")]
+    Empty,
+    /// Not a version.
+    #[error("`{0}` is not a version")]
+    Version(String),
+    /// Not a pattern.
+    #[error("`{0}` is not a pattern: `*` stands for any text, `?` for a letter, `[ab]` for one of several")]
+    Pattern(String),
+}
+
+impl PackageSpec {
+    /// Whether a package is meant.
+    pub(super) fn fits(&self, package: &Package) -> bool {
+        let has_name = |name: &str| package.name.as_str() == name;
+        match &self.form {
+            Form::Name { name, version } => has_name(name) && fits_version(version.as_ref(), &package.version),
+            Form::Pattern(pattern) => pattern.is_match(&package.name),
+            Form::Url {
+                kind,
+                url,
+                name,
+                version,
+            } => {
+                let (its_kind, its_url, _) = split_url(&package.id.repr);
+                (kind.is_none() || kind.as_deref() == its_kind)
+                    && url == its_url
+                    && name.as_deref().is_none_or(has_name)
+                    && fits_version(version.as_ref(), &package.version)
+            }
+        }
+    }
+
+    /// Whether it may mean several packages.
+    pub(super) fn is_pattern(&self) -> bool {
+        matches!(self.form, Form::Pattern(_))
+    }
+}
+
+impl fmt::Display for PackageSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for PackageSpec {
+    type Err = InvalidPackageSpec;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPackageSpec> {
+        let form = if text.contains("://") {
+            let (kind, url, fragment) = split_url(text);
+            let (name, version) = fragment.map_or(Ok((None, None)), parse_fragment)?;
+            Form::Url {
+                kind: kind.map(str::to_owned),
+                url: url.to_owned(),
+                name,
+                version,
+            }
+        } else if text.contains(['*', '?', '[', ']']) {
+            Form::Pattern(parse_pattern(text)?)
+        } else {
+            parse_name(text)?
+        };
+        Ok(Self {
+            text: text.to_owned(),
+            form,
+        })
+    }
+}
+
+/// `kind+url#fragment` in its parts.
+fn split_url(text: &str) -> (Option<&str>, &str, Option<&str>) {
+    let (address, fragment) = match text.split_once('#') {
+        Some((address, fragment)) => (address, Some(fragment)),
+        None => (text, None),
+    };
+    let scheme_end = address.find("://").unwrap_or(address.len());
+    match address[..scheme_end].find('+') {
+        Some(plus) => (Some(&address[..plus]), &address[plus + 1..], fragment),
+        None => (None, address, fragment),
+    }
+}
+
+/// `name`, `version`, `name@version`.
+fn parse_fragment(fragment: &str) -> Result<(Option<String>, Option<VersionPrefix>), InvalidPackageSpec> {
+    if fragment.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok((None, Some(fragment.parse()?)));
+    }
+    match parse_name(fragment)? {
+        Form::Name { name, version } => Ok((Some(name), version)),
+        Form::Pattern(_) | Form::Url { .. } => Err(InvalidPackageSpec::Pattern(fragment.to_owned())),
+    }
+}
+
+/// `name`, `name@version`, and `name:version` as older cargos wrote it.
+fn parse_name(text: &str) -> Result<Form, InvalidPackageSpec> {
+    let (name, version) = match text.split_once(['@', ':']) {
+        Some((name, version)) => (name, Some(version.parse()?)),
+        None => (text, None),
+    };
+    if name.is_empty() {
+        return Err(InvalidPackageSpec::Empty);
+    }
+    Ok(Form::Name {
+        name: name.to_owned(),
+        version,
+    })
+}
+
+/// A shell pattern as a regular expression. Names hold no `/`, so `**` is no different from `*`.
+fn parse_pattern(text: &str) -> Result<Regex, InvalidPackageSpec> {
+    let mut expression = String::from("^");
+    for c in text.chars() {
+        match c {
+            '*' => expression.push_str(".*"),
+            '?' => expression.push('.'),
+            '[' | ']' => expression.push(c),
+            '!' if expression.ends_with('[') => expression.push('^'),
+            '-' if expression.rfind('[') > expression.rfind(']') => expression.push('-'),
+            _ => expression.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    expression.push('$');
+    Regex::new(&expression).map_err(|_| InvalidPackageSpec::Pattern(text.to_owned()))
+}
+
+impl FromStr for VersionPrefix {
+    type Err = InvalidPackageSpec;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPackageSpec> {
+        if let Ok(version) = Version::parse(text) {
+            return Ok(Self::Full(version));
+        }
+        let components: Result<Vec<u64>, _> = text.split('.').map(str::parse).collect();
+        match components {
+            Ok(components) if components.len() < 3 => Ok(Self::Components(components)),
+            _ => Err(InvalidPackageSpec::Version(text.to_owned())),
+        }
+    }
+}
+
+fn fits_version(wanted: Option<&VersionPrefix>, version: &Version) -> bool {
+    match wanted {
+        None => true,
+        Some(VersionPrefix::Full(full)) => full.cmp_precedence(version).is_eq(),
+        Some(VersionPrefix::Components(components)) => {
+            version.pre.is_empty()
+                && components
+                    .iter()
+                    .zip([version.major, version.minor, version.patch])
+                    .all(|(a, b)| *a == b)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::build::metadata::sample::package;
+
+    fn fits(spec: &str, name: &str) -> bool {
+        spec.parse::<PackageSpec>()
+            .expect("a specification")
+            .fits(&package(name, json!({})))
+    }
+
+    #[test]
+    fn a_name_fits_exactly() {
+        assert!(fits("suite", "suite"));
+        assert!(!fits("suite", "suite-two"));
+        assert!(!fits("suite_two", "suite-two"));
+    }
+
+    #[test]
+    fn a_version_may_be_shortened() {
+        assert!(fits("suite@0.1.0", "suite"));
+        assert!(fits("suite@0.1", "suite"));
+        assert!(fits("suite:0", "suite"));
+        assert!(!fits("suite@0.2", "suite"));
+        assert!(!fits("suite@0.1.0-rc.1", "suite"));
+    }
+
+    #[test]
+    fn an_identifier_fits_with_and_without_kind_and_fragment() {
+        for spec in [
+            "path+file:///w/suite#0.1.0",
+            "path+file:///w/suite#suite@0.1.0",
+            "file:///w/suite",
+            "file:///w/suite#suite",
+        ] {
+            assert!(fits(spec, "suite"), "{spec}");
+        }
+        for spec in [
+            "git+file:///w/suite",
+            "file:///w/other",
+            "file:///w/suite#0.2.0",
+            "file:///w/suite#other",
+        ] {
+            assert!(!fits(spec, "suite"), "{spec}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_fits_like_a_shell_pattern() {
+        assert!(fits("kernel-*", "kernel-suite"));
+        assert!(fits("kernel-[a-f]?", "kernel-b2"));
+        assert!(fits("kernel-[!a-f]", "kernel-x"));
+        assert!(!fits("kernel-[!a-f]", "kernel-b"));
+        assert!(!fits("kernel.*", "kernel-suite"));
+        assert!(!fits("*-suite", "kernel-suite-two"));
+    }
+
+    #[test]
+    fn broken_specifications_are_refused() {
+        assert_eq!("".parse::<PackageSpec>().unwrap_err(), InvalidPackageSpec::Empty);
+        assert_eq!(
+            "a@one".parse::<PackageSpec>().unwrap_err(),
+            InvalidPackageSpec::Version("one".to_owned())
+        );
+        assert_eq!(
+            "a[".parse::<PackageSpec>().unwrap_err(),
+            InvalidPackageSpec::Pattern("a[".to_owned())
+        );
+    }
+}

@@ -1,0 +1,306 @@
+//! Which packages are built: cargo's own choice, less what cannot have benchmarks.
+#![forbid(unsafe_code)]
+
+use cargo_metadata::{Package, TargetKind};
+
+use super::{
+    BuildError, BuildNotice, PackageSpec, Unsuitable,
+    metadata::{RUNTIME_PACKAGE, Workspace},
+};
+use crate::closest::closest;
+
+/// Which packages of the workspace are asked for: cargo's options of the same names.
+#[derive(Clone, Debug, Default)]
+pub enum PackageSelection {
+    /// What cargo builds when nothing is named: the package of the current directory, or the default members.
+    #[default]
+    Default,
+    /// `--package`, at least once.
+    Named(Vec<PackageSpec>),
+    /// `--workspace`, less every `--exclude`.
+    Workspace {
+        /// `--exclude`.
+        exclude: Vec<PackageSpec>,
+    },
+}
+
+/// The packages to build.
+#[derive(Debug)]
+pub(super) struct Selected<'a> {
+    pub(super) packages: Vec<SelectedPackage<'a>>,
+    pub(super) notices: Vec<BuildNotice>,
+}
+
+/// A package to build.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SelectedPackage<'a> {
+    pub(super) package: &'a Package,
+    pub(super) request: Request,
+}
+
+/// How a package came to be selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    /// Its name was given, so that it has no benchmarks is an error.
+    ByName,
+    /// It is one of many, so that it has no benchmarks is nothing special.
+    AmongOthers,
+}
+
+/// Chooses the packages to build.
+///
+/// # Errors
+///
+/// A name that fits no package or several, a named package that cannot have benchmarks, none left.
+pub(super) fn select_packages<'a>(
+    workspace: &'a Workspace,
+    selection: &PackageSelection,
+) -> Result<Selected<'a>, BuildError> {
+    let (asked, notices) = asked_for(workspace, selection)?;
+    let mut packages = Vec::new();
+    let mut considered = Vec::new();
+    for selected in asked {
+        match (suitability(workspace, selected.package), selected.request) {
+            (Ok(()), _) => packages.push(selected),
+            (Err(reason), Request::ByName) => {
+                return Err(BuildError::Unsuitable {
+                    package: selected.package.name.to_string(),
+                    reason,
+                });
+            }
+            (Err(reason), Request::AmongOthers) => considered.push((selected.package.name.to_string(), reason)),
+        }
+    }
+    if packages.is_empty() {
+        return Err(BuildError::NoSuitablePackage { considered });
+    }
+    Ok(Selected { packages, notices })
+}
+
+type Asked<'a> = (Vec<SelectedPackage<'a>>, Vec<BuildNotice>);
+
+fn asked_for<'a>(workspace: &'a Workspace, selection: &PackageSelection) -> Result<Asked<'a>, BuildError> {
+    match selection {
+        PackageSelection::Default => Ok((among_others(workspace.default_members()?), Vec::new())),
+        PackageSelection::Named(specs) => Ok((named(&workspace.members(), specs)?, Vec::new())),
+        PackageSelection::Workspace { exclude } => Ok(all_but(workspace.members(), exclude)),
+    }
+}
+
+fn among_others(packages: Vec<&Package>) -> Vec<SelectedPackage<'_>> {
+    packages
+        .into_iter()
+        .map(|package| SelectedPackage {
+            package,
+            request: Request::AmongOthers,
+        })
+        .collect()
+}
+
+/// The named packages in workspace order, each once.
+fn named<'a>(members: &[&'a Package], specs: &[PackageSpec]) -> Result<Vec<SelectedPackage<'a>>, BuildError> {
+    for spec in specs {
+        refuse_unless_clear(members, spec)?;
+    }
+    let request = |package: &Package| {
+        let by_name = specs.iter().any(|spec| !spec.is_pattern() && spec.fits(package));
+        if by_name { Request::ByName } else { Request::AmongOthers }
+    };
+    Ok(members
+        .iter()
+        .filter(|package| specs.iter().any(|spec| spec.fits(package)))
+        .map(|package| SelectedPackage {
+            package,
+            request: request(package),
+        })
+        .collect())
+}
+
+fn refuse_unless_clear(members: &[&Package], spec: &PackageSpec) -> Result<(), BuildError> {
+    let fitting: Vec<_> = members.iter().filter(|package| spec.fits(package)).collect();
+    match fitting.len() {
+        0 => {
+            let names: Vec<_> = members.iter().map(|package| package.name.to_string()).collect();
+            let closest = closest(&spec.to_string(), names.iter().map(String::as_str)).map(str::to_owned);
+            Err(BuildError::PackageNotFound {
+                spec: spec.to_string(),
+                members: names,
+                closest,
+            })
+        }
+        2.. if !spec.is_pattern() => Err(BuildError::PackageAmbiguous {
+            spec: spec.to_string(),
+            candidates: fitting.iter().map(|package| package.id.repr.clone()).collect(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn all_but<'a>(members: Vec<&'a Package>, exclude: &[PackageSpec]) -> Asked<'a> {
+    let notices = exclude
+        .iter()
+        .filter(|spec| !members.iter().any(|package| spec.fits(package)))
+        .map(|spec| BuildNotice::ExcludedNotFound { spec: spec.to_string() })
+        .collect();
+    let kept = members
+        .into_iter()
+        .filter(|package| !exclude.iter().any(|spec| spec.fits(package)))
+        .collect();
+    (among_others(kept), notices)
+}
+
+/// Whether a package can have benchmarks, as far as its manifest says.
+fn suitability(workspace: &Workspace, package: &Package) -> Result<(), Unsuitable> {
+    if opted_out(package) {
+        return Err(Unsuitable::OptedOut);
+    }
+    let kinds = || package.targets.iter().flat_map(|target| &target.kind);
+    if kinds().any(|kind| *kind == TargetKind::ProcMacro) {
+        return Err(Unsuitable::ProcMacro);
+    }
+    if !kinds().any(is_library) {
+        return Err(Unsuitable::NoLibrary);
+    }
+    if package.name.as_str() == RUNTIME_PACKAGE {
+        return Err(Unsuitable::IsRuntime);
+    }
+    if !workspace.depends_on_runtime(&package.id) {
+        return Err(Unsuitable::NoRuntime);
+    }
+    Ok(())
+}
+
+/// `[package.metadata.gpubench] benchmarks = false`.
+fn opted_out(package: &Package) -> bool {
+    package
+        .metadata
+        .get("gpubench")
+        .and_then(|gpubench| gpubench.get("benchmarks"))
+        == Some(&false.into())
+}
+
+fn is_library(kind: &TargetKind) -> bool {
+    matches!(
+        kind,
+        TargetKind::Lib | TargetKind::RLib | TargetKind::DyLib | TargetKind::CDyLib | TargetKind::StaticLib
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::build::metadata::sample::{target, workspace};
+
+    const NORMAL: Option<Value> = Some(Value::Null);
+
+    fn specs(texts: &[&str]) -> Vec<PackageSpec> {
+        texts
+            .iter()
+            .map(|text| text.parse().expect("a specification"))
+            .collect()
+    }
+
+    fn sample() -> Workspace {
+        workspace(
+            &[
+                ("kernels", NORMAL, json!({})),
+                ("more-kernels", NORMAL, json!({})),
+                (
+                    "tool",
+                    NORMAL,
+                    json!({ "metadata": { "gpubench": { "benchmarks": false } } }),
+                ),
+                ("macros", NORMAL, json!({ "targets": [target("proc-macro")] })),
+                ("app", NORMAL, json!({ "targets": [target("bin")] })),
+                ("plain", None, json!({})),
+                ("tested", Some(json!("dev")), json!({})),
+            ],
+            &["kernels", "plain"],
+        )
+    }
+
+    fn names(workspace: &Workspace, selection: &PackageSelection) -> Vec<String> {
+        let selected = select_packages(workspace, selection).expect("a selection");
+        selected
+            .packages
+            .iter()
+            .map(|selected| selected.package.name.to_string())
+            .collect()
+    }
+
+    fn refusal(selection: &PackageSelection) -> BuildError {
+        select_packages(&sample(), selection).expect_err("a refusal")
+    }
+
+    #[test]
+    fn the_default_is_what_cargo_builds_by_default() {
+        assert_eq!(names(&sample(), &PackageSelection::Default), ["kernels"]);
+    }
+
+    #[test]
+    fn the_workspace_is_reduced_to_packages_that_can_have_benchmarks() {
+        assert_eq!(
+            names(&sample(), &PackageSelection::Workspace { exclude: vec![] }),
+            ["kernels", "more-kernels"]
+        );
+        let exclude = specs(&["kernels"]);
+        assert_eq!(
+            names(&sample(), &PackageSelection::Workspace { exclude }),
+            ["more-kernels"]
+        );
+    }
+
+    #[test]
+    fn an_exclude_that_fits_nothing_is_worth_a_warning() {
+        let workspace = sample();
+        let selection = PackageSelection::Workspace {
+            exclude: specs(&["typo"]),
+        };
+        let selected = select_packages(&workspace, &selection).expect("a selection");
+        assert_eq!(
+            selected.notices,
+            [BuildNotice::ExcludedNotFound {
+                spec: "typo".to_owned()
+            }]
+        );
+    }
+
+    #[test]
+    fn a_pattern_selects_quietly_and_a_name_insists() {
+        assert_eq!(
+            names(&sample(), &PackageSelection::Named(specs(&["*"]))),
+            ["kernels", "more-kernels"]
+        );
+        for (name, reason) in [
+            ("plain", Unsuitable::NoRuntime),
+            ("tested", Unsuitable::NoRuntime),
+            ("app", Unsuitable::NoLibrary),
+            ("macros", Unsuitable::ProcMacro),
+            ("tool", Unsuitable::OptedOut),
+        ] {
+            let error = refusal(&PackageSelection::Named(specs(&[name])));
+            assert!(
+                matches!(&error, BuildError::Unsuitable { package, reason: r } if package == name && *r == reason),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_package_names_the_one_that_was_meant() {
+        let error = refusal(&PackageSelection::Named(specs(&["kernel"])));
+        assert!(matches!(error, BuildError::PackageNotFound { closest: Some(name), .. } if name == "kernels"));
+    }
+
+    #[test]
+    fn no_package_left_says_why_each_was_left_out() {
+        let only_plain = workspace(&[("plain", None, json!({}))], &["plain"]);
+        let error = select_packages(&only_plain, &PackageSelection::Default).expect_err("nothing left");
+        assert!(matches!(
+            error,
+            BuildError::NoSuitablePackage { considered } if considered == [("plain".to_owned(), Unsuitable::NoRuntime)]
+        ));
+    }
+}

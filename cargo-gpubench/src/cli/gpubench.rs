@@ -1,0 +1,309 @@
+//! `cargo gpubench`.
+#![forbid(unsafe_code)]
+
+use std::env;
+
+use clap::Args;
+
+use super::{
+    UsageError,
+    cargo::CargoArguments,
+    measurement::MeasurementArguments,
+    output::{ColorArgument, OutputArguments},
+    selection::SelectionArguments,
+};
+use crate::broker::options::{Action, AfterFailure, Color, RunOptions};
+
+const HEADING: &str = "Run options";
+
+/// Every option of `cargo gpubench`.
+#[derive(Debug, Args)]
+#[command(version, display_name = "cargo-gpubench", after_help = EXIT_CODES)]
+pub struct GpubenchArguments {
+    #[command(flatten)]
+    selection: SelectionArguments,
+
+    /// Print the names of the selected cases, one a line, and run nothing
+    ///
+    /// Each name is one that `--exact` accepts. With several packages it has the package in front.
+    #[arg(long, help_heading = HEADING, conflicts_with = "no_run")]
+    list: bool,
+
+    /// Build the libraries and run nothing
+    ///
+    /// For machines that build for others, and to see whether everything compiles.
+    #[arg(long, help_heading = HEADING)]
+    no_run: bool,
+
+    /// Stop after the first benchmark that fails
+    ///
+    /// Without it the others still run. Either way the command exits with 100.
+    #[arg(long, help_heading = HEADING)]
+    fail_fast: bool,
+
+    #[command(flatten)]
+    measurement: MeasurementArguments,
+
+    #[command(flatten)]
+    output: OutputArguments,
+
+    #[command(flatten)]
+    cargo: CargoArguments,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 fine, 1 internal error, 2 usage, 4 nothing selected, 96 a device or compiler is missing, \
+100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 104 listing failed, \
+110 output could not be written, 130 interrupted";
+
+impl GpubenchArguments {
+    /// Checks what concerns several options at once, and says what is to be done.
+    ///
+    /// # Errors
+    ///
+    /// Options that make no sense, by themselves or together.
+    pub fn into_options(self) -> Result<RunOptions, UsageError> {
+        let Self {
+            selection,
+            list,
+            no_run,
+            fail_fast,
+            measurement,
+            output,
+            cargo,
+        } = self;
+        let (device, measurement) = measurement.into_options()?;
+        let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
+        let output = output.into_options(color);
+        Ok(RunOptions {
+            action: action(list, no_run),
+            cases: selection.into_selection()?,
+            build: cargo.into_options(&output),
+            device,
+            measurement,
+            after_failure: if fail_fast {
+                AfterFailure::Stop
+            } else {
+                AfterFailure::Continue
+            },
+            output,
+        })
+    }
+}
+
+/// clap admits at most one of the two.
+fn action(list: bool, no_run: bool) -> Action {
+    match (list, no_run) {
+        (true, _) => Action::List,
+        (_, true) => Action::Build,
+        _ => Action::Measure,
+    }
+}
+
+/// The option, else what cargo's own output does. A value that cargo would refuse is left for cargo to refuse.
+fn color(option: Option<ColorArgument>, cargo_term_color: Option<&str>) -> Color {
+    match (option, cargo_term_color) {
+        (Some(option), _) => option.into(),
+        (None, Some("always")) => Color::Always,
+        (None, Some("never")) => Color::Never,
+        (None, _) => Color::Auto,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clap::Parser;
+    use gpubench::catalog::DeviceKind;
+
+    use super::*;
+    use crate::{
+        broker::{
+            cases::{IgnoredSelection, NameFilter},
+            options::{DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput, Verbosity},
+        },
+        build::{CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
+        cli::{App, Verb},
+    };
+
+    fn parse(arguments: &[&str]) -> Result<GpubenchArguments, clap::Error> {
+        let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);
+        match App::try_parse_from(all)?.verb {
+            Verb::Gpubench(arguments) => Ok(*arguments),
+            other => panic!("another verb: {other:?}"),
+        }
+    }
+
+    fn options(arguments: &[&str]) -> RunOptions {
+        parse(arguments).expect("arguments").into_options().expect("options")
+    }
+
+    fn refusal(arguments: &[&str]) -> String {
+        match parse(arguments) {
+            Err(error) => {
+                assert_eq!(error.exit_code(), 2);
+                error.to_string()
+            }
+            Ok(arguments) => arguments.into_options().expect_err("a refusal").to_string(),
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_design() {
+        let options = options(&[]);
+        assert_eq!(options.action, Action::Measure);
+        assert_eq!(options.device.choice, DeviceChoice::Auto);
+        assert_eq!(options.measurement.seed, MasterSeed::Fresh);
+        assert_eq!(options.measurement.flush_bytes, 8 << 20);
+        let stopping = options.measurement.stopping;
+        assert_eq!(
+            (stopping.target_cv, stopping.min_samples, stopping.max_samples),
+            (0.01, 20, 1000)
+        );
+        assert_eq!(stopping.max_time, Duration::from_secs(2));
+        assert!(matches!(options.build.packages, PackageSelection::Default));
+        assert_eq!(options.build.compilation.profile, Profile::Gpubench);
+    }
+
+    #[test]
+    fn what_is_given_arrives() {
+        let options = options(&[
+            "grayscale",
+            "softmax",
+            "--skip",
+            "slow",
+            "--include-ignored",
+            "--axis",
+            "width=1,2",
+            "--device",
+            "cpu",
+            "--threads",
+            "2",
+            "--seed",
+            "0xff",
+            "--timeout",
+            "500ms",
+            "--reference-timeout",
+            "1min",
+            "--target-cv",
+            "0.5",
+            "--min-samples",
+            "5",
+            "--max-samples",
+            "6",
+            "--max-time",
+            "3s",
+            "--flush-bytes",
+            "1MiB",
+            "--fail-fast",
+            "--message-format",
+            "json",
+            "--color",
+            "never",
+            "-q",
+            "--export-csv",
+            "a.csv",
+            "--export-json",
+            "a.json",
+            "--no-capture",
+            "-F",
+            "a,b",
+            "--no-default-features",
+            "--workspace",
+            "--exclude",
+            "x",
+            "--cargo-profile",
+            "release",
+            "-j",
+            "3",
+            "--locked",
+            "--offline",
+        ]);
+        assert!(
+            matches!(&options.cases.names, NameFilter::Search { filters, skip } if filters.len() == 2 && skip.len() == 1)
+        );
+        assert_eq!(options.cases.ignored, IgnoredSelection::Include);
+        assert_eq!(options.cases.axes.len(), 1);
+        assert_eq!(options.device.choice, DeviceChoice::Kind(DeviceKind::Cpu));
+        assert_eq!(options.device.threads.map(|threads| threads.get()), Some(2));
+        let mut seed = [0; 32];
+        seed[31] = 0xff;
+        assert_eq!(options.measurement.seed, MasterSeed::Pinned(seed));
+        assert_eq!(options.measurement.limits.window, Duration::from_millis(500));
+        assert_eq!(options.measurement.limits.reference, Duration::from_secs(60));
+        assert_eq!(options.measurement.stopping.target_cv, 0.005);
+        assert_eq!(options.measurement.flush_bytes, 1 << 20);
+        assert_eq!(options.after_failure, AfterFailure::Stop);
+        assert_eq!(options.output.format, MessageFormat::Json);
+        assert_eq!(options.output.verbosity, Verbosity::Quiet);
+        assert_eq!(options.output.user_output, UserOutput::Shown);
+        let formats: Vec<_> = options.output.exports.iter().map(|export| export.format).collect();
+        assert_eq!(formats, [ExportFormat::Json, ExportFormat::Csv]);
+        assert_eq!(options.build.features.features, ["a", "b"]);
+        assert_eq!(options.build.features.default_features, DefaultFeatures::None);
+        assert!(matches!(&options.build.packages, PackageSelection::Workspace { exclude } if exclude.len() == 1));
+        assert_eq!(options.build.compilation.profile, Profile::Named("release".to_owned()));
+        assert_eq!(options.build.compilation.jobs.as_deref(), Some("3"));
+        assert_eq!(options.build.manifest.lock_flags, ["--locked", "--offline"]);
+        assert_eq!(options.build.output.color, CargoColor::Never);
+        assert_eq!(options.build.output.progress, CargoProgress::Quiet);
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_with_a_reason() {
+        for (arguments, reason) in [
+            (&["--target-cv", "0"][..], "above 0"),
+            (&["--target-cv=-1"], "above 0"),
+            (&["--target-cv", "200"], "at most 100"),
+            (&["--min-samples", "0"], "1.."),
+            (&["--threads", "0"], "zero"),
+            (&["--seed", "xyz"], "hex"),
+            (&["--timeout", "0s"], "longer than nothing"),
+            (&["--flush-bytes", "8XB"], "unit"),
+            (&["--axis", "width"], "name=value"),
+            (&["--device", "tpu"], "possible values"),
+            (&["--package", "a@b"], "version"),
+            (&["--cargo-profile", "test"], "no library"),
+            (&["--exclude", "a"], "--workspace"),
+            (&["--list", "--no-run"], "cannot be used with"),
+            (&["--ignored", "--include-ignored"], "cannot be used with"),
+            (&["-q", "-v"], "cannot be used with"),
+            (&["--build-jobs", "0"], "jobs"),
+        ] {
+            let text = refusal(arguments);
+            assert!(text.contains(reason), "{arguments:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn samples_must_be_possible() {
+        let text = refusal(&["--min-samples", "30", "--max-samples", "20"]);
+        assert_eq!(text, "`--min-samples 30` is more than `--max-samples 20`");
+    }
+
+    #[test]
+    fn a_filter_is_a_regex_unless_it_is_exact() {
+        assert_eq!(
+            refusal(&["reduce<("]),
+            "the filter `reduce<(` is not a regular expression"
+        );
+        assert_eq!(refusal(&["--skip", "["]), "the filter `[` is not a regular expression");
+        let options = options(&["--exact", "reduce<("]);
+        assert!(matches!(&options.cases.names, NameFilter::Exact { filters, .. } if filters == &["reduce<("]));
+    }
+
+    #[test]
+    fn an_option_overrides_what_cargo_was_told_about_colour() {
+        assert_eq!(color(Some(ColorArgument::Never), Some("always")), Color::Never);
+        assert_eq!(color(None, Some("always")), Color::Always);
+        assert_eq!(color(None, None), Color::Auto);
+    }
+
+    #[test]
+    fn filters_may_stand_behind_two_dashes() {
+        assert!(
+            matches!(options(&["--", "--odd"]).cases.names, NameFilter::Search { filters, .. } if filters.len() == 1)
+        );
+    }
+}

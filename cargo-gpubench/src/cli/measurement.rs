@@ -1,0 +1,141 @@
+//! Options that say on what, how long and how often is measured.
+#![forbid(unsafe_code)]
+
+use std::num::NonZeroUsize;
+
+use clap::{Args, ValueEnum};
+use gpubench::catalog::DeviceKind;
+
+use super::{UsageError, byte_size::ByteSize, percent::Percent, seed::Seed, time_limit::TimeLimit};
+use crate::broker::options::{
+    DeviceChoice, DeviceOptions, MasterSeed, MeasurementOptions, StoppingOptions, TimeLimits,
+};
+
+const HEADING: &str = "Measurement options";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING)]
+pub(super) struct MeasurementArguments {
+    /// Measure on this kind of device
+    ///
+    /// `auto` is a GPU where there is one, and otherwise the CPU device, whose times say nothing about a GPU.
+    #[arg(long, value_name = "KIND", env = "GPUBENCH_DEVICE", default_value = "auto")]
+    device: DeviceArgument,
+
+    /// Give the CPU device this many threads
+    ///
+    /// Without it, as many as the process may use.
+    #[arg(long, value_name = "N", env = "GPUBENCH_THREADS")]
+    threads: Option<NonZeroUsize>,
+
+    /// Draw inputs, orders and keys from this seed, for reproduction
+    ///
+    /// Up to 64 hexadecimal digits. Without it the operating system draws a fresh one for every run. Someone who knows the seed can
+    /// prepare for the inputs, so leave it out when kernels are not trusted.
+    #[arg(long, value_name = "HEX", env = "GPUBENCH_SEED")]
+    seed: Option<Seed>,
+
+    /// Give up on a case when one call takes longer than this
+    ///
+    /// Everything around the call counts, too: `10s`, `500ms`, `2min`. The case fails with the verdict `timeout`.
+    #[arg(long, value_name = "DURATION", env = "GPUBENCH_TIMEOUT", default_value = "10s")]
+    timeout: TimeLimit,
+
+    /// Give up on a case when its CPU reference or generator takes longer than this for one call
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "GPUBENCH_REFERENCE_TIMEOUT",
+        default_value = "60s"
+    )]
+    reference_timeout: TimeLimit,
+
+    /// Stop sampling when the coefficient of variation is below this many percent
+    ///
+    /// The samples of a short kernel never get there; for those a narrow confidence interval of the median is enough.
+    #[arg(long, value_name = "PERCENT", env = "GPUBENCH_TARGET_CV", default_value = "1")]
+    target_cv: Percent,
+
+    /// Take at least this many samples of a case
+    #[arg(long, value_name = "N", env = "GPUBENCH_MIN_SAMPLES", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
+    min_samples: u32,
+
+    /// Take at most this many samples of a case
+    #[arg(long, value_name = "N", env = "GPUBENCH_MAX_SAMPLES", default_value = "1000", value_parser = clap::value_parser!(u32).range(1..))]
+    max_samples: u32,
+
+    /// Take no more samples of a case after this time, but at least those of `--min-samples`
+    #[arg(long, value_name = "DURATION", env = "GPUBENCH_MAX_TIME", default_value = "2s")]
+    max_time: TimeLimit,
+
+    /// Flush this much cache before every call on the CPU device
+    ///
+    /// `8MiB`, `512KiB`, `64MB`, or bytes; `0` measures with a warm cache. Shared machines report caches of hundreds of MiB, so the whole
+    /// cache is not the default. A GPU's L2 cache is always flushed whole.
+    #[arg(long, value_name = "SIZE", env = "GPUBENCH_FLUSH_BYTES", default_value = "8MiB")]
+    flush_bytes: ByteSize,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DeviceArgument {
+    /// A GPU where there is one, otherwise the CPU device
+    Auto,
+    /// The built-in CPU device
+    Cpu,
+    /// An NVIDIA GPU
+    Cuda,
+}
+
+impl From<DeviceArgument> for DeviceChoice {
+    fn from(device: DeviceArgument) -> Self {
+        match device {
+            DeviceArgument::Auto => Self::Auto,
+            DeviceArgument::Cpu => Self::Kind(DeviceKind::Cpu),
+            DeviceArgument::Cuda => Self::Kind(DeviceKind::Cuda),
+        }
+    }
+}
+
+impl MeasurementArguments {
+    pub(super) fn into_options(self) -> Result<(DeviceOptions, MeasurementOptions), UsageError> {
+        let Self {
+            device,
+            threads,
+            seed,
+            timeout,
+            reference_timeout,
+            target_cv,
+            min_samples,
+            max_samples,
+            max_time,
+            flush_bytes,
+        } = self;
+        if min_samples > max_samples {
+            return Err(UsageError::Samples {
+                min: min_samples,
+                max: max_samples,
+            });
+        }
+        let measurement = MeasurementOptions {
+            seed: seed.map_or(MasterSeed::Fresh, |seed| MasterSeed::Pinned(seed.bytes())),
+            flush_bytes: flush_bytes.bytes(),
+            stopping: StoppingOptions {
+                target_cv: target_cv.fraction(),
+                min_samples,
+                max_samples,
+                max_time: max_time.duration(),
+            },
+            limits: TimeLimits {
+                window: timeout.duration(),
+                reference: reference_timeout.duration(),
+            },
+        };
+        Ok((
+            DeviceOptions {
+                choice: device.into(),
+                threads,
+            },
+            measurement,
+        ))
+    }
+}

@@ -1,0 +1,137 @@
+//! Options that say what is shown and written.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, builder::FalseyValueParser};
+
+use crate::broker::options::{Color, Export, ExportFormat, MessageFormat, OutputOptions, UserOutput, Verbosity};
+
+const HEADING: &str = "Output options";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING)]
+pub(super) struct OutputArguments {
+    /// Write results to standard output for people or for programs
+    ///
+    /// `json` is one object a line, each with `reason` and `schema_version`; whatever is for people then goes to standard error.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        env = "GPUBENCH_MESSAGE_FORMAT",
+        default_value = "human"
+    )]
+    message_format: MessageFormatArgument,
+
+    /// Colour the output
+    ///
+    /// `auto` colours on a terminal and heeds `NO_COLOR` and `CLICOLOR_FORCE`. Without the option `CARGO_TERM_COLOR` counts.
+    #[arg(long, value_name = "WHEN", env = "GPUBENCH_COLOR")]
+    pub(super) color: Option<ColorArgument>,
+
+    /// Show results, warnings and errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+
+    /// Show details of every case as well
+    #[arg(short, long)]
+    verbose: bool,
+
+    /// Show what benchmark functions, generators and references print, as they print it
+    ///
+    /// It goes to standard error. Without the option it is shown only where something fails.
+    #[arg(long, visible_alias = "nocapture", env = "GPUBENCH_NO_CAPTURE", value_parser = FalseyValueParser::new())]
+    no_capture: bool,
+
+    /// Write the results to this file as well, as `--message-format json` prints them
+    #[arg(long, value_name = "FILE", env = "GPUBENCH_EXPORT_JSON")]
+    export_json: Option<PathBuf>,
+
+    /// Write the results to this file as well, a row a case
+    #[arg(long, value_name = "FILE", env = "GPUBENCH_EXPORT_CSV")]
+    export_csv: Option<PathBuf>,
+
+    /// Write the results to this file as well, as a Markdown table
+    #[arg(long, value_name = "FILE", env = "GPUBENCH_EXPORT_MARKDOWN")]
+    export_markdown: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MessageFormatArgument {
+    /// A table
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum ColorArgument {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl From<ColorArgument> for Color {
+    fn from(color: ColorArgument) -> Self {
+        match color {
+            ColorArgument::Auto => Self::Auto,
+            ColorArgument::Always => Self::Always,
+            ColorArgument::Never => Self::Never,
+        }
+    }
+}
+
+impl From<MessageFormatArgument> for MessageFormat {
+    fn from(format: MessageFormatArgument) -> Self {
+        match format {
+            MessageFormatArgument::Human => Self::Human,
+            MessageFormatArgument::Json => Self::Json,
+        }
+    }
+}
+
+impl OutputArguments {
+    pub(super) fn into_options(self, color: Color) -> OutputOptions {
+        let Self {
+            message_format,
+            color: _,
+            quiet,
+            verbose,
+            no_capture,
+            export_json,
+            export_csv,
+            export_markdown,
+        } = self;
+        let exports = [
+            (ExportFormat::Json, export_json),
+            (ExportFormat::Csv, export_csv),
+            (ExportFormat::Markdown, export_markdown),
+        ];
+        OutputOptions {
+            format: message_format.into(),
+            color,
+            verbosity: verbosity(quiet, verbose),
+            user_output: if no_capture {
+                UserOutput::Shown
+            } else {
+                UserOutput::Captured
+            },
+            exports: exports
+                .into_iter()
+                .filter_map(|(format, path)| path.map(|path| Export { format, path }))
+                .collect(),
+        }
+    }
+}
+
+/// clap admits at most one of the two.
+fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
+    match (quiet, verbose) {
+        (true, _) => Verbosity::Quiet,
+        (_, true) => Verbosity::Verbose,
+        _ => Verbosity::Normal,
+    }
+}

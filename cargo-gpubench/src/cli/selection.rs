@@ -1,0 +1,95 @@
+//! Options that choose cases.
+#![forbid(unsafe_code)]
+
+use clap::Args;
+use regex::Regex;
+
+use super::UsageError;
+use crate::broker::cases::{AxisOverride, CaseSelection, IgnoredSelection, NameFilter};
+
+const HEADING: &str = "Selection options";
+
+#[derive(Debug, Args)]
+pub(super) struct SelectionArguments {
+    /// Run the cases whose names contain one of these regular expressions
+    ///
+    /// A case is named `path::axis=value,axis=value`, for instance `image::grayscale::width=1024,height=4096`, and with its package in
+    /// front in the full form. An expression may be found in either form. Without any, every case runs.
+    #[arg(value_name = "FILTERS")]
+    filters: Vec<String>,
+
+    /// Leave out the cases whose names contain this regular expression
+    ///
+    /// May be given several times. It wins over FILTERS.
+    #[arg(long, value_name = "REGEX", help_heading = HEADING)]
+    skip: Vec<String>,
+
+    /// Take FILTERS and `--skip` as whole names instead of regular expressions
+    ///
+    /// The names are those that `--list` prints.
+    #[arg(long, help_heading = HEADING)]
+    exact: bool,
+
+    /// Run only benchmarks marked `ignore`
+    #[arg(long, help_heading = HEADING, conflicts_with = "include_ignored")]
+    ignored: bool,
+
+    /// Run benchmarks marked `ignore` as well
+    #[arg(long, help_heading = HEADING)]
+    include_ignored: bool,
+
+    /// Give an axis other values than its benchmark declares
+    ///
+    /// `width=1024,2048` names values, `width=256:1024:256` is a range of integers with its stop included (the step is 1 where it is left
+    /// out), `mode="a,b"` quotes a text. May be given several times; the values for one axis add up. Benchmarks without the axis are left
+    /// alone; an axis that no selected benchmark has is an error.
+    #[arg(long, value_name = "NAME=VALUES", help_heading = HEADING)]
+    axis: Vec<AxisOverride>,
+}
+
+impl SelectionArguments {
+    pub(super) fn into_selection(self) -> Result<CaseSelection, UsageError> {
+        let Self {
+            filters,
+            skip,
+            exact,
+            ignored,
+            include_ignored,
+            axis,
+        } = self;
+        let names = if exact {
+            NameFilter::Exact { filters, skip }
+        } else {
+            NameFilter::Search {
+                filters: expressions(filters)?,
+                skip: expressions(skip)?,
+            }
+        };
+        Ok(CaseSelection {
+            names,
+            ignored: ignored_selection(ignored, include_ignored),
+            axes: axis,
+        })
+    }
+}
+
+fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> {
+    texts
+        .into_iter()
+        .map(|text| {
+            Regex::new(&text).map_err(|source| UsageError::Filter {
+                text,
+                source: Box::new(source),
+            })
+        })
+        .collect()
+}
+
+/// clap admits at most one of the two.
+fn ignored_selection(ignored: bool, include_ignored: bool) -> IgnoredSelection {
+    match (ignored, include_ignored) {
+        (true, _) => IgnoredSelection::Only,
+        (_, true) => IgnoredSelection::Include,
+        _ => IgnoredSelection::Exclude,
+    }
+}

@@ -1,0 +1,199 @@
+//! A stream of the CPU device: a thread that carries out queued operations in order.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+
+use super::executor::{FaultKind, Kernel, KernelFault, LaunchShape, Pool};
+use super::word::SharedWord;
+use crate::device::Fault;
+use crate::wire::FaultCode;
+
+/// The time an event was recorded at, in nanoseconds of the monotonic clock; 0 before that.
+pub(super) type EventTime = Arc<AtomicU64>;
+
+/// One queued operation.
+pub(super) enum Operation {
+    Wait {
+        word: SharedWord,
+        value: u32,
+    },
+    Write {
+        word: SharedWord,
+        value: u32,
+    },
+    Record(EventTime),
+    Launch {
+        kernel: Kernel,
+        shape: LaunchShape,
+        arguments: PackedArguments,
+    },
+    Copy {
+        target: u64,
+        source: u64,
+        bytes: usize,
+    },
+    Set {
+        target: u64,
+        value: u8,
+        bytes: usize,
+    },
+    Synchronize(mpsc::Sender<Option<Fault>>),
+}
+
+/// Argument values, each at an address aligned for any scalar or vector type.
+pub(super) struct PackedArguments {
+    words: Box<[Aligned]>,
+    offsets: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Aligned([u8; 64]);
+
+impl PackedArguments {
+    pub(super) fn new(arguments: &[&[u8]]) -> PackedArguments {
+        let lines = arguments
+            .iter()
+            .map(|argument| argument.len().div_ceil(64).max(1))
+            .sum();
+        let mut words = vec![Aligned([0; 64]); lines].into_boxed_slice();
+        let mut offsets = Vec::with_capacity(arguments.len());
+        let mut line = 0;
+        for argument in arguments {
+            offsets.push(line);
+            for piece in argument.chunks(64) {
+                words[line].0[..piece.len()].copy_from_slice(piece);
+                line += 1;
+            }
+            line += usize::from(argument.is_empty());
+        }
+        PackedArguments { words, offsets }
+    }
+
+    fn pointers(&self) -> Vec<*const c_void> {
+        self.offsets
+            .iter()
+            .map(|line| (&raw const self.words[*line]).cast())
+            .collect()
+    }
+}
+
+/// The sending end of a stream's thread.
+pub(super) struct StreamQueue {
+    operations: mpsc::Sender<Operation>,
+}
+
+impl StreamQueue {
+    /// Starts the thread; it ends when the queue is dropped.
+    pub(super) fn start(pool: Arc<Pool>) -> std::io::Result<StreamQueue> {
+        let (operations, queue) = mpsc::channel();
+        let worker = StreamThread {
+            pool,
+            fault: None,
+            launches: 0,
+        };
+        std::thread::Builder::new()
+            .name("gpubench-stream".to_owned())
+            .spawn(move || worker.carry_out(&queue))?;
+        Ok(StreamQueue { operations })
+    }
+
+    /// Queues an operation. Says whether the thread is still there to take it.
+    pub(super) fn push(&self, operation: Operation) -> bool {
+        self.operations.send(operation).is_ok()
+    }
+}
+
+struct StreamThread {
+    pool: Arc<Pool>,
+    fault: Option<Fault>,
+    launches: u32,
+}
+
+impl StreamThread {
+    fn carry_out(mut self, queue: &mpsc::Receiver<Operation>) {
+        while let Ok(operation) = queue.recv() {
+            match operation {
+                Operation::Synchronize(answer) => {
+                    self.launches = 0;
+                    // Nobody listens any more: nothing to tell.
+                    let _ = answer.send(self.fault.take());
+                }
+                // Behind a fault nothing is carried out, as on a GPU whose context is lost.
+                _ if self.fault.is_some() => {}
+                operation => self.carry_out_one(operation),
+            }
+        }
+    }
+
+    fn carry_out_one(&mut self, operation: Operation) {
+        match operation {
+            Operation::Wait { word, value } => {
+                word.wait_at_least(value, None);
+                // Sleeping pool threads would be woken inside the call that is timed next.
+                self.pool.wake();
+            }
+            Operation::Write { word, value } => word.store(value),
+            Operation::Record(time) => time.store(monotonic_ns(), Ordering::Release),
+            Operation::Launch {
+                kernel,
+                shape,
+                arguments,
+            } => self.launch(kernel, &shape, &arguments),
+            // SAFETY: the driver's callers pass ranges of mapped device memory that do not overlap.
+            Operation::Copy { target, source, bytes } => unsafe {
+                std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes);
+            },
+            // SAFETY: the driver's callers pass a range of device memory mapped for stores.
+            Operation::Set { target, value, bytes } => unsafe {
+                std::ptr::write_bytes(target as *mut u8, value, bytes);
+            },
+            Operation::Synchronize(_) => {}
+        }
+    }
+
+    fn launch(&mut self, kernel: Kernel, shape: &LaunchShape, arguments: &PackedArguments) {
+        // SAFETY: the driver compared the arguments' number and sizes with the kernel's parameters.
+        let ended = unsafe { self.pool.launch(kernel, shape, &arguments.pointers()) };
+        if let Err(fault) = ended {
+            self.fault = Some(describe(&fault, self.launches));
+        }
+        self.launches += 1;
+    }
+}
+
+fn describe(fault: &KernelFault, launch: u32) -> Fault {
+    let address = match fault.kind {
+        FaultKind::Access { address, .. } => Some(address as u64),
+        _ => None,
+    };
+    Fault {
+        code: code_of(&fault.kind),
+        launch,
+        block: fault.block,
+        thread: fault.thread,
+        address,
+        text: fault.kind.to_string(),
+    }
+}
+
+fn code_of(kind: &FaultKind) -> FaultCode {
+    match kind {
+        FaultKind::Access { .. } => FaultCode::OutOfBounds,
+        FaultKind::DivisionByZero => FaultCode::DivisionByZero,
+        FaultKind::StackOverflow => FaultCode::StackOverflow,
+        FaultKind::IllegalInstruction => FaultCode::IllegalInstruction,
+        FaultKind::BarrierDivergence { .. } | FaultKind::BarrierMismatch { .. } | FaultKind::WarpDivergence { .. } => {
+            FaultCode::BarrierDivergence
+        }
+        FaultKind::Trap { .. } | FaultKind::Assert { .. } => FaultCode::Trap,
+        FaultKind::InvalidLaunch | FaultKind::OutOfStacks => FaultCode::Other,
+    }
+}
+
+/// The monotonic clock in nanoseconds, read as the harness's stamp kernel reads it.
+pub(super) fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

@@ -1,0 +1,229 @@
+//! Errors a person can act on: how they are told apart, what they exit with, and how they are printed.
+//!
+//! Each area of the tool has its own error type that implements [`Expected`]; [`ExpectedError`] gathers them for the command.
+#![forbid(unsafe_code)]
+
+use std::{
+    error::Error,
+    fmt::{self, Display},
+    io::{self, Write},
+};
+
+use anstyle::{AnsiColor, Style};
+use thiserror::Error;
+
+use crate::{broker::cases::CaseError, build::BuildError, cli::UsageError, exit_code::ExitCode};
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const CAUSE: Style = Style::new().bold();
+const HINT: Style = AnsiColor::Cyan.on_default();
+
+/// What every error that reaches a person knows beside its text and its causes.
+pub trait Expected: Error {
+    /// What the command exits with.
+    fn exit_code(&self) -> ExitCode;
+
+    /// What the person can do about it: a sentence fragment without a full stop.
+    fn hint(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Why the command stops before it has results for everything.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ExpectedError {
+    /// The command line makes no sense.
+    #[error(transparent)]
+    Usage(#[from] UsageError),
+    /// What is to be benchmarked cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The cases cannot be chosen.
+    #[error(transparent)]
+    Cases(#[from] CaseError),
+    /// The benchmarks cannot be listed.
+    #[error(transparent)]
+    Listing(#[from] crate::broker::ListingError),
+    /// Something the machine must have is missing.
+    #[error("{what}")]
+    SetupMissing {
+        /// What.
+        what: String,
+        /// What the person can do.
+        hint: String,
+    },
+    /// No compiler makes kernels for the CPU device.
+    #[error("the CPU device needs a C++ compiler")]
+    CompilerMissing(#[from] crate::build::kernels::CompilerMissing),
+    /// A role's process failed.
+    #[error(transparent)]
+    Role(#[from] crate::roles::RoleFailure),
+    /// A report cannot be written.
+    #[error(transparent)]
+    Report(#[from] crate::report::OutputError),
+    /// An answer or a result cannot be written.
+    #[error("could not write {what}")]
+    Output {
+        /// What was being written: `the list of benchmarks`.
+        what: String,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// A signal asked the command to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The tool cannot do what it should always be able to do.
+    #[error("internal error: {what}")]
+    Internal {
+        /// What could not be done.
+        what: String,
+        /// Why.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+impl Expected for ExpectedError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(error) => error.exit_code(),
+            Self::Build(error) => error.exit_code(),
+            Self::Cases(error) => error.exit_code(),
+            Self::Listing(error) => error.exit_code(),
+            Self::SetupMissing { .. } | Self::CompilerMissing(_) => ExitCode::SetupMissing,
+            Self::Role(_) => ExitCode::Internal,
+            Self::Output { .. } | Self::Report(_) => ExitCode::OutputFailed,
+            Self::Interrupted => ExitCode::Interrupted,
+            Self::Internal { .. } => ExitCode::Internal,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Usage(error) => error.hint(),
+            Self::Build(error) => error.hint(),
+            Self::Cases(error) => error.hint(),
+            Self::Listing(error) => error.hint(),
+            Self::SetupMissing { hint, .. } => Some(hint.clone()),
+            Self::CompilerMissing(_) => Some("install g++ or clang, or name a compiler in `CXX`".to_owned()),
+            Self::Output { .. } | Self::Report(_) | Self::Role(_) | Self::Interrupted => None,
+            Self::Internal { .. } => Some("this is a defect of `cargo gpubench`; please report it".to_owned()),
+        }
+    }
+}
+
+impl ExpectedError {
+    /// Prints the error, its causes and its hint to standard error, coloured where that is wanted.
+    ///
+    /// A reader of standard output who went away (`| head`) is not told that it went away.
+    pub fn print(&self) {
+        let closed = match self {
+            Self::Output { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,
+            Self::Report(error) => matches!(error, crate::report::OutputError::Closed { .. }),
+            _ => false,
+        };
+        if closed {
+            return;
+        }
+        print_to_stderr(&Explanation(self));
+    }
+}
+
+/// An error and the chain of its causes on one line.
+pub fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // A transparent error shows its source's text already.
+        let next = error.to_string();
+        if !text.ends_with(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// Prints `warning: …` to standard error.
+pub fn print_warning(warning: &dyn Display) {
+    print_to_stderr(&format_args!("{WARNING}warning{WARNING:#}: {warning}\n"));
+}
+
+/// Prints `error: …` to standard error, for an error that the command goes on after.
+pub fn print_error(error: &dyn Display) {
+    print_to_stderr(&format_args!("{ERROR}error{ERROR:#}: {error}\n"));
+}
+
+/// An error as it is shown: its text, the chain of its causes, its hint, a line or more each.
+///
+/// The text holds ANSI styles; the stream it is written to decides whether they are kept.
+pub struct Explanation<'a, E: ?Sized>(pub &'a E);
+
+impl<E: Expected + ?Sized> Display for Explanation<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{ERROR}error{ERROR:#}: {}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            // Other crates' errors may have several lines, some of which look like errors of their own.
+            writeln!(
+                f,
+                "{CAUSE}caused by{CAUSE:#}: {}",
+                error.to_string().replace('\n', "\n  ")
+            )?;
+            cause = error.source();
+        }
+        if let Some(hint) = self.0.hint() {
+            writeln!(f, "({HINT}hint{HINT:#}: {hint})")?;
+        }
+        Ok(())
+    }
+}
+
+/// Where standard error is closed there is nobody left to tell, so a failed write is no reason to fail.
+fn print_to_stderr(text: &dyn Display) {
+    let mut stderr = anstream::stderr().lock();
+    let _ = write!(stderr, "{text}").and_then(|()| stderr.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(error: &ExpectedError) -> String {
+        anstream::adapter::strip_str(&Explanation(error).to_string()).to_string()
+    }
+
+    #[test]
+    fn an_error_shows_its_causes_and_its_hint() {
+        let error = ExpectedError::Internal {
+            what: "no entropy".to_owned(),
+            source: Box::new(io::Error::new(io::ErrorKind::NotFound, "no such device")),
+        };
+        insta::assert_snapshot!(plain(&error), @r"
+        error: internal error: no entropy
+        caused by: no such device
+        (hint: this is a defect of `cargo gpubench`; please report it)
+        ");
+    }
+
+    #[test]
+    fn an_output_error_names_what_was_written() {
+        let error = ExpectedError::Output {
+            what: "`out.csv`".to_owned(),
+            source: io::Error::new(io::ErrorKind::StorageFull, "no space left"),
+        };
+        insta::assert_snapshot!(plain(&error), @r"
+        error: could not write `out.csv`
+        caused by: no space left
+        ");
+        assert_eq!(error.exit_code().number(), 110);
+    }
+
+    #[test]
+    fn styles_are_in_the_text_for_the_stream_to_keep_or_drop() {
+        assert!(Explanation(&ExpectedError::Interrupted).to_string().contains("\u{1b}["));
+    }
+}

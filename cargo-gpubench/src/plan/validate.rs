@@ -1,0 +1,519 @@
+//! Validation of a recording before anything is built from it.
+
+use std::collections::HashSet;
+
+use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, Role, Tensor, Tolerance};
+use gpubench::plan::{Argument, BufferId, KernelRef, Launch, Span, Step};
+
+use crate::wire::{MAX_BUFFERS, MAX_OUTPUTS};
+
+/// Largest total of a case's tensors and scratch in bytes: what a 64-bit address space can certainly map several times over.
+const MAX_CASE_BYTES: u64 = 1 << 42;
+
+/// What is wrong with a recording, in words that name the tensor, kernel or step.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(String);
+
+type Checked = Result<(), Invalid>;
+
+fn invalid(message: impl Into<String>) -> Invalid {
+    Invalid(message.into())
+}
+
+/// Validates a recording made for a device.
+///
+/// # Errors
+/// The first thing found wrong.
+pub fn validate(recording: &Recording, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
+    let validator = Validator {
+        recording,
+        catalog,
+        facts,
+    };
+    validator.tensors()?;
+    validator.plan()
+}
+
+/// Bytes that a case takes on the device and beside it: referee and author hold an input four times (as the worker sees it, this call's, another
+/// call's for decoys, the author's copy) and an output six times (as the worker sees it, the author's answer, the expected ones of this call,
+/// the call before and the first, the snapshot).
+pub fn memory_needed(recording: &Recording) -> u64 {
+    let copies = |role: Role| match role {
+        Role::Input | Role::Constant => 4,
+        Role::Output => 6,
+        Role::InOut => 9,
+        Role::Scratch => 1,
+    };
+    let of = |tensor: &Tensor| {
+        tensor_bytes(tensor)
+            .unwrap_or(u64::MAX)
+            .saturating_mul(copies(tensor.role))
+    };
+    let tensors = recording.tensors.iter().map(of);
+    tensors
+        .chain(recording.plan.scratch.iter().copied())
+        .fold(0, u64::saturating_add)
+}
+
+struct Validator<'a> {
+    recording: &'a Recording,
+    catalog: &'a Catalog,
+    facts: &'a DeviceFacts,
+}
+
+impl Validator<'_> {
+    fn tensors(&self) -> Checked {
+        let tensors = &self.recording.tensors;
+        let mut names = HashSet::new();
+        let mut total = 0_u64;
+        for tensor in tensors {
+            if !names.insert(&tensor.name) {
+                return Err(invalid(format!("two tensors are named `{}`", tensor.name)));
+            }
+            self.tensor(tensor)?;
+            total = total.saturating_add(tensor_bytes(tensor).unwrap_or(u64::MAX));
+        }
+        total = self
+            .recording
+            .plan
+            .scratch
+            .iter()
+            .fold(total, |total, bytes| total.saturating_add(*bytes));
+        if total > MAX_CASE_BYTES {
+            return Err(invalid(format!("its tensors and scratch have {total} bytes together")));
+        }
+        let outputs = tensors.iter().filter(|tensor| is_output(tensor)).count();
+        let buffers = tensors.len() + self.recording.plan.scratch.len();
+        match outputs {
+            0 => Err(invalid("it has no output tensor, so nothing it does could be checked")),
+            _ if outputs > MAX_OUTPUTS => Err(invalid(format!(
+                "it has {outputs} outputs; at most {MAX_OUTPUTS} are possible"
+            ))),
+            _ if buffers > MAX_BUFFERS => Err(invalid(format!(
+                "it has {buffers} tensors and scratch allocations; at most {MAX_BUFFERS} are possible"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn tensor(&self, tensor: &Tensor) -> Checked {
+        let name = &tensor.name;
+        match tensor_bytes(tensor) {
+            None => {
+                return Err(invalid(format!(
+                    "tensor `{name}` has more bytes than there are addresses"
+                )));
+            }
+            Some(0) if is_output(tensor) => return Err(invalid(format!("output `{name}` has no elements"))),
+            Some(_) => {}
+        }
+        let filled = !matches!(tensor.fill, Fill::Poison);
+        let should_be_filled = !matches!(tensor.role, Role::Output | Role::Scratch);
+        if filled != should_be_filled {
+            return Err(invalid(format!(
+                "tensor `{name}` has a fill that does not go with its role"
+            )));
+        }
+        self.fill(tensor)?;
+        match tensor.tolerance {
+            Tolerance::Close { rtol, atol }
+                if !(rtol >= 0.0 && atol >= 0.0 && rtol.is_finite() && atol.is_finite()) =>
+            {
+                Err(invalid(format!(
+                    "tensor `{name}` has a tolerance of rtol `{rtol}` and atol `{atol}`"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn fill(&self, tensor: &Tensor) -> Checked {
+        let name = &tensor.name;
+        match &tensor.fill {
+            Fill::Uniform { low, high } if !(low < high && low.is_finite() && high.is_finite()) => Err(invalid(
+                format!("input `{name}` is uniform over an empty range, `{low}..{high}`"),
+            )),
+            Fill::Normal { mean, stddev } if !(mean.is_finite() && stddev.is_finite() && *stddev >= 0.0) => {
+                Err(invalid(format!(
+                    "input `{name}` is normal with mean `{mean}` and standard deviation `{stddev}`"
+                )))
+            }
+            Fill::Integers { low, high } if low >= high || high - low > 1 << 64 => Err(invalid(format!(
+                "input `{name}` has integers from an empty or too large range, `{low}..{high}`"
+            ))),
+            Fill::Kernel(kernel) => self.kernel(kernel),
+            _ => Ok(()),
+        }
+    }
+
+    fn plan(&self) -> Checked {
+        let plan = &self.recording.plan;
+        if plan.scratch.contains(&0) {
+            return Err(invalid("it allocates scratch of no bytes"));
+        }
+        if plan.steps.is_empty() {
+            return Err(invalid("it launches nothing"));
+        }
+        for (position, step) in plan.steps.iter().enumerate() {
+            self.step(step)
+                .map_err(|Invalid(message)| invalid(format!("step {}: {message}", position + 1)))?;
+        }
+        Ok(())
+    }
+
+    fn step(&self, step: &Step) -> Checked {
+        match step {
+            Step::Launch(launch) => self.launch(launch),
+            Step::Memset { target, .. } => self.written(target),
+            Step::Copy { source, target } => {
+                self.span(source)?;
+                self.written(target)?;
+                if source.len != target.len {
+                    return Err(invalid(format!("it copies {} bytes onto {}", source.len, target.len)));
+                }
+                let apart = source.offset + source.len <= target.offset || target.offset + target.len <= source.offset;
+                if source.buffer == target.buffer && !apart {
+                    return Err(invalid("it copies a range onto an overlapping one"));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn launch(&self, launch: &Launch) -> Checked {
+        self.kernel(&launch.kernel)?;
+        let named = |what: String| invalid(format!("kernel `{}` {what}", launch.kernel));
+        let axes = ["x", "y", "z"];
+        for (axis, name) in axes.iter().enumerate() {
+            let (grid, most_grid) = (launch.grid[axis], self.facts.max_grid[axis]);
+            if grid == 0 || grid > most_grid {
+                return Err(named(format!(
+                    "has a grid of {grid} blocks along {name}; 1 to {most_grid} are possible"
+                )));
+            }
+            let (block, most_block) = (launch.block[axis], self.facts.max_block[axis]);
+            if block == 0 || block > most_block {
+                return Err(named(format!(
+                    "has blocks of {block} threads along {name}; 1 to {most_block} are possible"
+                )));
+            }
+        }
+        let threads: u64 = launch.block.iter().map(|extent| u64::from(*extent)).product();
+        if threads > u64::from(self.facts.max_threads_per_block) {
+            let most = self.facts.max_threads_per_block;
+            return Err(named(format!(
+                "has blocks of {threads} threads; at most {most} are possible"
+            )));
+        }
+        let most_shared = self.facts.shared_per_block_optin.max(self.facts.shared_per_block);
+        if u64::from(launch.dynamic_shared) > most_shared {
+            let shared = launch.dynamic_shared;
+            return Err(named(format!(
+                "asks for {shared} bytes of dynamic shared memory; {most_shared} are possible"
+            )));
+        }
+        self.cluster(launch).map_err(|Invalid(what)| named(what))?;
+        launch
+            .arguments
+            .iter()
+            .enumerate()
+            .try_for_each(|(position, argument)| {
+                self.argument(argument)
+                    .map_err(|Invalid(what)| named(format!("argument {}: {what}", position + 1)))
+            })
+    }
+
+    fn cluster(&self, launch: &Launch) -> Checked {
+        if launch.cluster == [1; 3] {
+            return Ok(());
+        }
+        if self.facts.capability < 90 {
+            return Err(invalid(
+                "needs clusters, which this device does not have (hint: add `requires(capability = 9.0)`)",
+            ));
+        }
+        let divides = launch
+            .grid
+            .iter()
+            .zip(&launch.cluster)
+            .all(|(grid, cluster)| *cluster > 0 && grid % cluster == 0);
+        if divides {
+            Ok(())
+        } else {
+            Err(invalid("has a grid that its clusters do not divide"))
+        }
+    }
+
+    fn argument(&self, argument: &Argument) -> Checked {
+        let Argument::Pointer { buffer, offset } = argument else {
+            return Ok(());
+        };
+        let (name, bytes) = self.buffer(*buffer)?;
+        if *offset > bytes {
+            return Err(invalid(format!(
+                "it points {offset} bytes into `{name}`, which has {bytes}"
+            )));
+        }
+        Ok(())
+    }
+
+    fn written(&self, span: &Span) -> Checked {
+        if let BufferId::Tensor(position) = span.buffer
+            && let Some(tensor) = self.recording.tensors.get(position as usize)
+            && matches!(tensor.role, Role::Input | Role::Constant)
+        {
+            return Err(invalid(format!("it writes to the input `{}`", tensor.name)));
+        }
+        self.span(span)
+    }
+
+    fn span(&self, span: &Span) -> Checked {
+        let (name, bytes) = self.buffer(span.buffer)?;
+        match span.offset.checked_add(span.len) {
+            Some(end) if end <= bytes => Ok(()),
+            _ => Err(invalid(format!(
+                "bytes {}..+{} are out of the bounds of `{name}` ({bytes} bytes)",
+                span.offset, span.len
+            ))),
+        }
+    }
+
+    fn buffer(&self, buffer: BufferId) -> Result<(String, u64), Invalid> {
+        match buffer {
+            BufferId::Tensor(position) => {
+                let tensor = self.recording.tensors.get(position as usize);
+                let tensor =
+                    tensor.ok_or_else(|| invalid(format!("it names tensor number {position}, which there is not")))?;
+                Ok((tensor.name.clone(), tensor_bytes(tensor).unwrap_or(0)))
+            }
+            BufferId::Scratch(position) => {
+                let bytes = self.recording.plan.scratch.get(position as usize);
+                let bytes =
+                    bytes.ok_or_else(|| invalid(format!("it names scratch number {position}, which there is not")))?;
+                Ok((format!("scratch {position}"), *bytes))
+            }
+        }
+    }
+
+    /// The source must be one of the crate's, and have a kernel of the name before any template arguments.
+    fn kernel(&self, kernel: &KernelRef) -> Checked {
+        let source = self.catalog.sources.get(kernel.source as usize);
+        let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` is of a source that there is not")))?;
+        let declared = crate::build::kernels::declared_kernels(source);
+        let template = kernel.name.split('<').next().unwrap_or_default().trim();
+        let unqualified = template.rsplit("::").next().unwrap_or_default();
+        if declared.iter().any(|name| name == template || name == unqualified) {
+            return Ok(());
+        }
+        let known: Vec<String> = declared.iter().map(|name| format!("`{name}`")).collect();
+        let known = if known.is_empty() {
+            "no kernels".to_owned()
+        } else {
+            known.join(", ")
+        };
+        Err(invalid(format!(
+            "`{}` has no kernel `{kernel}`; it declares {known}",
+            source.name
+        )))
+    }
+}
+
+fn is_output(tensor: &Tensor) -> bool {
+    matches!(tensor.role, Role::Output | Role::InOut)
+}
+
+fn tensor_bytes(tensor: &Tensor) -> Option<u64> {
+    let elements = tensor
+        .shape
+        .iter()
+        .try_fold(1_u64, |product, extent| product.checked_mul(*extent))?;
+    elements.checked_mul(tensor.dtype.size() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench::catalog::{DType, DeviceKind, Source, SourceFile, Work};
+    use gpubench::plan::Plan;
+
+    fn facts() -> DeviceFacts {
+        DeviceFacts {
+            kind: DeviceKind::Cpu,
+            name: "test".to_owned(),
+            multiprocessors: 2,
+            capability: 0,
+            warp_size: 32,
+            max_threads_per_block: 1024,
+            max_threads_per_multiprocessor: 1024,
+            max_block: [1024, 1024, 64],
+            max_grid: [1 << 20, 65_535, 65_535],
+            shared_per_block: 49_152,
+            shared_per_block_optin: 49_152,
+            l2_bytes: 1 << 20,
+        }
+    }
+
+    fn catalog() -> Catalog {
+        let text = "template <int N> __global__ void reduce(float *x) {}\n__global__ void axpy(float *y) {}".to_owned();
+        let files = vec![SourceFile {
+            path: "a.cu".to_owned(),
+            text,
+        }];
+        let source = Source {
+            name: "a.cu".to_owned(),
+            files,
+            options: Vec::new(),
+        };
+        Catalog {
+            benchmarks: Vec::new(),
+            sources: vec![source],
+        }
+    }
+
+    fn launch() -> Launch {
+        Launch {
+            kernel: KernelRef {
+                source: 0,
+                name: "axpy".to_owned(),
+            },
+            grid: [1; 3],
+            block: [32, 1, 1],
+            cluster: [1; 3],
+            dynamic_shared: 0,
+            cooperation: Default::default(),
+            dependence: Default::default(),
+            arguments: vec![Argument::Pointer {
+                buffer: BufferId::Tensor(1),
+                offset: 0,
+            }],
+        }
+    }
+
+    fn recording() -> Recording {
+        let tensor = |name: &str, role, fill| Tensor {
+            name: name.to_owned(),
+            dtype: DType::F32,
+            shape: vec![8],
+            role,
+            fill,
+            tolerance: Tolerance::Exact,
+        };
+        Recording {
+            tensors: vec![
+                tensor("x", Role::Input, Fill::Uniform { low: 0.0, high: 1.0 }),
+                tensor("y", Role::Output, Fill::Poison),
+            ],
+            work: Work::default(),
+            plan: Plan {
+                steps: vec![Step::Launch(launch())],
+                scratch: vec![16],
+            },
+        }
+    }
+
+    fn verdict(change: impl FnOnce(&mut Recording)) -> String {
+        let mut recording = recording();
+        change(&mut recording);
+        validate(&recording, &catalog(), &facts()).map_or_else(|Invalid(message)| message, |()| "valid".to_owned())
+    }
+
+    fn change_launch(change: impl FnOnce(&mut Launch)) -> String {
+        verdict(|recording| {
+            let Step::Launch(launch) = &mut recording.plan.steps[0] else {
+                unreachable!()
+            };
+            change(launch);
+        })
+    }
+
+    #[test]
+    fn an_honest_recording_is_valid_with_template_kernels_and_pointers_to_the_end() {
+        assert_eq!(verdict(|_| ()), "valid");
+        assert_eq!(
+            change_launch(|launch| launch.kernel.name = "reduce<256>".to_owned()),
+            "valid"
+        );
+        assert_eq!(
+            change_launch(|launch| launch.arguments = vec![Argument::Pointer {
+                buffer: BufferId::Scratch(0),
+                offset: 16
+            }]),
+            "valid"
+        );
+    }
+
+    #[test]
+    fn everything_wrong_with_a_plan_is_named() {
+        let span = |buffer, offset, len| Span { buffer, offset, len };
+        let copy = |source, target| Step::Copy { source, target };
+        let (x, y) = (BufferId::Tensor(0), BufferId::Tensor(1));
+        let messages = [
+            change_launch(|launch| launch.kernel.name = "axpi".to_owned()),
+            change_launch(|launch| launch.kernel.source = 9),
+            change_launch(|launch| launch.grid[1] = 0),
+            change_launch(|launch| launch.grid[2] = 65_536),
+            change_launch(|launch| launch.block = [1024, 2, 1]),
+            change_launch(|launch| launch.block[2] = 65),
+            change_launch(|launch| launch.dynamic_shared = 50_000),
+            change_launch(|launch| launch.cluster[0] = 2),
+            change_launch(|launch| launch.arguments = vec![Argument::Pointer { buffer: y, offset: 33 }]),
+            change_launch(|launch| {
+                launch.arguments = vec![Argument::Pointer {
+                    buffer: BufferId::Scratch(1),
+                    offset: 0,
+                }]
+            }),
+            verdict(|recording| recording.plan.steps.clear()),
+            verdict(|recording| recording.plan.scratch.push(0)),
+            verdict(|recording| {
+                recording.plan.steps.push(Step::Memset {
+                    target: span(x, 0, 4),
+                    value: 0,
+                })
+            }),
+            verdict(|recording| {
+                recording.plan.steps.push(Step::Memset {
+                    target: span(y, 30, 4),
+                    value: 0,
+                })
+            }),
+            verdict(|recording| {
+                recording.plan.steps.push(Step::Memset {
+                    target: span(y, u64::MAX, 4),
+                    value: 0,
+                })
+            }),
+            verdict(|recording| recording.plan.steps.push(copy(span(x, 0, 8), span(y, 0, 4)))),
+            verdict(|recording| recording.plan.steps.push(copy(span(y, 0, 8), span(y, 4, 8)))),
+        ];
+        insta::assert_snapshot!(messages.join("\n"));
+    }
+
+    #[test]
+    fn everything_wrong_with_tensors_is_named() {
+        let messages = [
+            verdict(|recording| recording.tensors[1].name = "x".to_owned()),
+            verdict(|recording| recording.tensors[1].shape = vec![1 << 40, 1 << 40]),
+            verdict(|recording| recording.tensors[0].shape = vec![1 << 41]),
+            verdict(|recording| recording.tensors[1].shape = vec![0]),
+            verdict(|recording| recording.tensors[1].fill = Fill::Bits),
+            verdict(|recording| recording.tensors[0].fill = Fill::Uniform { low: 1.0, high: 1.0 }),
+            verdict(|recording| {
+                recording.tensors[0].fill = Fill::Normal {
+                    mean: 0.0,
+                    stddev: f64::NAN,
+                }
+            }),
+            verdict(|recording| {
+                recording.tensors[0].fill = Fill::Integers {
+                    low: 0,
+                    high: (1 << 64) + 1,
+                }
+            }),
+            verdict(|recording| recording.tensors[1].tolerance = Tolerance::Close { rtol: -1.0, atol: 0.0 }),
+            verdict(|recording| drop(recording.tensors.pop())),
+        ];
+        insta::assert_snapshot!(messages.join("\n"));
+    }
+}

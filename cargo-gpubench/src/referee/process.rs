@@ -1,0 +1,147 @@
+//! The referee's process: orders in, facts out.
+
+use std::num::NonZeroUsize;
+use std::os::fd::AsFd;
+
+use gpubench::catalog::Recording;
+use gpubench::codec;
+
+use super::RefereeError;
+use super::case::{Flush, OpenCase, Referee};
+use crate::device::Driver;
+use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
+use crate::device::harness::Harness;
+use crate::window::{Place, Purpose, Seeds};
+use crate::wire::{
+    Channel, ChannelError, DeviceReport, FixedText, FlushKind, Frame, Hello, OpenCase as OpenCaseOrder, Patience,
+    Prepared, Problem, WindowOrder, from_referee, to_referee,
+};
+
+/// Serves the broker at the other end of `channel` until it is gone.
+///
+/// # Errors
+/// When the broker breaks the protocol.
+pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
+    let mut referee = match greet(channel) {
+        Ok(referee) => referee,
+        Err(RefereeError::Channel(ChannelError::Closed)) => return Ok(()),
+        Err(error) => return report(channel, &error),
+    };
+    let mut open = None;
+    loop {
+        let frame = match channel.receive(Patience::Forever) {
+            Ok(frame) => frame,
+            Err(ChannelError::Closed) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        if let Err(error) = referee.carry_out(&frame, &mut open, channel) {
+            report(channel, &error)?;
+        }
+    }
+}
+
+fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
+    let frame = channel.receive(Patience::Forever)?;
+    let hello: Hello = record(&frame, to_referee::HELLO)?;
+    let mut driver = CpuDriver::new(NonZeroUsize::new(hello.threads as usize), ScheduleSeed::default())?;
+    let harness = Harness::load(&mut driver)?;
+    let bytes = match hello.flush_bytes {
+        u64::MAX => driver.facts().flush_bytes,
+        bytes => bytes,
+    };
+    let kind = FlushKind::from_number(hello.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
+    let flush = Flush {
+        buffer: driver.alloc(bytes)?,
+        bytes,
+        kind,
+    };
+    let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
+    let report = DeviceReport {
+        clock_tick_ns: driver.facts().clock_tick_ns,
+        flush_bytes: bytes,
+    };
+    channel.send_record(from_referee::READY, &report)?;
+    let stream = driver.stream()?;
+    let seeds = Seeds::new(hello.master_seed);
+    Ok(Referee {
+        driver: Box::new(driver),
+        harness,
+        stream,
+        seeds,
+        flush,
+        stamps,
+        digest,
+    })
+}
+
+fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
+    let text = FixedText::new(&crate::error::chain(error));
+    Ok(channel.send_record(from_referee::FAILED, &Problem { text })?)
+}
+
+impl Referee {
+    fn carry_out(&mut self, frame: &Frame, open: &mut Option<OpenCase>, channel: &Channel) -> Result<(), RefereeError> {
+        match frame.kind {
+            to_referee::OPEN_CASE => self.open_case(frame, open, channel),
+            to_referee::PREPARE => self.prepare(frame, opened(open)?, channel),
+            to_referee::RELEASE => {
+                let order: WindowOrder = record(frame, to_referee::RELEASE)?;
+                let facts = self.release(opened(open)?, &order, channel)?;
+                Ok(channel.send_record(from_referee::FACTS, &facts)?)
+            }
+            to_referee::CLOSE_CASE => {
+                if let Some(case) = open.take() {
+                    case.close(&mut *self.driver);
+                }
+                Ok(channel.send(from_referee::CASE_CLOSED, &[], &[])?)
+            }
+            // The window ended by itself before the broker's word came.
+            to_referee::ABORT => Ok(()),
+            _ => Err(RefereeError::Order("it is none that the referee knows")),
+        }
+    }
+
+    fn open_case(&mut self, frame: &Frame, open: &mut Option<OpenCase>, channel: &Channel) -> Result<(), RefereeError> {
+        if let Some(case) = open.take() {
+            case.close(&mut *self.driver);
+        }
+        let head = frame
+            .payload
+            .get(..size_of::<OpenCaseOrder>())
+            .ok_or(RefereeError::Order("it is too short"))?;
+        let order: OpenCaseOrder = bytemuck::pod_read_unaligned(head);
+        let recording: Recording = codec::decode(&frame.payload[head.len()..])
+            .map_err(|_| RefereeError::Order("its recording cannot be read"))?;
+        let case = open.insert(OpenCase::open(self, order.case, recording)?);
+        let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
+        descriptors.extend(case.author_descriptors(&mut *self.driver)?);
+        let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
+        let layouts = case.layouts();
+        Ok(channel.send(from_referee::CASE_OPENED, &[bytemuck::cast_slice(&layouts)], &borrowed)?)
+    }
+
+    fn prepare(&mut self, frame: &Frame, case: &OpenCase, channel: &Channel) -> Result<(), RefereeError> {
+        let order: WindowOrder = record(frame, to_referee::PREPARE)?;
+        self.generate(case, order.window)?;
+        let place = Place {
+            case: case.number,
+            window: order.window,
+        };
+        let prepared = Prepared {
+            generator_seed: self.seeds.key(Purpose::Generator, place),
+            constant_seed: self.seeds.key(Purpose::ConstantGenerator, Place { window: 0, ..place }),
+        };
+        Ok(channel.send_record(from_referee::PREPARED, &prepared)?)
+    }
+}
+
+fn opened(open: &Option<OpenCase>) -> Result<&OpenCase, RefereeError> {
+    open.as_ref().ok_or(RefereeError::Order("no case is open"))
+}
+
+fn record<R: bytemuck::AnyBitPattern>(frame: &Frame, kind: u32) -> Result<R, RefereeError> {
+    if frame.kind != kind {
+        return Err(RefereeError::Order("it came out of turn"));
+    }
+    bytemuck::try_pod_read_unaligned(&frame.payload).map_err(|_| RefereeError::Order("it has another length"))
+}

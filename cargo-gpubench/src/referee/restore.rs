@@ -1,0 +1,122 @@
+//! Bringing the buffers into the state a window starts from.
+
+use gpubench::catalog::Role;
+
+use super::RefereeError;
+use super::buffers::Origin;
+use super::case::{OpenCase, Referee};
+use crate::window::{Place, Purpose};
+
+impl Referee {
+    /// Makes the inputs of a window in private memory; the instance of the window before becomes the one that decoys are taken from.
+    /// Window 0 is made for that alone.
+    pub(super) fn generate(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
+        let place = Place {
+            case: case.number,
+            window,
+        };
+        let key = self.seeds.key(Purpose::Inputs, place);
+        let constant_key = self.seeds.key(Purpose::Constants, Place { window: 0, ..place });
+        for (index, (tensor, buffer)) in case.recording.tensors.iter().zip(&case.buffers).enumerate() {
+            let Some(masters) = buffer.masters() else { continue };
+            let driver = &mut *self.driver;
+            let bytes = buffer.layout.len;
+            // What the author made for window 0 was not taken in by a release.
+            let last = match masters.origin {
+                Origin::Author if window == 1 => masters.author.address.offset(buffer.layout.offset),
+                _ => masters.current,
+            };
+            driver.copy(self.stream, masters.decoy, last, bytes)?;
+            let key = if tensor.role == Role::Constant {
+                constant_key
+            } else {
+                key
+            };
+            if masters.origin == Origin::Device {
+                self.harness
+                    .fill(driver, self.stream, masters.current, tensor, index as u32, key)?;
+                let copy = masters.author.address.offset(buffer.layout.offset);
+                driver.copy(self.stream, copy, masters.current, bytes)?;
+            }
+        }
+        Ok(self.driver.synchronize(self.stream)?)
+    }
+
+    /// Takes what the author made into private memory, where it cannot change any more: generated inputs and expected outputs.
+    pub(super) fn take_from_author(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
+            let (offset, bytes) = (buffer.layout.offset, buffer.layout.len);
+            if let Some(masters) = buffer.masters().filter(|masters| masters.origin == Origin::Author) {
+                driver.copy(stream, masters.current, masters.author.address.offset(offset), bytes)?;
+            }
+            if let Some(answers) = buffer.answers() {
+                driver.copy(stream, answers.previous, answers.expected, bytes)?;
+                driver.copy(stream, answers.expected, answers.author.address.offset(offset), bytes)?;
+                if window == 1 {
+                    driver.copy(stream, answers.first, answers.expected, bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Poisons what the worker writes, with the slack round every buffer, and hands out the inputs with decoy lines in them.
+    pub(super) fn restore(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
+        let poison = self.seeds.key(Purpose::Poison, place);
+        let decoys = self.seeds.key(Purpose::Decoys, place);
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
+            let layout = buffer.layout;
+            let start = buffer.shared.address;
+            let Some(masters) = buffer.masters() else {
+                self.harness
+                    .noise(driver, stream, start, layout.allocation, poison, 0)?;
+                continue;
+            };
+            let back = layout.offset + layout.len;
+            self.harness.noise(driver, stream, start, layout.offset, poison, 0)?;
+            self.harness.noise(
+                driver,
+                stream,
+                start.offset(back),
+                layout.allocation - back,
+                poison,
+                back,
+            )?;
+            driver.copy(stream, buffer.address(), masters.current, layout.len)?;
+            self.harness
+                .lines(driver, stream, buffer.address(), masters.decoy, layout.len, decoys)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the true lines where the decoys were.
+    pub(super) fn reveal(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
+        let decoys = self.seeds.key(Purpose::Decoys, place);
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
+            if let Some(masters) = buffer.masters() {
+                self.harness.lines(
+                    driver,
+                    stream,
+                    buffer.address(),
+                    masters.current,
+                    buffer.layout.len,
+                    decoys,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Flushes the cache.
+    pub(super) fn flush(&mut self) -> Result<(), RefereeError> {
+        let flush = &self.flush;
+        if flush.bytes > 0 {
+            self.harness
+                .flush(&mut *self.driver, self.stream, flush.buffer, flush.bytes, flush.kind)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,311 @@
+//! The parts of a result: statistics, throughput, checks, conservation of time and surroundings.
+//!
+//! Times are nanoseconds. A value that is not known or not defined is `None`, `null` in JSON; no number stands for "unknown".
+
+use serde::{Deserialize, Serialize};
+
+use super::ElementValue;
+use crate::stats::{StopReason, Summary, median};
+
+/// What the samples say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Stats {
+    /// Number of samples.
+    pub n: u64,
+    /// Median.
+    pub median_ns: f64,
+    /// Arithmetic mean.
+    pub mean_ns: f64,
+    /// Standard deviation with n - 1 in the denominator; null for a single sample.
+    pub stddev_ns: Option<f64>,
+    /// Coefficient of variation, `stddev / mean`; null for a single sample and where the mean is zero.
+    pub cv: Option<f64>,
+    /// Smallest sample.
+    pub min_ns: f64,
+    /// Largest sample.
+    pub max_ns: f64,
+    /// First quartile, interpolated linearly.
+    pub q1_ns: f64,
+    /// Third quartile, interpolated linearly.
+    pub q3_ns: f64,
+    /// Bounds of the 95 % bootstrap interval of the median.
+    pub ci95_ns: [f64; 2],
+}
+
+impl Stats {
+    /// The larger distance from the median to an end of its 95 % interval, relative to the median; `None` where the median is zero.
+    pub fn relative_interval(&self) -> Option<f64> {
+        let [low, high] = self.ci95_ns;
+        let relative = (high - self.median_ns).max(self.median_ns - low) / self.median_ns;
+        relative.is_finite().then_some(relative)
+    }
+}
+
+impl From<&Summary> for Stats {
+    fn from(summary: &Summary) -> Stats {
+        Stats {
+            n: summary.n as u64,
+            median_ns: summary.median,
+            mean_ns: summary.mean,
+            stddev_ns: summary.stddev,
+            cv: summary.cv,
+            min_ns: summary.min,
+            max_ns: summary.max,
+            q1_ns: summary.q1,
+            q3_ns: summary.q3,
+            ci95_ns: [summary.ci95.low, summary.ci95.high],
+        }
+    }
+}
+
+/// Why sampling stopped, and what it aimed for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Stop {
+    /// Why sampling stopped.
+    pub reason: StopReason,
+    /// The coefficient of variation aimed for.
+    pub target_cv: f64,
+}
+
+/// Time the host spent on queueing a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HostTime {
+    /// Median over the samples.
+    pub median_ns: f64,
+    /// Smallest.
+    pub min_ns: f64,
+    /// Largest.
+    pub max_ns: f64,
+}
+
+impl HostTime {
+    /// Sums host times up; `None` where there are none or one is not finite.
+    pub fn of(times_ns: &[f64]) -> Option<HostTime> {
+        Some(HostTime {
+            median_ns: median(times_ns)?,
+            min_ns: times_ns.iter().copied().reduce(f64::min)?,
+            max_ns: times_ns.iter().copied().reduce(f64::max)?,
+        })
+    }
+}
+
+/// A sample that something disturbed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SampleFlag {
+    /// Position in `samples_ns`.
+    pub sample: u64,
+    /// What happened.
+    pub flag: SampleFlagKind,
+}
+
+/// What can disturb a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum SampleFlagKind {
+    /// The device reported that it throttled.
+    Throttled,
+    /// The device's clock changed.
+    ClockChanged,
+    /// The host took the processor away from a thread of the CPU device.
+    Preempted,
+}
+
+/// What the case achieves at its median time, by the work its author declared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Throughput {
+    /// Declared bytes per second.
+    pub bytes_per_s: Option<f64>,
+    /// Declared floating-point operations per second.
+    pub flops_per_s: Option<f64>,
+    /// Share of the device's peak memory bandwidth.
+    pub of_peak_bandwidth: Option<f64>,
+    /// Share of the device's peak arithmetic rate.
+    pub of_peak_flops: Option<f64>,
+}
+
+/// The highest rates a device can reach, where they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Peaks {
+    /// Memory bandwidth in bytes per second.
+    pub bandwidth: Option<f64>,
+    /// Floating-point operations per second.
+    pub flops: Option<f64>,
+}
+
+impl Throughput {
+    /// What declared work means at `median_ns`; nothing where the time is not above zero.
+    pub fn of(work: gpubench::catalog::Work, median_ns: f64, peaks: Peaks) -> Throughput {
+        let rate = |amount: Option<u64>| {
+            let rate = amount? as f64 / (median_ns * 1e-9);
+            (median_ns > 0.0 && rate.is_finite()).then_some(rate)
+        };
+        let share = |rate: Option<f64>, peak: Option<f64>| {
+            let share = rate? / peak?;
+            share.is_finite().then_some(share)
+        };
+        let bytes_per_s = rate(work.bytes);
+        let flops_per_s = rate(work.flops);
+        Throughput {
+            bytes_per_s,
+            flops_per_s,
+            of_peak_bandwidth: share(bytes_per_s, peaks.bandwidth),
+            of_peak_flops: share(flops_per_s, peaks.flops),
+        }
+    }
+}
+
+/// What was found in one output: of the window that failed, or the worst over all windows where none did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Check {
+    /// Name of the output.
+    pub output: String,
+    /// Elements compared: all of them.
+    pub elements: u64,
+    /// Elements within the tolerance.
+    pub matched: u64,
+    /// Largest absolute error over elements that are finite on both sides; null where there are none.
+    pub max_abs_error: Option<f64>,
+    /// Largest relative error over them; null where there are none, or where it is not finite.
+    pub max_rel_error: Option<f64>,
+    /// Flat index of the element with the largest relative error; null where every element is equal.
+    pub worst_index: Option<u64>,
+    /// Extents of the output, outermost first.
+    pub shape: Vec<u64>,
+    /// The first element beyond the tolerance; null where there is none.
+    pub first_wrong: Option<WrongElement>,
+}
+
+/// An element that is not what it should be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WrongElement {
+    /// Flat index.
+    pub index: u64,
+    /// What the reference says.
+    pub expected: ElementValue,
+    /// What the kernel left there.
+    pub got: ElementValue,
+}
+
+/// How many windows of each kind were run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WindowCounts {
+    /// Timed, checked and left out of the samples.
+    pub warm_up: u64,
+    /// Timed and checked: the samples.
+    pub timed: u64,
+    /// With the check launched right behind the call.
+    pub early_check: u64,
+}
+
+impl WindowCounts {
+    /// All windows.
+    pub fn total(self) -> u64 {
+        self.warm_up + self.timed + self.early_check
+    }
+}
+
+/// The worker's claimed times beside the referee's clock, as means over the windows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Conservation {
+    /// What the worker claims.
+    pub claimed_ns: f64,
+    /// What the referee's clock saw, less what a null worker needs where one was measured.
+    pub observed_ns: f64,
+    /// How far the two may lie apart; null where the clock bounds nothing.
+    pub bound_ns: Option<f64>,
+}
+
+impl Conservation {
+    /// Both clocks side by side; `None` where one of them is not a finite time, as a worker may claim.
+    pub fn of(claimed_ns: f64, observed_ns: f64, bound_ns: Option<f64>) -> Option<Conservation> {
+        (claimed_ns.is_finite() && observed_ns.is_finite()).then_some(Conservation {
+            claimed_ns,
+            observed_ns,
+            bound_ns: bound_ns.filter(|bound| bound.is_finite()),
+        })
+    }
+}
+
+/// Surroundings that times depend on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Environment {
+    /// Version of the operating system's kernel.
+    pub kernel: Option<String>,
+    /// The host's processor.
+    pub cpu: Option<String>,
+    /// Processors this process may use.
+    pub cpus: Option<u64>,
+    /// Load of the host over the last minute.
+    pub load_1m: Option<f64>,
+    /// Memory of the host in bytes.
+    pub memory_bytes: Option<u64>,
+    /// The compiler of the kernels.
+    pub compiler: Option<String>,
+    /// Version of the device's driver.
+    pub driver: Option<String>,
+    /// Threads of the CPU device.
+    pub threads: Option<u64>,
+    /// Bytes the cache flush goes through.
+    pub flush_bytes: Option<u64>,
+    /// The device's clock in hertz.
+    pub clock_hz: Option<f64>,
+    /// Reasons for throttling that the device reported.
+    pub throttle_reasons: Option<Vec<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench::catalog::Work;
+
+    #[test]
+    fn throughput_is_declared_work_over_the_median() {
+        let work = Work {
+            bytes: Some(8_000),
+            flops: Some(1_000),
+        };
+        let peaks = Peaks {
+            bandwidth: Some(16e9),
+            flops: None,
+        };
+        let throughput = Throughput::of(work, 1_000.0, peaks);
+        assert!((throughput.bytes_per_s.unwrap() - 8e9).abs() < 1.0);
+        assert!((throughput.flops_per_s.unwrap() - 1e9).abs() < 1.0);
+        assert!((throughput.of_peak_bandwidth.unwrap() - 0.5).abs() < 1e-9);
+        assert_eq!(throughput.of_peak_flops, None);
+    }
+
+    #[test]
+    fn a_claim_that_is_no_time_has_no_conservation() {
+        assert_eq!(Conservation::of(f64::NAN, 1.0, None), None);
+        assert_eq!(Conservation::of(1.0, f64::INFINITY, None), None);
+        assert_eq!(Conservation::of(1.0, 2.0, Some(f64::NAN)).unwrap().bound_ns, None);
+    }
+
+    #[test]
+    fn no_time_and_no_declared_work_give_no_throughput() {
+        let work = Work {
+            bytes: Some(8),
+            flops: None,
+        };
+        for median in [0.0, -1.0, f64::NAN] {
+            assert_eq!(Throughput::of(work, median, Peaks::default()), Throughput::default());
+        }
+        assert_eq!(
+            Throughput::of(Work::default(), 1.0, Peaks::default()),
+            Throughput::default()
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Where reports go.
+
+use std::io::{self, Write};
+
+use camino::Utf8Path;
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The reader has gone, as in `cargo gpubench | head`; nothing more can be said there, and nothing is wrong with the run.
+    #[error("`{name}` was closed by its reader")]
+    Closed {
+        /// Name of the destination.
+        name: String,
+    },
+    /// The write failed, on a full disk for example.
+    #[error("could not write to `{name}`")]
+    Failed {
+        /// Name of the destination.
+        name: String,
+        /// What the operating system says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A destination with a name for errors. What is printed is flushed, so that results so far survive whatever ends the run.
+pub struct Output {
+    name: String,
+    writer: Box<dyn Write>,
+}
+
+impl Output {
+    /// Standard output.
+    pub fn stdout() -> Output {
+        Output::new("standard output", Box::new(io::stdout()))
+    }
+
+    /// Standard error.
+    pub fn stderr() -> Output {
+        Output::new("standard error", Box::new(io::stderr()))
+    }
+
+    /// A new file; one that exists is replaced.
+    pub fn file(path: &Utf8Path) -> Result<Output, OutputError> {
+        match std::fs::File::create(path) {
+            Ok(file) => Ok(Output::new(path.as_str(), Box::new(file))),
+            Err(source) => Err(OutputError::Failed {
+                name: path.to_string(),
+                source,
+            }),
+        }
+    }
+
+    /// Any writer under a name.
+    pub fn new(name: impl Into<String>, writer: Box<dyn Write>) -> Output {
+        Output {
+            name: name.into(),
+            writer,
+        }
+    }
+
+    /// Writes a text and flushes it.
+    pub(super) fn print(&mut self, text: &str) -> Result<(), OutputError> {
+        self.writer
+            .write_all(text.as_bytes())
+            .and_then(|()| self.writer.flush())
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::BrokenPipe => OutputError::Closed {
+                    name: self.name.clone(),
+                },
+                _ => OutputError::Failed {
+                    name: self.name.clone(),
+                    source,
+                },
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_has_gone_is_told_from_a_failed_write() {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let closed = Output::new("pipe", Box::new(writer)).print("x").unwrap_err();
+        assert_eq!(closed.to_string(), "`pipe` was closed by its reader");
+        assert!(matches!(closed, OutputError::Closed { .. }));
+    }
+
+    #[test]
+    fn a_full_disk_is_reported_with_the_name_of_the_file() {
+        let full = Output::file(Utf8Path::new("/dev/full"))
+            .unwrap()
+            .print("x")
+            .unwrap_err();
+        assert_eq!(full.to_string(), "could not write to `/dev/full`");
+        assert!(matches!(full, OutputError::Failed { .. }));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_created_is_reported_at_once() {
+        let missing = Output::file(Utf8Path::new("/nonexistent/results.csv")).err().unwrap();
+        assert_eq!(missing.to_string(), "could not write to `/nonexistent/results.csv`");
+    }
+}

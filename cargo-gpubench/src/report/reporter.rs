@@ -1,0 +1,105 @@
+//! What the broker tells about a run, to whoever listens.
+
+use std::fmt;
+
+use super::{BenchmarkComplete, BenchmarkStarted, OutputError, RunFinished, RunStarted};
+
+/// Listens to a run. The calls come in the order of the records: `run_started`, then for every case `benchmark_started`, any number of
+/// `progress` and `benchmark_complete`, then `run_finished`, also after an interruption.
+pub trait Reporter {
+    /// The run begins. `cases` are all selected cases in the order in which they will run.
+    fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError>;
+
+    /// A case begins.
+    fn benchmark_started(&mut self, started: &BenchmarkStarted) -> Result<(), OutputError> {
+        let _ = started;
+        Ok(())
+    }
+
+    /// A case has come further. Call it between windows, never inside of one.
+    fn progress(&mut self, progress: &Progress) -> Result<(), OutputError> {
+        let _ = progress;
+        Ok(())
+    }
+
+    /// A case has its verdict.
+    fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError>;
+
+    /// The run has ended.
+    fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError>;
+}
+
+/// How far the case at hand has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// What is being done.
+    pub phase: Phase,
+    /// Windows so far.
+    pub windows: u64,
+    /// Median of the samples so far in nanoseconds.
+    pub median_ns: Option<f64>,
+    /// Coefficient of variation so far.
+    pub cv: Option<f64>,
+}
+
+/// Steps of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Its kernels are compiled.
+    Compiling,
+    /// Its plan is recorded.
+    Recording,
+    /// Its worker is set up.
+    Preparing,
+    /// Windows that do not count yet.
+    WarmingUp,
+    /// Windows that count.
+    Sampling,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Phase::Compiling => "compiling",
+            Phase::Recording => "recording",
+            Phase::Preparing => "preparing",
+            Phase::WarmingUp => "warming up",
+            Phase::Sampling => "sampling",
+        })
+    }
+}
+
+/// Several listeners as one. All of them hear of everything, also after one has failed; the first failure is returned.
+#[derive(Default)]
+pub struct Reporters(pub Vec<Box<dyn Reporter>>);
+
+impl Reporters {
+    fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) -> Result<(), OutputError> {
+        self.0
+            .iter_mut()
+            .map(|reporter| each(reporter.as_mut()))
+            .fold(Ok(()), Result::and)
+    }
+}
+
+impl Reporter for Reporters {
+    fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
+        self.tell(|reporter| reporter.run_started(run, cases))
+    }
+
+    fn benchmark_started(&mut self, started: &BenchmarkStarted) -> Result<(), OutputError> {
+        self.tell(|reporter| reporter.benchmark_started(started))
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Result<(), OutputError> {
+        self.tell(|reporter| reporter.progress(progress))
+    }
+
+    fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
+        self.tell(|reporter| reporter.benchmark_complete(result))
+    }
+
+    fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
+        self.tell(|reporter| reporter.run_finished(finished))
+    }
+}

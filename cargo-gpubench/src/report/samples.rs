@@ -1,0 +1,381 @@
+//! Hand-made records of a run in which every verdict occurs.
+
+use gpubench::catalog::{DType, Work};
+
+use super::*;
+use crate::stats::{StopReason, Summary};
+use crate::verdict::{Cause, Grade, Verdict};
+
+/// A run: its first record, its cases, their results and its last record.
+pub(super) struct SampleRun {
+    pub started: RunStarted,
+    pub cases: Vec<BenchmarkStarted>,
+    pub results: Vec<BenchmarkComplete>,
+    pub finished: RunFinished,
+}
+
+impl SampleRun {
+    /// Leads a reporter through the run.
+    pub(super) fn play(&self, reporter: &mut dyn Reporter) -> Result<(), OutputError> {
+        reporter.run_started(&self.started, &self.cases)?;
+        for (case, result) in self.cases.iter().zip(&self.results) {
+            reporter.benchmark_started(case)?;
+            reporter.benchmark_complete(result)?;
+        }
+        reporter.run_finished(&self.finished)
+    }
+
+    /// The run's records in order.
+    pub(super) fn records(&self) -> Vec<Record> {
+        let mut records = vec![Record::RunStarted(Box::new(self.started.clone()))];
+        for (case, result) in self.cases.iter().zip(&self.results) {
+            records.push(Record::BenchmarkStarted(case.clone()));
+            records.push(Record::BenchmarkComplete(Box::new(result.clone())));
+        }
+        records.push(Record::RunFinished(self.finished.clone()));
+        records
+    }
+}
+
+/// A run of two packages on the CPU device with every verdict in it.
+pub(super) fn every_verdict() -> SampleRun {
+    let mut cases = Cases::default();
+    cases.push("suite", "copy::axpy", &[("len", ParamValue::Int(1 << 20))], |case| {
+        passed(case, Grade::Advisory, 1_204_000.0, 0.004)
+    });
+    cases.push("suite", "copy::axpy", &[("len", ParamValue::Int(1 << 24))], |case| {
+        BenchmarkComplete {
+            throughput: Throughput::default(),
+            sample_flags: vec![SampleFlag {
+                sample: 1,
+                flag: SampleFlagKind::Preempted,
+            }],
+            ..passed(case, Grade::Sealed, 3_650.0, 0.11)
+        }
+    });
+    cases.push("suite", "copy::nothing", &[], |case| {
+        passed(case, Grade::Bracketed, 0.0, 0.0)
+    });
+    let gray = [
+        ("width", ParamValue::Int(4)),
+        ("height", ParamValue::Int(2)),
+        ("gamma", ParamValue::Float(2.0)),
+    ];
+    cases.push("suite", "image::grayscale", &gray, wrong_output);
+    let mode = [(
+        "mode",
+        ParamValue::Text("all at once, and \"more\" | than fits on one line of a table".into()),
+    )];
+    cases.push("suite", "image::late", &mode, |case| {
+        failed(
+            case,
+            Verdict::LateWrite,
+            None,
+            "output `gray` still changed after the call: 128 bytes, the first at 4096",
+        )
+    });
+    cases.push("suite", "time::short", &[], |case| BenchmarkComplete {
+        conservation: Some(Conservation {
+            claimed_ns: 1_000.0,
+            observed_ns: 51_000.0,
+            bound_ns: Some(4_000.0),
+        }),
+        ..failed(
+            case,
+            Verdict::TimeMismatch,
+            Some(Cause::ClaimTooShort),
+            "the worker claims 1.000 µs a call, the referee saw 51.00 µs",
+        )
+    });
+    cases.push("suite", "time::too_fast", &[], |case| {
+        failed(
+            case,
+            Verdict::BelowFloor,
+            None,
+            "8 MiB in 1.000 µs would be 8.389 TB/s, above the device's peak of 4.800 TB/s",
+        )
+    });
+    cases.push("suite", "wild::store", &[("len", ParamValue::Int(64))], |case| {
+        let message = "kernel `store` wrote 4 bytes behind the end of `y`, in block (1, 0, 0), thread (31, 0, 0)";
+        failed(case, Verdict::Crashed, Some(Cause::OutOfBounds), message)
+    });
+    cases.push("suite", "wild::endless", &[], |case| {
+        failed(
+            case,
+            Verdict::Timeout,
+            Some(Cause::Slow),
+            "the call did not end within 10 s",
+        )
+    });
+    cases.push("suite", "wild::liar", &[], |case| {
+        failed(
+            case,
+            Verdict::ProtocolViolation,
+            Some(Cause::BadClaim),
+            "the worker claims -1 ns",
+        )
+    });
+    cases.push("tensor-cores", "mma::bf16", &[], |case| BenchmarkComplete {
+        cause: Some(Cause::Unsupported),
+        message: Some("needs a device of kind `cuda`; this is the CPU device".into()),
+        ..BenchmarkComplete::unmeasured(case, cpu().short(), Verdict::Skipped)
+    });
+    cases.push("tensor-cores", "mma::broken", &[], |case| {
+        let message = "kernels/mma.cu:3:17: error: expected ';' before '}' token\n    3 |     y[i] = x[i] }\n      |                 ^\n";
+        failed(case, Verdict::Error, Some(Cause::CompileFailed), message)
+    });
+    cases.finish()
+}
+
+/// A run in which everything passed, on a GPU.
+pub(super) fn all_passed() -> SampleRun {
+    let mut cases = Cases::default();
+    cases.push("suite", "axpy", &[], |case| {
+        passed(case, Grade::Sealed, 205_200.0, 0.0016)
+    });
+    let mut run = cases.finish();
+    run.started.device = gpu();
+    run.results[0].device = gpu().short();
+    run
+}
+
+/// A run in which three implementations compete on one problem, at two sizes.
+pub(super) fn competition() -> SampleRun {
+    let mut cases = Cases::default();
+    let problem = |result| BenchmarkComplete {
+        problem: Some("matmul::square".into()),
+        ..result
+    };
+    for (benchmark, slower) in [
+        ("matmul::naive", 3.2),
+        ("matmul::tiled", 1.0),
+        ("matmul::vectorized", 1.001),
+    ] {
+        for n in [256, 512] {
+            let time = (n as f64).powi(3) * slower;
+            cases.push("suite", benchmark, &[("n", ParamValue::Int(n))], |case| {
+                problem(passed(case, Grade::Advisory, time, 0.004))
+            });
+        }
+    }
+    let broken =
+        |case: &BenchmarkStarted| problem(failed(case, Verdict::WrongOutput, Some(Cause::Unwritten), "nothing"));
+    cases.push("suite", "matmul::wrong", &[("n", ParamValue::Int(256))], broken);
+    cases.finish()
+}
+
+#[derive(Default)]
+struct Cases {
+    cases: Vec<BenchmarkStarted>,
+    results: Vec<BenchmarkComplete>,
+}
+
+impl Cases {
+    fn push(
+        &mut self,
+        package: &str,
+        benchmark: &str,
+        params: &[(&str, ParamValue)],
+        result: impl Fn(&BenchmarkStarted) -> BenchmarkComplete,
+    ) {
+        let params = Params(
+            params
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
+        );
+        let case = match params.0.len() {
+            0 => benchmark.to_owned(),
+            _ => format!("{benchmark}::{params}"),
+        };
+        let started = BenchmarkStarted {
+            schema_version: SchemaVersion,
+            run_id: "0f3a".into(),
+            package: package.into(),
+            benchmark: benchmark.into(),
+            params,
+            case,
+            index: self.cases.len() as u64,
+        };
+        self.results.push(result(&started));
+        self.cases.push(started);
+    }
+
+    fn finish(self) -> SampleRun {
+        let count =
+            |wanted: fn(Verdict) -> bool| self.results.iter().filter(|result| wanted(result.verdict)).count() as u64;
+        let finished = RunFinished {
+            schema_version: SchemaVersion,
+            run_id: "0f3a".into(),
+            passed: count(|verdict| verdict == Verdict::Pass),
+            failed: count(Verdict::is_failure),
+            skipped: count(|verdict| verdict == Verdict::Skipped),
+            not_run: 0,
+            end: RunEnd::Completed,
+            wall_ns: 14_240_000_000,
+        };
+        let mut packages: Vec<String> = self.cases.iter().map(|case| case.package.clone()).collect();
+        packages.dedup();
+        let started = RunStarted {
+            schema_version: SchemaVersion,
+            run_id: "0f3a".into(),
+            started_at: "2026-11-20T13:43:00Z".into(),
+            tool_version: "0.1.0".into(),
+            seed_commitment: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into(),
+            device: cpu(),
+            packages,
+            cases: self.cases.len() as u64,
+            environment: environment(),
+        };
+        SampleRun {
+            started,
+            cases: self.cases,
+            results: self.results,
+            finished,
+        }
+    }
+}
+
+fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) -> BenchmarkComplete {
+    let samples: Vec<f64> = [-1.0, 0.5, 0.0, 1.0, -0.5, 0.25, 0.0, -0.25]
+        .map(|step| center_ns * (1.0 + spread * step))
+        .to_vec();
+    let summary = Summary::of(&samples).unwrap();
+    let work = Work {
+        bytes: Some(12 << 20),
+        flops: Some(2 << 20),
+    };
+    let elements = 1 << 20;
+    BenchmarkComplete {
+        problem: Some(case.benchmark.clone()),
+        grade: Some(grade),
+        throughput: Throughput::of(
+            work,
+            summary.median,
+            Peaks {
+                bandwidth: Some(25e9),
+                flops: None,
+            },
+        ),
+        stats: Some(Stats::from(&summary)),
+        host_ns: HostTime::of(&[900.0, 1_100.0, 1_000.0]),
+        event_overhead_ns: Some(42.0),
+        stop: Some(Stop {
+            reason: StopReason::MedianInterval,
+            target_cv: 0.01,
+        }),
+        checks: vec![Check {
+            output: "y".into(),
+            elements,
+            matched: elements,
+            max_abs_error: Some(1.2e-7),
+            max_rel_error: Some(5.9e-8),
+            worst_index: Some(17),
+            shape: vec![elements],
+            first_wrong: None,
+        }],
+        windows: 14,
+        window_counts: WindowCounts {
+            warm_up: 4,
+            timed: 8,
+            early_check: 2,
+        },
+        distinct_inputs: 14,
+        conservation: Some(Conservation {
+            claimed_ns: center_ns,
+            observed_ns: center_ns + 5_000.0,
+            bound_ns: None,
+        }),
+        environment: environment(),
+        wall_ns: 310_000_000,
+        samples_ns: samples,
+        ..BenchmarkComplete::unmeasured(case, cpu().short(), Verdict::Pass)
+    }
+}
+
+fn failed(case: &BenchmarkStarted, verdict: Verdict, cause: Option<Cause>, message: &str) -> BenchmarkComplete {
+    BenchmarkComplete {
+        cause,
+        message: Some(message.into()),
+        windows: 1,
+        window_counts: WindowCounts {
+            warm_up: 1,
+            ..WindowCounts::default()
+        },
+        distinct_inputs: 1,
+        wall_ns: 20_000_000,
+        ..BenchmarkComplete::unmeasured(case, cpu().short(), verdict)
+    }
+}
+
+fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
+    let element = |value: f32| ElementValue::from_bits(DType::F32, u64::from(value.to_bits()));
+    let found = |output: &str, wrong: u64, got| Check {
+        output: output.into(),
+        elements: 8,
+        matched: 8 - wrong,
+        max_abs_error: Some(0.25),
+        max_rel_error: Some(0.5),
+        worst_index: Some(5),
+        shape: vec![2, 4],
+        first_wrong: (wrong > 0).then(|| WrongElement {
+            index: 5,
+            expected: element(0.5),
+            got,
+        }),
+    };
+    BenchmarkComplete {
+        samples_ns: vec![1_000.0],
+        stats: Summary::of(&[1_000.0]).as_ref().map(Stats::from),
+        grade: Some(Grade::Advisory),
+        checks: vec![
+            found("gray", 3, element(0.25)),
+            found("alpha", 0, element(0.0)),
+            found("histogram", 1, element(f32::NAN)),
+        ],
+        ..failed(
+            case,
+            Verdict::WrongOutput,
+            Some(Cause::Stale),
+            "output `gray` holds the answer to the call before: window 2 of 14",
+        )
+    }
+}
+
+fn cpu() -> Device {
+    Device {
+        kind: DeviceKind::Cpu,
+        name: "Example Processor 9000".into(),
+        multiprocessors: Some(2),
+        capability: None,
+        l2_bytes: Some(32 << 20),
+        clock_tick_ns: Some(1.0),
+        peak_bandwidth: None,
+        peak_flops: None,
+    }
+}
+
+fn gpu() -> Device {
+    Device {
+        kind: DeviceKind::Cuda,
+        name: "NVIDIA H200".into(),
+        multiprocessors: Some(132),
+        capability: Some(90),
+        l2_bytes: Some(60 << 20),
+        clock_tick_ns: Some(32.0),
+        peak_bandwidth: Some(4.8e12),
+        peak_flops: None,
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        kernel: Some("6.8.0".into()),
+        cpu: Some("Example Processor 9000".into()),
+        cpus: Some(2),
+        load_1m: Some(0.5),
+        threads: Some(2),
+        flush_bytes: Some(8 << 20),
+        ..Environment::default()
+    }
+}

@@ -1,0 +1,247 @@
+//! The columns of the table and how they give way where the terminal is narrow.
+
+use anstyle::Style;
+
+use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
+use super::text::{in_one_line, padded, printable, width};
+use crate::report::units::{Quantity, byte_rate, flop_rate, percent, time};
+use crate::report::{BenchmarkComplete, Stats};
+use crate::verdict::{Grade, Verdict};
+
+/// A column behind the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Verdict,
+    Median,
+    Interval,
+    Cv,
+    Samples,
+    Bytes,
+    Flops,
+    Grade,
+}
+
+use Column::*;
+
+/// All columns, in order.
+const ALL: [Column; 8] = [Verdict, Median, Interval, Cv, Samples, Bytes, Flops, Grade];
+
+/// Columns in the order in which they give way. Verdict and median always stay, and the grade goes last: no time stands without it for
+/// as long as there is room.
+const DROPPED_FIRST: [Column; 6] = [Samples, Cv, Flops, Bytes, Interval, Grade];
+
+/// Spaces between columns.
+const GAP: usize = 2;
+
+/// Which columns are shown, and how wide names are.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    /// Columns of a name with its branches.
+    pub name: usize,
+    /// Columns of a whole line.
+    pub line: usize,
+    shown: Vec<Column>,
+}
+
+/// A text and its style.
+struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Columns {
+    /// Columns for a line of `line` columns and names of the given widths. A name wider than half of a line stands on a line of its own and does not
+    /// count: one long name must not cost every other case its figures.
+    pub(super) fn fit(line: usize, names: impl IntoIterator<Item = usize>) -> Columns {
+        let name = names.into_iter().filter(|name| *name <= line / 2).max().unwrap_or(0);
+        let mut columns = Columns {
+            name,
+            line,
+            shown: ALL.to_vec(),
+        };
+        for dropped in DROPPED_FIRST {
+            if columns.width() <= line {
+                break;
+            }
+            columns.shown.retain(|column| *column != dropped);
+        }
+        columns
+    }
+
+    fn width(&self) -> usize {
+        self.name + self.shown.iter().map(|column| GAP + column.width()).sum::<usize>()
+    }
+
+    /// The titles, to stand behind a package's name.
+    pub(super) fn titles(&self, styling: Styling) -> String {
+        let cells = self.shown.iter().map(|column| Cell {
+            text: column.title(),
+            style: FAINT,
+        });
+        self.joined(cells, styling)
+    }
+
+    /// What stands behind the name of a case.
+    pub(super) fn figures(&self, result: &BenchmarkComplete, styling: Styling) -> String {
+        match (&result.stats, result.verdict) {
+            (Some(stats), Verdict::Pass) => {
+                let cells = self.shown.iter().map(|column| column.cell(result, stats));
+                self.joined(cells, styling)
+            }
+            _ => self.outcome(result, styling),
+        }
+    }
+
+    /// A verdict in words, in place of figures that it takes the meaning from.
+    fn outcome(&self, result: &BenchmarkComplete, styling: Styling) -> String {
+        let (sign, style) = sign_of(result.verdict);
+        let verdict = format!("{sign} {}", result.verdict);
+        let reason = match (result.verdict, result.cause, &result.message) {
+            (Verdict::Skipped, _, Some(message)) => format!(": {}", printable(message)),
+            (_, Some(cause), _) => format!(": {cause}"),
+            _ => String::new(),
+        };
+        let room = self.line.saturating_sub(self.name + GAP + width(&verdict));
+        let reason = in_one_line(&reason, room);
+        format!("{}{}{}", " ".repeat(GAP), styling.paint(style, &verdict), reason)
+    }
+
+    fn joined(&self, cells: impl Iterator<Item = Cell>, styling: Styling) -> String {
+        let mut line = String::new();
+        let mut owed = 0;
+        for (cell, column) in cells.zip(&self.shown) {
+            let text = cell.text.trim_end();
+            let leading = text.len() - text.trim_start().len();
+            line.push_str(&" ".repeat(owed + GAP + leading));
+            line.push_str(&styling.paint(cell.style, text.trim_start()));
+            owed = column.width().saturating_sub(width(text));
+        }
+        line
+    }
+}
+
+impl Column {
+    fn width(self) -> usize {
+        match self {
+            Verdict => 7,
+            Median => 8,
+            Interval => 7,
+            Cv => 6,
+            Samples => 4,
+            Bytes => 10,
+            Flops => 13,
+            Grade => 9,
+        }
+    }
+
+    /// The title, set where the figures below it are: numbers end at the same column as their title.
+    fn title(self) -> String {
+        match self {
+            Verdict => "verdict".to_owned(),
+            Median => self.right("median"),
+            Interval => self.right("± 95%"),
+            Cv => self.right("cv"),
+            Samples => self.right("n"),
+            Bytes => self.right("bandwidth"),
+            Flops => self.right("compute"),
+            Grade => "grade".to_owned(),
+        }
+    }
+
+    fn cell(self, result: &BenchmarkComplete, stats: &Stats) -> Cell {
+        let (text, style) = match self {
+            Verdict => {
+                let (sign, style) = sign_of(result.verdict);
+                (format!("{sign} {}", result.verdict), style)
+            }
+            Median => (self.aligned(Some(time(stats.median_ns))), TITLE),
+            Interval => (
+                self.right(
+                    &stats
+                        .relative_interval()
+                        .map_or_else(none, |share| format!("±{}", percent(share))),
+                ),
+                PLAIN,
+            ),
+            Cv => (self.right(&stats.cv.map_or_else(none, percent)), PLAIN),
+            Samples => (self.right(&stats.n.to_string()), PLAIN),
+            Bytes => (self.aligned(result.throughput.bytes_per_s.map(byte_rate)), PLAIN),
+            Flops => (self.aligned(result.throughput.flops_per_s.map(flop_rate)), PLAIN),
+            Grade => match result.grade {
+                Some(grade) => (grade.to_string(), style_of(grade)),
+                None => (none(), FAINT),
+            },
+        };
+        Cell { text, style }
+    }
+
+    /// A text at the right of its column.
+    fn right(self, text: &str) -> String {
+        let missing = self.width().saturating_sub(width(text));
+        format!("{}{text}", " ".repeat(missing))
+    }
+
+    /// A number and its unit such that numbers end at one column and units begin at one.
+    fn aligned(self, quantity: Option<Quantity>) -> String {
+        let Some(Quantity { number, unit }) = quantity else {
+            return self.right(&none());
+        };
+        let for_unit = match self {
+            Median => 2,
+            Bytes => 4,
+            _ => 7,
+        };
+        self.right(&format!("{number} {}", padded(unit, for_unit)))
+    }
+}
+
+/// What stands for a value that is not known.
+fn none() -> String {
+    "-".to_owned()
+}
+
+/// The sign of a verdict, which says the same as its word for eyes that skim.
+pub(super) fn sign_of(verdict: Verdict) -> (char, Style) {
+    match verdict {
+        Verdict::Pass => ('✓', GOOD),
+        Verdict::Skipped => ('-', DOUBTFUL),
+        Verdict::Error => ('!', BAD),
+        _ => ('✗', BAD),
+    }
+}
+
+fn style_of(grade: Grade) -> Style {
+    match grade {
+        Grade::Sealed => GOOD,
+        Grade::Bracketed => PLAIN,
+        Grade::Advisory => DOUBTFUL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_give_way_in_the_stated_order() {
+        let shown_at = |line| Columns::fit(line, [20]).shown;
+        assert_eq!(shown_at(120), ALL);
+        assert_eq!(shown_at(99), [Verdict, Median, Interval, Cv, Bytes, Flops, Grade]);
+        assert_eq!(shown_at(90), [Verdict, Median, Interval, Bytes, Flops, Grade]);
+        assert_eq!(shown_at(75), [Verdict, Median, Interval, Bytes, Grade]);
+        assert_eq!(shown_at(64), [Verdict, Median, Interval, Grade]);
+        assert_eq!(shown_at(52), [Verdict, Median, Grade]);
+        assert_eq!(shown_at(40), [Verdict, Median]);
+        assert_eq!(shown_at(10), [Verdict, Median]);
+    }
+
+    #[test]
+    fn every_choice_of_columns_fits_its_line() {
+        for line in 40..200 {
+            for name in [0, 10, 30, 90] {
+                let columns = Columns::fit(line, [name, 10]);
+                assert!(columns.width() <= line, "{line} {name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What is known of a case beyond the line in the table.
+
+use std::time::Duration;
+
+use super::text::NO_BREAK;
+use crate::report::units::{percent, time, wall_time};
+use crate::report::{BenchmarkComplete, Stats};
+use crate::verdict::Verdict;
+
+/// Lines on the samples, on how they were taken and on what they amount to; none for a case that did not pass.
+pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
+    let (Some(stats), Verdict::Pass) = (&result.stats, result.verdict) else {
+        return Vec::new();
+    };
+    let mut phrases = vec![samples(stats), measurement(result)];
+    phrases.extend(work(result));
+    phrases
+}
+
+/// `min 1.199 ms · quartiles 1.202 to 1.206 ms · …`.
+fn samples(stats: &Stats) -> String {
+    let shown = |nanoseconds| time(nanoseconds).to_string();
+    joined([
+        Some(format!("min {}", shown(stats.min_ns))),
+        Some(format!("quartiles {} and {}", shown(stats.q1_ns), shown(stats.q3_ns))),
+        Some(format!("max {}", shown(stats.max_ns))),
+        Some(format!("mean {}", shown(stats.mean_ns))),
+        stats.stddev_ns.map(|stddev| format!("σ {}", shown(stddev))),
+        Some(format!(
+            "95% of the median {} to {}",
+            shown(stats.ci95_ns[0]),
+            shown(stats.ci95_ns[1])
+        )),
+    ])
+}
+
+/// `stopped by median-interval · 14 windows (4 warm-up, 2 early-check) · …`.
+fn measurement(result: &BenchmarkComplete) -> String {
+    let counts = result.window_counts;
+    let flagged = result.sample_flags.len();
+    joined([
+        result.stop.as_ref().map(|stop| format!("stopped by {}", stop.reason)),
+        Some(format!(
+            "{} windows ({} warm-up, {} early-check)",
+            result.windows, counts.warm_up, counts.early_check
+        )),
+        (flagged > 0).then(|| format!("{flagged} disturbed")),
+        result
+            .event_overhead_ns
+            .map(|overhead| format!("empty measurement {}", time(overhead))),
+        result
+            .host_ns
+            .as_ref()
+            .map(|host| format!("host {}", time(host.median_ns))),
+        Some(format!("took {}", wall_time(Duration::from_nanos(result.wall_ns)))),
+    ])
+}
+
+/// `41.8% of peak bandwidth · y: largest error 1.2e-7 absolute`; nothing where neither is known.
+fn work(result: &BenchmarkComplete) -> Option<String> {
+    let throughput = &result.throughput;
+    let phrase = joined([
+        throughput
+            .of_peak_bandwidth
+            .map(|share| format!("{} of peak bandwidth", percent(share))),
+        throughput
+            .of_peak_flops
+            .map(|share| format!("{} of peak compute", percent(share))),
+        result.conservation.as_ref().map(|clocks| {
+            format!(
+                "claimed {}, observed {}",
+                time(clocks.claimed_ns),
+                time(clocks.observed_ns)
+            )
+        }),
+    ]);
+    (!phrase.is_empty()).then_some(phrase)
+}
+
+/// Phrases with dots between them, to be broken there only.
+fn joined<const N: usize>(phrases: [Option<String>; N]) -> String {
+    let unbroken = phrases
+        .into_iter()
+        .flatten()
+        .map(|phrase| phrase.replace(' ', NO_BREAK));
+    unbroken.collect::<Vec<_>>().join(" · ")
+}

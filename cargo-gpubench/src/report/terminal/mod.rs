@@ -1,0 +1,17 @@
+//! The table people look at: a tree of packages, modules and benchmarks with a line for each case, printed as soon as the case is done;
+//! explanations of failures below it; a progress line while it runs.
+//!
+//! Human output is no contract: it may change in any release.
+
+mod columns;
+mod contest;
+mod details;
+mod explanation;
+mod progress;
+mod reporter;
+mod style;
+mod text;
+mod tree;
+
+pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
+pub use style::{Color, Styling};

@@ -1,0 +1,290 @@
+//! The reporter that people watch.
+
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+
+use super::columns::Columns;
+use super::contest::Contests;
+use super::details;
+use super::explanation;
+use super::progress::ProgressLine;
+use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
+use super::text::{padded, printable, width, wrapped};
+use super::tree::{Line, Tree};
+use crate::report::units::size;
+use crate::report::{
+    BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, Device, DeviceKind, Output, OutputError, Progress, Reporter,
+    RunFinished, RunStarted, summary,
+};
+
+/// Columns where the output is no terminal.
+const UNKNOWN_WIDTH: usize = 120;
+
+/// Columns that a table needs; a narrower terminal wraps it.
+const LEAST_WIDTH: usize = 40;
+
+/// How the table is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TerminalOptions {
+    /// Columns of a line.
+    pub width: usize,
+    /// Whether there are colours.
+    pub styling: Styling,
+    /// Where progress is shown.
+    pub progress: ProgressDisplay,
+    /// How much is printed of each case.
+    pub detail: Detail,
+}
+
+/// How much is printed of each case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Failures and the summary.
+    Brief,
+    /// A line for each case.
+    #[default]
+    Table,
+    /// Quartiles, overheads, windows and the reason for stopping below each line.
+    Full,
+}
+
+/// Where progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgressDisplay {
+    /// On standard error, where that is a terminal.
+    Stderr,
+    /// Nowhere.
+    Hidden,
+}
+
+impl TerminalOptions {
+    /// What suits standard output as it is: a terminal's width, or 120 columns for a pipe or a file.
+    pub fn of_stdout(color: Color) -> TerminalOptions {
+        TerminalOptions {
+            width: width_of(&io::stdout()),
+            styling: Styling::of_stdout(color),
+            progress: ProgressDisplay::Stderr,
+            detail: Detail::Table,
+        }
+    }
+
+    /// What suits standard error as it is.
+    pub fn of_stderr(color: Color) -> TerminalOptions {
+        TerminalOptions {
+            width: width_of(&io::stderr()),
+            styling: Styling::of_stderr(color),
+            ..TerminalOptions::of_stdout(color)
+        }
+    }
+}
+
+/// The width of a stream that is a terminal.
+fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
+    if !stream.is_terminal() {
+        return UNKNOWN_WIDTH;
+    }
+    match rustix::termios::tcgetwinsize(stream) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => UNKNOWN_WIDTH,
+    }
+}
+
+/// Prints a tree of results while they come in, and explains failures at the end.
+pub struct TerminalReporter {
+    output: Output,
+    options: TerminalOptions,
+    tree: Tree,
+    columns: Columns,
+    progress: ProgressLine,
+    device: Option<DeviceKind>,
+    contests: Contests,
+    failures: Vec<BenchmarkComplete>,
+}
+
+impl TerminalReporter {
+    /// Prints to `output`.
+    pub fn new(output: Output, options: TerminalOptions) -> TerminalReporter {
+        let options = TerminalOptions {
+            width: options.width.max(LEAST_WIDTH),
+            ..options
+        };
+        TerminalReporter {
+            output,
+            options,
+            tree: Tree::default(),
+            columns: Columns::fit(options.width, []),
+            progress: ProgressLine::hidden(),
+            device: None,
+            contests: Contests::default(),
+            failures: Vec::new(),
+        }
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), OutputError> {
+        let output = &mut self.output;
+        self.progress.aside(|| output.print(text))
+    }
+
+    /// The lines of a result: what leads to it in the tree, then the case with its figures.
+    fn lines_of(&mut self, result: &BenchmarkComplete) -> String {
+        let (columns, styling) = (self.columns.clone(), self.options.styling);
+        let figures = columns.figures(result, styling);
+        let mut lines = self.tree.reveal(result.index);
+        let Some(own) = lines.pop() else {
+            return format!("{}{figures}\n", printable(&result.case));
+        };
+        let mut text: String = lines.into_iter().map(|line| heading(line, &columns, styling)).collect();
+        text += &entry(own, &figures, &columns, styling);
+        if self.options.detail == Detail::Full {
+            text += &details_below(own, result, &columns, styling);
+        }
+        text
+    }
+
+    fn explanations(&self) -> String {
+        let mut text = String::new();
+        for failure in &self.failures {
+            text.push('\n');
+            for line in explanation::lines(failure, self.options.width, self.options.styling) {
+                text += &line;
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn summary(&self, finished: &RunFinished) -> String {
+        let style = match (finished.failed, finished.passed) {
+            (1.., _) => BAD,
+            (0, 0) => DOUBTFUL,
+            _ => GOOD,
+        };
+        let styling = self.options.styling;
+        let counts = styling.paint(style, &summary::line(finished));
+        match self.device {
+            Some(DeviceKind::Cpu) => format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE)),
+            _ => format!("\n{counts}\n"),
+        }
+    }
+}
+
+impl Reporter for TerminalReporter {
+    fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
+        self.tree = Tree::of(cases);
+        self.columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width));
+        self.device = Some(run.device.kind);
+        if self.options.progress == ProgressDisplay::Stderr {
+            self.progress = ProgressLine::on_stderr(run.cases);
+        }
+        if self.options.detail == Detail::Brief {
+            return Ok(());
+        }
+        let title = self.options.styling.paint(TITLE, "cargo gpubench");
+        let rest = format!(
+            "{} · {} · {}",
+            run.tool_version,
+            described(&run.device),
+            cases_of(run.cases)
+        );
+        let first = width("cargo gpubench") + 1;
+        let lines = wrapped(&rest, self.options.width.saturating_sub(first));
+        let indent = format!("\n{}", " ".repeat(first));
+        self.print(&format!("{title} {}\n\n", lines.join(&indent)))
+    }
+
+    fn benchmark_started(&mut self, started: &BenchmarkStarted) -> Result<(), OutputError> {
+        self.progress.start(started);
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Result<(), OutputError> {
+        self.progress.update(progress);
+        Ok(())
+    }
+
+    fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
+        if result.verdict.is_failure() {
+            self.failures.push(result.clone());
+        }
+        self.contests.enter(result);
+        self.progress.advance();
+        if self.options.detail == Detail::Brief {
+            return Ok(());
+        }
+        let lines = self.lines_of(result);
+        self.print(&lines)
+    }
+
+    fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
+        self.progress.clear();
+        let contests = match self.options.detail {
+            Detail::Brief => String::new(),
+            Detail::Table | Detail::Full => self.contests.table(self.options.styling),
+        };
+        let text = contests + &self.explanations() + &self.summary(finished);
+        self.output.print(&text)
+    }
+}
+
+/// A line of the tree that is no case; a package carries the titles of the columns.
+fn heading(line: &Line, columns: &Columns, styling: Styling) -> String {
+    if line.is_package() {
+        let name = padded(&line.name, columns.name);
+        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(styling))
+    } else {
+        format!("{}{}\n", styling.paint(FAINT, &line.branches), line.name)
+    }
+}
+
+/// A case with its figures, on the next line where its name is too long.
+fn entry(line: &Line, figures: &str, columns: &Columns, styling: Styling) -> String {
+    let branches = styling.paint(FAINT, &line.branches);
+    let taken = line.width();
+    if taken <= columns.name {
+        let gap = " ".repeat(columns.name - taken);
+        return format!("{branches}{}{gap}{figures}\n", styling.paint(PLAIN, &line.name));
+    }
+    let continued = padded(&line.continued, columns.name);
+    format!(
+        "{branches}{}\n{}{figures}\n",
+        line.name,
+        styling.paint(FAINT, &continued)
+    )
+}
+
+/// What is known of a case beyond its line, below it and behind the branches of the tree.
+fn details_below(line: &Line, result: &BenchmarkComplete, columns: &Columns, styling: Styling) -> String {
+    let indent = format!("{}  ", line.continued);
+    let room = columns.line.saturating_sub(width(&indent)).max(LEAST_WIDTH / 2);
+    details::phrases(result)
+        .iter()
+        .flat_map(|phrase| wrapped(phrase, room))
+        .map(|text| format!("{}\n", styling.paint(FAINT, &format!("{indent}{text}"))))
+        .collect()
+}
+
+/// `CPU device: AMD EPYC 9654, 2 threads, 32 MiB last-level cache`.
+fn described(device: &Device) -> String {
+    let kind = match device.kind {
+        DeviceKind::Cpu => "CPU device",
+        DeviceKind::Cuda => "GPU",
+    };
+    let processors = device.multiprocessors.map(|count| match (device.kind, count) {
+        (DeviceKind::Cpu, 1) => "1 thread".to_owned(),
+        (DeviceKind::Cpu, _) => format!("{count} threads"),
+        (DeviceKind::Cuda, _) => format!("{count} multiprocessors"),
+    });
+    let known = [
+        Some(format!("{kind}: {}", printable(&device.name))),
+        processors,
+        device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
+    ];
+    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn cases_of(count: u64) -> String {
+    match count {
+        1 => "1 case".to_owned(),
+        _ => format!("{count} cases"),
+    }
+}

@@ -1,0 +1,107 @@
+//! Text that fits: width, wrapping, and nothing in it that moves the cursor.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns a text takes; escape sequences take none.
+pub(super) fn width(text: &str) -> usize {
+    anstream::adapter::strip_str(text).map(UnicodeWidthStr::width).sum()
+}
+
+/// A text without escape sequences and control characters, line breaks aside: names and messages come from crates that nobody vouches for.
+pub(super) fn printable(text: &str) -> String {
+    anstream::adapter::strip_str(text)
+        .to_string()
+        .replace('\t', "    ")
+        .chars()
+        .filter(|letter| *letter == '\n' || !letter.is_control())
+        .collect()
+}
+
+/// A text in one line of at most `room` columns, with `…` where something was left out.
+pub(super) fn in_one_line(text: &str, room: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if width(&line) <= room {
+        return line;
+    }
+    let mut kept = String::new();
+    for letter in line.chars() {
+        if width(&kept) + letter.width().unwrap_or(0) + 1 > room {
+            break;
+        }
+        kept.push(letter);
+    }
+    if room > 0 {
+        kept.push('…');
+    }
+    kept
+}
+
+/// A space that [`wrapped`] keeps together; it shows as a plain one.
+pub(super) const NO_BREAK: &str = "\u{a0}";
+
+/// Lines of at most `room` columns, broken between words. A word that is longer stays whole: half a name is of no use.
+/// A text of several lines is laid out already, as compilers do it, and stays as it is.
+pub(super) fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let text = text.trim_end();
+    if text.contains('\n') {
+        return text.lines().map(|line| line.trim_end().to_owned()).collect();
+    }
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && width(&line) + 1 + width(word) > room {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines.into_iter().map(|line| line.replace(NO_BREAK, " ")).collect()
+}
+
+/// A text with spaces behind it up to `columns`.
+pub(super) fn padded(text: &str, columns: usize) -> String {
+    let missing = columns.saturating_sub(width(text));
+    format!("{text}{}", " ".repeat(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_message_cannot_move_the_cursor() {
+        assert_eq!(printable("a\x1b[2J\x1b[31mb\rc\td\u{7}"), "abc    d");
+        assert_eq!(printable("first\nsecond"), "first\nsecond");
+    }
+
+    #[test]
+    fn words_are_wrapped_and_laid_out_text_is_kept() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("took 1.5\u{a0}s of it", 9), ["took", "1.5 s of", "it"]);
+        assert_eq!(wrapped("unbreakable_word x", 5), ["unbreakable_word", "x"]);
+        assert_eq!(
+            wrapped("a.cu:3:  error\n    foo()\n    ^~~\n", 5),
+            ["a.cu:3:  error", "    foo()", "    ^~~"]
+        );
+    }
+
+    #[test]
+    fn wide_letters_count_twice() {
+        assert_eq!(in_one_line("核核核", 5), "核核…");
+        assert_eq!(padded("核", 3), "核 ");
+    }
+
+    proptest! {
+        #[test]
+        fn one_line_always_fits(text in ".{0,60}", room in 0usize..40) {
+            let line = in_one_line(&printable(&text), room);
+            prop_assert!(width(&line) <= room, "{:?}", line);
+            prop_assert!(!line.contains('\n'));
+        }
+    }
+}

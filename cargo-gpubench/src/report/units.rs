@@ -1,0 +1,189 @@
+//! Numbers with units, for people: four significant digits, the unit chosen so that they need no zeros.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A number and its unit as two texts, so that tables can align both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// Four significant digits.
+    pub number: String,
+    /// The unit.
+    pub unit: &'static str,
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} {}", self.number, self.unit))
+    }
+}
+
+/// A unit and what it is worth in the base unit.
+type Unit = (f64, &'static str);
+
+const TIMES: [Unit; 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+
+const BYTE_RATES: [Unit; 5] = [
+    (1.0, "B/s"),
+    (1e3, "kB/s"),
+    (1e6, "MB/s"),
+    (1e9, "GB/s"),
+    (1e12, "TB/s"),
+];
+
+const FLOP_RATES: [Unit; 5] = [
+    (1.0, "FLOP/s"),
+    (1e3, "kFLOP/s"),
+    (1e6, "MFLOP/s"),
+    (1e9, "GFLOP/s"),
+    (1e12, "TFLOP/s"),
+];
+
+const BYTES: [Unit; 5] = [
+    (1.0, "B"),
+    (1024.0, "KiB"),
+    (1_048_576.0, "MiB"),
+    (1_073_741_824.0, "GiB"),
+    (1_099_511_627_776.0, "TiB"),
+];
+
+/// A time: `1.204 ms`.
+pub fn time(nanoseconds: f64) -> Quantity {
+    scaled(nanoseconds, &TIMES)
+}
+
+/// A memory rate with decimal prefixes, as vendors state theirs: `12.30 GB/s`.
+pub fn byte_rate(bytes_per_second: f64) -> Quantity {
+    scaled(bytes_per_second, &BYTE_RATES)
+}
+
+/// An arithmetic rate: `5.240 GFLOP/s`.
+pub fn flop_rate(flops_per_second: f64) -> Quantity {
+    scaled(flops_per_second, &FLOP_RATES)
+}
+
+/// A size with binary prefixes, as caches and buffers have theirs: `8 MiB`, `1.500 KiB`.
+pub fn size(bytes: u64) -> Quantity {
+    let (worth, unit) = BYTES
+        .into_iter()
+        .rfind(|(worth, _)| bytes as f64 >= *worth)
+        .unwrap_or(BYTES[0]);
+    let value = bytes as f64 / worth;
+    let number = if value.fract() == 0.0 {
+        format!("{value}")
+    } else {
+        four_digits(value)
+    };
+    Quantity { number, unit }
+}
+
+/// A share as per cent in at most five characters: `0.42%`, `12.3%`, `150%`, `>999%`.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        _ if !percent.is_finite() => "?".to_owned(),
+        _ if percent < 9.995 => format!("{percent:.2}%"),
+        _ if percent < 99.95 => format!("{percent:.1}%"),
+        _ if percent < 999.5 => format!("{percent:.0}%"),
+        _ => ">999%".to_owned(),
+    }
+}
+
+/// Wall time as people say it: `0.42 s`, `14.2 s`, `2 min 14 s`, `1 h 03 min`.
+pub fn wall_time(wall: Duration) -> String {
+    let seconds = wall.as_secs_f64();
+    let whole = seconds.round() as u64;
+    match whole {
+        _ if seconds < 0.995 => format!("{seconds:.2} s"),
+        _ if seconds < 59.95 => format!("{seconds:.1} s"),
+        0..3_600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3_600, whole % 3_600 / 60),
+    }
+}
+
+/// A value in the first unit that needs at most three digits before the point.
+fn scaled(value: f64, units: &[Unit]) -> Quantity {
+    let largest = units[units.len() - 1];
+    let (worth, unit) = units
+        .iter()
+        .copied()
+        .find(|(worth, _)| (value / worth).abs() < 999.95)
+        .unwrap_or(largest);
+    Quantity {
+        number: four_digits(value / worth),
+        unit,
+    }
+}
+
+/// Four significant digits without an exponent. The limits lie where rounding would bring a fifth.
+fn four_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => 0,
+        magnitude if magnitude < 9.9995 => 3,
+        magnitude if magnitude < 99.995 => 2,
+        magnitude if magnitude < 999.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn times_choose_their_unit_after_rounding() {
+        for (nanoseconds, shown) in [
+            (0.0, "0 ns"),
+            (0.3, "0.300 ns"),
+            (3.65, "3.650 ns"),
+            (9.9996, "10.00 ns"),
+            (999.9, "999.9 ns"),
+            (999.96, "1.000 µs"),
+            (1_024.0, "1.024 µs"),
+            (205_200.0, "205.2 µs"),
+            (1_204_000.0, "1.204 ms"),
+            (2.5e9, "2.500 s"),
+            (1.5e12, "1500 s"),
+            (-1_024.0, "-1.024 µs"),
+        ] {
+            assert_eq!(time(nanoseconds).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn rates_use_decimal_prefixes_and_sizes_binary_ones() {
+        assert_eq!(byte_rate(4.8e12).to_string(), "4.800 TB/s");
+        assert_eq!(byte_rate(12.3e6).to_string(), "12.30 MB/s");
+        assert_eq!(flop_rate(5.24e9).to_string(), "5.240 GFLOP/s");
+        assert_eq!(size(8 << 20).to_string(), "8 MiB");
+        assert_eq!(size(1_536).to_string(), "1.500 KiB");
+        assert_eq!(size(0).to_string(), "0 B");
+    }
+
+    #[test]
+    fn per_cent_keeps_its_width() {
+        let shown = [0.0, 0.000_04, 0.0042, 0.123, 1.5, 99.0, f64::NAN].map(percent);
+        assert_eq!(shown, ["0.00%", "0.00%", "0.42%", "12.3%", "150%", ">999%", "?"]);
+    }
+
+    #[test]
+    fn wall_times_read_as_people_say_them() {
+        let shown =
+            [0.42, 0.999, 14.24, 59.97, 134.0, 3_780.0].map(|seconds| wall_time(Duration::from_secs_f64(seconds)));
+        assert_eq!(
+            shown,
+            ["0.42 s", "1.0 s", "14.2 s", "1 min 00 s", "2 min 14 s", "1 h 03 min"]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_below_1000_seconds_has_at_most_five_characters_of_number(nanoseconds in 0.0..9e11f64) {
+            let quantity = time(nanoseconds);
+            prop_assert!(quantity.number.len() <= 5, "{}", quantity);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! An author as the broker sees it.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gpubench::catalog::{Catalog, RecordRequest, Recording};
+use gpubench::codec;
+
+use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use crate::wire::{
+    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Generate, encode_modules, from_author, to_author,
+};
+
+/// Longest text of a failure that is shown.
+const LONGEST_MESSAGE: usize = 8 << 10;
+
+/// An author's process.
+#[derive(Debug)]
+pub struct AuthorClient {
+    child: Child,
+    within: Duration,
+}
+
+/// Why an author did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorProblem {
+    /// The user's code failed, or cannot be used.
+    #[error("{message}")]
+    Refused {
+        /// Whose fault it is.
+        failure: AuthorFailure,
+        /// What it said.
+        message: String,
+    },
+    /// The process failed.
+    #[error(transparent)]
+    Role(#[from] RoleFailure),
+}
+
+/// Buffers granted to an author for a case.
+#[derive(Debug)]
+pub struct BufferGrant<'a> {
+    /// Position in the catalog.
+    pub benchmark: u32,
+    /// The encoded request the case was recorded for.
+    pub request: &'a [u8],
+    /// The encoded recording.
+    pub recording: &'a [u8],
+    /// Where every tensor lies.
+    pub layouts: &'a [BufferLayout],
+    /// Compiled kernels by the position of their source, for generator kernels.
+    pub modules: &'a [(u32, PathBuf)],
+    /// Contents and answers.
+    pub descriptors: &'a [OwnedFd],
+}
+
+impl AuthorClient {
+    /// Starts an author and has it load a cdylib. Every answer is waited for at most `within`.
+    ///
+    /// # Errors
+    /// When the library cannot be used.
+    pub fn spawn(
+        library: &Path,
+        library_path: &[PathBuf],
+        within: Duration,
+        output: Output,
+        interrupt: &Interrupt,
+    ) -> Result<(AuthorClient, Catalog), AuthorProblem> {
+        let child = Child::spawn(RoleName::Author, output, library_path)?;
+        let mut author = AuthorClient { child, within };
+        let answer = author.order(to_author::LOAD, &[library.as_os_str().as_bytes()], &[], interrupt)?;
+        let catalog = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("catalog", &error))?;
+        Ok((author, catalog))
+    }
+
+    /// Records a case; gives the recording and its encoding.
+    ///
+    /// # Errors
+    /// When the benchmark function or the input function fails.
+    pub fn record(
+        &mut self,
+        benchmark: u32,
+        request: &RecordRequest,
+        interrupt: &Interrupt,
+    ) -> Result<(Recording, Vec<u8>), AuthorProblem> {
+        let head = BenchmarkNumber { benchmark, reserved: 0 };
+        let parts = [bytemuck::bytes_of(&head), &codec::encode(request)];
+        let answer = self.order(to_author::RECORD, &parts, &[], interrupt)?;
+        let recording = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("recording", &error))?;
+        Ok((recording, answer))
+    }
+
+    /// Grants the buffers of a case.
+    ///
+    /// # Errors
+    /// When they cannot be mapped.
+    pub fn attach(&mut self, grant: &BufferGrant<'_>, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
+        let modules = encode_modules(grant.modules.iter().map(|(source, path)| (*source, path.as_path())));
+        let head = Attach {
+            benchmark: grant.benchmark,
+            tensors: grant.layouts.len() as u32,
+            module_bytes: modules.len() as u32,
+            request_bytes: grant.request.len() as u32,
+        };
+        let layouts = bytemuck::cast_slice(grant.layouts);
+        let parts = [
+            bytemuck::bytes_of(&head),
+            layouts,
+            &modules,
+            grant.request,
+            grant.recording,
+        ];
+        let descriptors: Vec<_> = grant.descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
+        self.order(to_author::ATTACH, &parts, &descriptors, interrupt).map(drop)
+    }
+
+    /// Generates the author's inputs of a window.
+    ///
+    /// # Errors
+    /// When a generator fails.
+    pub fn generate(&mut self, order: &Generate, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
+        self.order(to_author::GENERATE, &[bytemuck::bytes_of(order)], &[], interrupt)
+            .map(drop)
+    }
+
+    /// Runs the reference.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn reference(&mut self, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
+        self.order(to_author::REFERENCE, &[], &[], interrupt).map(drop)
+    }
+
+    /// Takes the buffers back.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn detach(&mut self, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
+        self.order(to_author::DETACH, &[], &[], interrupt).map(drop)
+    }
+
+    fn order(
+        &mut self,
+        kind: u32,
+        parts: &[&[u8]],
+        descriptors: &[std::os::fd::BorrowedFd<'_>],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<u8>, AuthorProblem> {
+        self.child.send(kind, parts, descriptors)?;
+        let frame = self.child.receive(self.within, interrupt)?;
+        match frame.kind {
+            from_author::DONE => Ok(frame.payload),
+            from_author::FAILED => Err(AuthorProblem::read(&frame.payload)),
+            found => {
+                let text = format!("it sent message `{found}` out of turn");
+                Err(RoleFailure::Protocol {
+                    role: RoleName::Author,
+                    text,
+                }
+                .into())
+            }
+        }
+    }
+}
+
+impl AuthorProblem {
+    fn read(payload: &[u8]) -> AuthorProblem {
+        let (number, text) = payload.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
+        let failure = AuthorFailure::from_number(u32::from_le_bytes(*number));
+        let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_MESSAGE)]);
+        let message = text
+            .chars()
+            .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
+            .collect();
+        AuthorProblem::Refused { failure, message }
+    }
+
+    fn damaged(what: &str, error: &codec::DecodeError) -> AuthorProblem {
+        AuthorProblem::Refused {
+            failure: AuthorFailure::Library,
+            message: format!("its {what} cannot be read: {error}"),
+        }
+    }
+}

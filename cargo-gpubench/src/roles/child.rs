@@ -1,0 +1,307 @@
+//! A process of another role.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{Heard, Interrupt, RoleFailure, listen};
+use crate::wire::{Channel, ChannelError, Frame, Patience};
+
+/// A frame is sent whole; one whose rest does not follow comes from a peer that is stopped or hostile.
+const REST_OF_FRAME: Duration = Duration::from_secs(10);
+
+/// How much of what a role wrote is shown.
+const LOG_TAIL: u64 = 4096;
+
+/// Which role a process plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleName {
+    /// Runs user host code.
+    Author,
+    /// Generates, keeps, checks.
+    Referee,
+    /// Replays a plan.
+    Worker,
+}
+
+impl RoleName {
+    /// The hidden verb of the command line that enters the role.
+    pub fn verb(self) -> &'static str {
+        match self {
+            RoleName::Author => "__author",
+            RoleName::Referee => "__referee",
+            RoleName::Worker => "__worker",
+        }
+    }
+}
+
+impl std::fmt::Display for RoleName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.verb().trim_start_matches('_'))
+    }
+}
+
+/// What becomes of what user code prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// Kept, and shown with a failure.
+    #[default]
+    Captured,
+    /// Passed through to standard error.
+    Inherited,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It left with a code.
+    Exited(i32),
+    /// A signal killed it.
+    Killed(i32),
+}
+
+impl From<ExitStatus> for End {
+    fn from(status: ExitStatus) -> End {
+        status
+            .code()
+            .map_or_else(|| End::Killed(status.signal().unwrap_or(0)), End::Exited)
+    }
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            End::Exited(code) => write!(f, "exited with code {code}"),
+            End::Killed(signal) => match signal_hook::low_level::signal_name(*signal) {
+                Some(name) => write!(f, "was killed by {name}"),
+                None => write!(f, "was killed by signal {signal}"),
+            },
+        }
+    }
+}
+
+/// A spawned role. Dropping it kills the process and waits for its end.
+#[derive(Debug)]
+pub struct Child {
+    role: RoleName,
+    process: std::process::Child,
+    channel: Channel,
+    log: Option<std::fs::File>,
+}
+
+impl Child {
+    /// Starts this same program in a role, connected by its standard input, in a process group of its own so that Ctrl-C reaches the broker alone.
+    /// `library_path` is searched for shared libraries before the system's.
+    ///
+    /// # Errors
+    /// When the process cannot be started.
+    pub fn spawn(role: RoleName, output: Output, library_path: &[std::path::PathBuf]) -> Result<Child, RoleFailure> {
+        let fail = |source| RoleFailure::Spawn { role, source };
+        let (ours, theirs) = Channel::pair().map_err(|error| fail(std::io::Error::other(error)))?;
+        let log = match output {
+            Output::Captured => Some(log_file().map_err(fail)?),
+            Output::Inherited => None,
+        };
+        let executable = std::env::current_exe().map_err(fail)?;
+        let mut command = Command::new(executable);
+        command
+            .arg(role.verb())
+            .stdin(Stdio::from(theirs.into_socket()))
+            .process_group(0);
+        if !library_path.is_empty() {
+            command.env("LD_LIBRARY_PATH", prepend_library_path(library_path).map_err(fail)?);
+        }
+        for stream in [Command::stdout, Command::stderr] as [fn(&mut Command, Stdio) -> &mut Command; 2] {
+            // What user code prints must not reach standard output, which is for data.
+            let target = match &log {
+                Some(log) => Stdio::from(log.try_clone().map_err(fail)?),
+                None => Stdio::from(std::io::stderr()),
+            };
+            stream(&mut command, target);
+        }
+        let process = command.spawn().map_err(fail)?;
+        Ok(Child {
+            role,
+            process,
+            channel: ours,
+            log,
+        })
+    }
+
+    /// The connection.
+    pub fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    /// Number of the process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Sends a frame.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn send(
+        &mut self,
+        kind: u32,
+        parts: &[&[u8]],
+        descriptors: &[std::os::fd::BorrowedFd<'_>],
+    ) -> Result<(), RoleFailure> {
+        self.channel
+            .send(kind, parts, descriptors)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Receives the frame that the process has begun to send, or learns that it is gone.
+    ///
+    /// # Errors
+    /// When it is gone, or speaks another protocol.
+    pub fn receive_now(&mut self) -> Result<Frame, RoleFailure> {
+        self.channel
+            .receive(Patience::at_most(REST_OF_FRAME))
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Receives the next frame, waiting at most `within`; a process that is silent for longer is killed.
+    ///
+    /// # Errors
+    /// When the process is gone, silent or hostile, or the user interrupts.
+    pub fn receive(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Frame, RoleFailure> {
+        match listen(&[&self.channel], deadline(within), interrupt).map_err(|error| self.explain(error))? {
+            Heard::Channel(_) => self.receive_now(),
+            Heard::Interrupted => Err(RoleFailure::Interrupted),
+            Heard::Deadline => {
+                self.kill();
+                Err(RoleFailure::Silent {
+                    role: self.role,
+                    within,
+                })
+            }
+        }
+    }
+
+    /// Receives a frame of an expected kind.
+    ///
+    /// # Errors
+    /// As [`Child::receive`], and when the frame is another or says that the order failed.
+    pub fn expect(&mut self, kind: u32, within: Duration, interrupt: &Interrupt) -> Result<Frame, RoleFailure> {
+        let frame = self.receive(within, interrupt)?;
+        self.check_kind(frame, kind)
+    }
+
+    /// Takes a frame for what it should be. Kind 100 is "failed" in every role; its record is a [`Problem`](crate::wire::Problem).
+    ///
+    /// # Errors
+    /// When it is another.
+    pub fn check_kind(&self, frame: Frame, kind: u32) -> Result<Frame, RoleFailure> {
+        let role = self.role;
+        match frame.kind {
+            found if found == kind => Ok(frame),
+            100 => {
+                let problem: crate::wire::Problem = self.record(&frame)?;
+                Err(RoleFailure::Failed {
+                    role,
+                    text: problem.text.printable(),
+                })
+            }
+            found => Err(RoleFailure::Protocol {
+                role,
+                text: format!("it sent message `{found}` out of turn"),
+            }),
+        }
+    }
+
+    /// Reads a frame's only record.
+    ///
+    /// # Errors
+    /// When the frame has another length.
+    pub fn record<R: bytemuck::AnyBitPattern>(&self, frame: &Frame) -> Result<R, RoleFailure> {
+        bytemuck::try_pod_read_unaligned(&frame.payload).map_err(|_| RoleFailure::Protocol {
+            role: self.role,
+            text: "its message has another length".to_owned(),
+        })
+    }
+
+    /// Kills the process; it can still be asked how it ended.
+    pub fn kill(&mut self) {
+        // It may have ended already.
+        let _ = self.process.kill();
+    }
+
+    /// Waits for the end of a process that has closed its connection or was killed.
+    pub fn end(&mut self) -> End {
+        // A process that closes its connection has a moment to leave by itself.
+        let deadline = deadline(Duration::from_millis(500));
+        while Instant::now() < deadline {
+            match self.process.try_wait() {
+                Ok(Some(status)) => return status.into(),
+                Ok(None) => std::thread::sleep(Duration::from_micros(200)),
+                Err(_) => break,
+            }
+        }
+        self.kill();
+        self.process.wait().map_or(End::Killed(0), End::from)
+    }
+
+    /// The last of what the process wrote.
+    pub fn log_tail(&mut self) -> String {
+        let Some(log) = &mut self.log else { return String::new() };
+        let mut tail = Vec::new();
+        let read = log.seek(SeekFrom::End(0)).and_then(|length| {
+            log.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL)))?;
+            log.take(LOG_TAIL).read_to_end(&mut tail)
+        });
+        match read {
+            Ok(_) => String::from_utf8_lossy(&tail)
+                .trim()
+                .replace(|c: char| c.is_control() && c != '\n', " "),
+            Err(error) => format!("(its output cannot be read: {error})"),
+        }
+    }
+
+    fn explain(&mut self, error: ChannelError) -> RoleFailure {
+        match error {
+            ChannelError::Closed => RoleFailure::Ended {
+                role: self.role,
+                end: self.end(),
+                log: self.log_tail(),
+            },
+            ChannelError::TimedOut => RoleFailure::Silent {
+                role: self.role,
+                within: REST_OF_FRAME,
+            },
+            other => RoleFailure::Protocol {
+                role: self.role,
+                text: crate::error::chain(&other),
+            },
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+        // Reaped, so that nothing is left behind.
+        let _ = self.process.wait();
+    }
+}
+
+/// A moment `within` from now.
+pub(crate) fn deadline(within: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(within)
+        .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
+}
+
+fn log_file() -> std::io::Result<std::fs::File> {
+    let log = rustix::fs::memfd_create("gpubench-log", rustix::fs::MemfdFlags::CLOEXEC)?;
+    Ok(std::fs::File::from(log))
+}
+
+fn prepend_library_path(paths: &[std::path::PathBuf]) -> std::io::Result<std::ffi::OsString> {
+    let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let all = paths.iter().cloned().chain(std::env::split_paths(&inherited));
+    std::env::join_paths(all).map_err(std::io::Error::other)
+}

@@ -1,0 +1,148 @@
+//! The referee as the broker sees it.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use gpubench::catalog::{Recording, Role};
+
+use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use crate::window::WindowKind;
+use crate::wire::{
+    BufferLayout, DeviceReport, Hello, OpenCase, Prepared, WindowFacts, WindowOrder, from_referee, to_referee,
+};
+
+/// The referee's own work never takes so long; it is our own code on our own kernels.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The referee's process.
+#[derive(Debug)]
+pub struct RefereeClient {
+    child: Child,
+    /// What its device says of itself.
+    pub device: DeviceReport,
+}
+
+/// A case that the referee has made buffers for.
+#[derive(Debug)]
+pub struct OpenedCase {
+    /// Where every tensor and scratch allocation lies.
+    pub layouts: Vec<BufferLayout>,
+    /// The page, then every buffer, for the worker.
+    pub worker_descriptors: Vec<OwnedFd>,
+    /// Contents and answers, for the author.
+    pub author_descriptors: Vec<OwnedFd>,
+}
+
+impl RefereeClient {
+    /// Starts a referee.
+    ///
+    /// # Errors
+    /// When it cannot be started or has no device.
+    pub fn spawn(hello: &Hello, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
+        let mut child = Child::spawn(RoleName::Referee, output, &[])?;
+        child.send(to_referee::HELLO, &[bytemuck::bytes_of(hello)], &[])?;
+        let frame = child.expect(from_referee::READY, PATIENCE, interrupt)?;
+        let device = child.record(&frame)?;
+        Ok(RefereeClient { child, device })
+    }
+
+    /// The process.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Makes the buffers of a case; the one before is closed.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn open_case(
+        &mut self,
+        case: u64,
+        recording: &Recording,
+        encoded: &[u8],
+        interrupt: &Interrupt,
+    ) -> Result<OpenedCase, RoleFailure> {
+        let order = OpenCase { case };
+        self.child
+            .send(to_referee::OPEN_CASE, &[bytemuck::bytes_of(&order), encoded], &[])?;
+        let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
+        let mut worker_descriptors = frame.descriptors;
+        let buffers = recording.tensors.len() + recording.plan.scratch.len();
+        let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
+        let expected = 1 + buffers + author_descriptor_count(recording);
+        if layouts.len() != buffers || worker_descriptors.len() != expected {
+            let text = "it opened the case with other buffers than it should".to_owned();
+            return Err(RoleFailure::Protocol {
+                role: RoleName::Referee,
+                text,
+            });
+        }
+        let author_descriptors = worker_descriptors.split_off(1 + buffers);
+        Ok(OpenedCase {
+            layouts,
+            worker_descriptors,
+            author_descriptors,
+        })
+    }
+
+    /// Generates a window's inputs.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn prepare(&mut self, window: u32, kind: WindowKind, interrupt: &Interrupt) -> Result<Prepared, RoleFailure> {
+        let order = WindowOrder {
+            window,
+            kind: kind.number(),
+            patience_ns: 0,
+        };
+        self.child
+            .send(to_referee::PREPARE, &[bytemuck::bytes_of(&order)], &[])?;
+        let frame = self.child.expect(from_referee::PREPARED, PATIENCE, interrupt)?;
+        self.child.record(&frame)
+    }
+
+    /// Starts the window; its facts come later.
+    ///
+    /// # Errors
+    /// When the referee is gone.
+    pub fn release(&mut self, order: &WindowOrder) -> Result<(), RoleFailure> {
+        self.child.send(to_referee::RELEASE, &[bytemuck::bytes_of(order)], &[])
+    }
+
+    /// Gives the window up.
+    ///
+    /// # Errors
+    /// When the referee is gone.
+    pub fn abort(&mut self) -> Result<(), RoleFailure> {
+        self.child.send(to_referee::ABORT, &[], &[])
+    }
+
+    /// Receives the facts of the window that was released, already announced or not.
+    ///
+    /// # Errors
+    /// When the referee fails.
+    pub fn facts(&mut self, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
+        let frame = self.child.expect(from_referee::FACTS, PATIENCE, interrupt)?;
+        Ok(Box::new(self.child.record(&frame)?))
+    }
+
+    /// Frees the case's buffers.
+    ///
+    /// # Errors
+    /// When the referee fails.
+    pub fn close_case(&mut self, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_referee::CLOSE_CASE, &[], &[])?;
+        self.child
+            .expect(from_referee::CASE_CLOSED, PATIENCE, interrupt)
+            .map(drop)
+    }
+}
+
+fn author_descriptor_count(recording: &Recording) -> usize {
+    let of = |role: &Role| match role {
+        Role::Input | Role::Constant | Role::Output => 1,
+        Role::InOut => 2,
+        Role::Scratch => 0,
+    };
+    recording.tensors.iter().map(|tensor| of(&tensor.role)).sum()
+}

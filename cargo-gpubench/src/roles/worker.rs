@@ -1,0 +1,123 @@
+//! A worker as the broker sees it.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use crate::wire::{
+    BufferLayout, Claim, Frame, WindowOrder, WorkerReady, WorkerSetup, encode_modules, from_worker, to_worker,
+};
+
+/// Arming is queueing: nothing in it may take so long.
+const ARMING: Duration = Duration::from_secs(30);
+
+/// A worker's process.
+#[derive(Debug)]
+pub struct WorkerClient {
+    child: Child,
+}
+
+/// What a worker is given.
+#[derive(Debug)]
+pub struct WorkerLaunch<'a> {
+    /// Threads of the CPU device; 0 takes all.
+    pub threads: u32,
+    /// Where every buffer lies.
+    pub layouts: &'a [BufferLayout],
+    /// Compiled kernels by the position of their source.
+    pub modules: &'a [(u32, PathBuf)],
+    /// The encoded recording.
+    pub recording: &'a [u8],
+    /// The page and every buffer.
+    pub descriptors: &'a [OwnedFd],
+}
+
+impl WorkerClient {
+    /// Starts a worker and sends its set-up; [`WorkerClient::ready`] hears of its end.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
+        let mut child = Child::spawn(RoleName::Worker, output, &[])?;
+        let modules = encode_modules(launch.modules.iter().map(|(source, path)| (*source, path.as_path())));
+        let setup = WorkerSetup {
+            buffers: launch.layouts.len() as u32,
+            threads: launch.threads,
+            module_bytes: modules.len() as u32,
+            reserved: 0,
+        };
+        let parts = [
+            bytemuck::bytes_of(&setup),
+            bytemuck::cast_slice(launch.layouts),
+            &modules,
+            launch.recording,
+        ];
+        let descriptors: Vec<_> = launch.descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
+        child.send(to_worker::SETUP, &parts, &descriptors)?;
+        Ok(WorkerClient { child })
+    }
+
+    /// The process.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Waits until it has loaded the kernels.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<WorkerReady, RoleFailure> {
+        let frame = self.child.expect(from_worker::READY, within, interrupt)?;
+        self.child.record(&frame)
+    }
+
+    /// Queues a window behind *go*.
+    ///
+    /// # Errors
+    /// When the worker is gone or does something else.
+    pub fn arm(&mut self, order: &WindowOrder, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_worker::ARM, &[bytemuck::bytes_of(order)], &[])?;
+        let frame = self.child.expect(from_worker::ARMED, ARMING, interrupt)?;
+        let armed: WindowOrder = self.child.record(&frame)?;
+        if armed.window != order.window || armed.kind != order.kind {
+            let text = format!("it armed window `{}` instead of `{}`", armed.window, order.window);
+            return Err(RoleFailure::Protocol {
+                role: RoleName::Worker,
+                text,
+            });
+        }
+        Ok(())
+    }
+
+    /// Reads the claim that has been announced.
+    ///
+    /// # Errors
+    /// When the worker is gone or claims something else.
+    pub fn claim_now(&mut self, window: u32) -> Result<Box<Claim>, RoleFailure> {
+        let frame = self.child.receive_now()?;
+        self.read_claim(frame, window)
+    }
+
+    /// Waits for the claim.
+    ///
+    /// # Errors
+    /// As [`WorkerClient::claim_now`]; also when it does not come in time.
+    pub fn claim(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<Box<Claim>, RoleFailure> {
+        let frame = self.child.receive(within, interrupt)?;
+        self.read_claim(frame, window)
+    }
+
+    fn read_claim(&mut self, frame: Frame, window: u32) -> Result<Box<Claim>, RoleFailure> {
+        let frame = self.child.check_kind(frame, from_worker::CLAIM)?;
+        let claim: Claim = self.child.record(&frame)?;
+        if claim.window != window {
+            let text = format!("it claimed window `{}` instead of `{window}`", claim.window);
+            return Err(RoleFailure::Protocol {
+                role: RoleName::Worker,
+                text,
+            });
+        }
+        Ok(Box::new(claim))
+    }
+}

@@ -1,0 +1,219 @@
+//! 95 % confidence intervals of the median: a bootstrap for reports, order statistics for decisions while samples arrive.
+
+use super::quantile::{quantile, sorted};
+
+/// Resamples of [`bootstrap_median`]. The standard error of a 2.5 % point over 2 000 resamples is 0.35 % in probability: below what the
+/// interval itself is known to.
+pub const RESAMPLES: usize = 2_000;
+
+/// Seed of [`bootstrap_median`]: the same samples always give the same interval.
+pub const BOOTSTRAP_SEED: u64 = 0x6770_7562_656e_6368;
+
+/// An interval, ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end, at least the lower one.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The larger of the two distances from `center` to the ends.
+    pub fn reach_from(&self, center: f64) -> f64 {
+        (self.high - center).max(center - self.low)
+    }
+}
+
+/// The 95 % percentile-bootstrap interval of the median from [`RESAMPLES`] resamples (Efron and Tibshirani, "An Introduction to the
+/// Bootstrap", 1993, chapter 13). `None` where there are no samples or one is not finite; a single sample is its own interval.
+///
+/// A resample is counted, not sorted: its draws are positions in the sorted samples, so its median is read off the counts in one pass.
+/// 1 000 samples take about 3 ms.
+pub fn bootstrap_median(samples: &[f64]) -> Option<Interval> {
+    bootstrap_median_of_sorted(&sorted(samples)?)
+}
+
+/// [`bootstrap_median`] of ascending, finite samples.
+pub(super) fn bootstrap_median_of_sorted(sorted: &[f64]) -> Option<Interval> {
+    let (first, last) = (*sorted.first()?, *sorted.last()?);
+    if first == last {
+        return Some(Interval { low: first, high: last });
+    }
+    let mut random = fastrand::Rng::with_seed(BOOTSTRAP_SEED);
+    let mut counts = vec![0u32; sorted.len()];
+    let mut medians: Vec<f64> = (0..RESAMPLES)
+        .map(|_| resampled_median(sorted, &mut counts, &mut random))
+        .collect();
+    medians.sort_unstable_by(f64::total_cmp);
+    Some(Interval {
+        low: quantile(&medians, 0.025)?,
+        high: quantile(&medians, 0.975)?,
+    })
+}
+
+/// The median of as many draws with replacement as there are samples.
+fn resampled_median(sorted: &[f64], counts: &mut [u32], random: &mut fastrand::Rng) -> f64 {
+    counts.fill(0);
+    for _ in sorted {
+        counts[random.usize(..sorted.len())] += 1;
+    }
+    let n = sorted.len() as u32;
+    let lower = sorted[position_of_rank(counts, (n - 1) / 2)];
+    let upper = sorted[position_of_rank(counts, n / 2)];
+    lower + (upper - lower) / 2.0
+}
+
+/// Where the draw of a rank (from 0) lies.
+fn position_of_rank(counts: &[u32], rank: u32) -> usize {
+    let mut drawn = 0;
+    counts
+        .iter()
+        .position(|count| {
+            drawn += count;
+            drawn > rank
+        })
+        .unwrap_or(counts.len() - 1)
+}
+
+/// The 95 % interval of the median between two order statistics (H. A. David and H. N. Nagaraja, "Order Statistics", 2003, section 7.1):
+/// free of any assumption about the distribution, conservative, and cheap. `None` for fewer than six samples, which no such interval
+/// exists for, and where a sample is not finite.
+pub fn order_statistic_interval(samples: &[f64]) -> Option<Interval> {
+    order_statistic_interval_of_sorted(&sorted(samples)?)
+}
+
+/// [`order_statistic_interval`] of ascending, finite samples.
+pub(super) fn order_statistic_interval_of_sorted(sorted: &[f64]) -> Option<Interval> {
+    let rank = lower_rank(sorted.len())?;
+    Some(Interval {
+        low: sorted[rank],
+        high: sorted[sorted.len() - 1 - rank],
+    })
+}
+
+/// The largest rank `r`, from 0, such that at most `r` of `n` samples lie below the true median with a probability of at most 2.5 %.
+fn lower_rank(n: usize) -> Option<usize> {
+    // Beyond this 2^-n leaves the range of normal numbers, and the normal approximation is good to a fraction of a rank.
+    const EXACT: usize = 1_000;
+    if n > EXACT {
+        let half_width = 1.959_964 * (n as f64).sqrt() / 2.0;
+        return Some((n as f64 / 2.0 - half_width - 0.5).floor() as usize);
+    }
+    let mut probability = 0.5f64.powi(n as i32);
+    let mut cumulative = 0.0;
+    let mut rank = None;
+    for successes in 0..n {
+        cumulative += probability;
+        if cumulative > 0.025 {
+            break;
+        }
+        rank = Some(successes);
+        probability *= (n - successes) as f64 / (successes + 1) as f64;
+    }
+    rank
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Seeded normal deviates by the method of Box and Muller.
+    fn normal(random: &mut fastrand::Rng, n: usize, mean: f64, stddev: f64) -> Vec<f64> {
+        (0..n)
+            .map(|_| {
+                let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
+                mean + stddev * radius * (std::f64::consts::TAU * random.f64()).cos()
+            })
+            .collect()
+    }
+
+    /// How many of 400 seeded sets of `n` samples have an interval that holds the true median.
+    fn covered_of_400(n: usize, interval: impl Fn(&[f64]) -> Option<Interval>) -> usize {
+        let mut random = fastrand::Rng::with_seed(7);
+        (0..400)
+            .filter(|_| {
+                let samples = normal(&mut random, n, 100.0, 5.0);
+                let interval = interval(&samples).unwrap();
+                interval.low <= 100.0 && 100.0 <= interval.high
+            })
+            .count()
+    }
+
+    #[test]
+    fn ranks_are_those_of_the_published_tables() {
+        // The classical table of nonparametric intervals of the median: n = 6 first, then ranks 2 of 10, 6 of 20, 40 of 100, counted from 1.
+        assert_eq!(lower_rank(5), None);
+        assert_eq!(lower_rank(6), Some(0));
+        assert_eq!(lower_rank(10), Some(1));
+        assert_eq!(lower_rank(20), Some(5));
+        assert_eq!(lower_rank(100), Some(39));
+    }
+
+    #[test]
+    fn exact_and_approximate_ranks_meet() {
+        let (exact, approximate) = (lower_rank(1_000).unwrap(), lower_rank(1_001).unwrap());
+        assert!(exact.abs_diff(approximate) <= 1, "{exact} {approximate}");
+    }
+
+    #[test]
+    fn the_bootstrap_interval_covers_the_true_median_about_95_times_in_100() {
+        let covered = covered_of_400(41, bootstrap_median);
+        assert!((368..=396).contains(&covered), "{covered} of 400");
+    }
+
+    #[test]
+    fn the_order_statistic_interval_covers_at_least_95_times_in_100() {
+        let covered = covered_of_400(41, order_statistic_interval);
+        assert!((376..=400).contains(&covered), "{covered} of 400");
+    }
+
+    #[test]
+    fn intervals_of_the_same_distribution_overlap() {
+        let mut random = fastrand::Rng::with_seed(11);
+        let apart = (0..200)
+            .filter(|_| {
+                let [one, two] = [(); 2].map(|()| bootstrap_median(&normal(&mut random, 50, 1e4, 300.0)).unwrap());
+                one.high < two.low || two.high < one.low
+            })
+            .count();
+        assert!(apart <= 6, "{apart} of 200");
+    }
+
+    #[test]
+    fn the_two_intervals_agree_on_many_samples() {
+        let samples = normal(&mut fastrand::Rng::with_seed(3), 1_000, 1e5, 1e3);
+        let bootstrap = bootstrap_median(&samples).unwrap();
+        let ordered = order_statistic_interval(&samples).unwrap();
+        assert!((bootstrap.low - ordered.low).abs() < 20.0, "{bootstrap:?} {ordered:?}");
+        assert!(
+            (bootstrap.high - ordered.high).abs() < 20.0,
+            "{bootstrap:?} {ordered:?}"
+        );
+    }
+
+    #[test]
+    fn few_or_broken_samples_have_no_interval_of_order_statistics() {
+        assert_eq!(order_statistic_interval(&[1.0; 5]), None);
+        assert_eq!(order_statistic_interval(&[1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN]), None);
+        assert_eq!(bootstrap_median(&[]), None);
+        assert_eq!(bootstrap_median(&[f64::INFINITY]), None);
+        assert_eq!(bootstrap_median(&[4.0]), Some(Interval { low: 4.0, high: 4.0 }));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn intervals_are_repeatable_ordered_and_among_the_samples(samples in prop::collection::vec(0.0..1e9f64, 6..60)) {
+            let sorted = sorted(&samples).unwrap();
+            for interval in [bootstrap_median(&samples).unwrap(), order_statistic_interval(&samples).unwrap()] {
+                prop_assert!(sorted[0] <= interval.low && interval.low <= interval.high);
+                prop_assert!(interval.high <= sorted[sorted.len() - 1]);
+            }
+            prop_assert_eq!(bootstrap_median(&samples), bootstrap_median(&samples));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Mean and spread.
+
+/// Mean and standard deviation, kept up as samples arrive: B. P. Welford, "Note on a method for calculating corrected sums of squares and
+/// products", Technometrics 4 (1962). Unlike a sum of squares it does not cancel where the spread is small beside the mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moments {
+    n: u64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    /// Those of some samples.
+    pub fn of(samples: &[f64]) -> Moments {
+        let mut moments = Moments::default();
+        for sample in samples {
+            moments.push(*sample);
+        }
+        moments
+    }
+
+    /// Takes one more sample in.
+    pub fn push(&mut self, sample: f64) {
+        self.n += 1;
+        let from_old_mean = sample - self.mean;
+        self.mean += from_old_mean / self.n as f64;
+        self.squares += from_old_mean * (sample - self.mean);
+    }
+
+    /// Arithmetic mean; `None` without samples or where it is not finite.
+    pub fn mean(&self) -> Option<f64> {
+        (self.n > 0 && self.mean.is_finite()).then_some(self.mean)
+    }
+
+    /// Standard deviation with `n - 1` in the denominator; `None` for fewer than two samples or where it is not finite.
+    pub fn stddev(&self) -> Option<f64> {
+        let freedom = self.n.checked_sub(2)? + 1;
+        let stddev = (self.squares.max(0.0) / freedom as f64).sqrt();
+        (stddev.is_finite() && self.squares.is_finite()).then_some(stddev)
+    }
+
+    /// Coefficient of variation, `stddev / |mean|`; `None` where one of them is not defined or the mean is zero.
+    pub fn cv(&self) -> Option<f64> {
+        let cv = self.stddev()? / self.mean()?.abs();
+        cv.is_finite().then_some(cv)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn spread_is_bessel_corrected() {
+        let moments = Moments::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+        assert_eq!(moments.mean(), Some(5.0));
+        assert!((moments.stddev().unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert!((moments.cv().unwrap() - (32.0f64 / 7.0).sqrt() / 5.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_not_defined_is_none() {
+        assert_eq!(Moments::of(&[]).mean(), None);
+        assert_eq!(Moments::of(&[3.0]).mean(), Some(3.0));
+        assert_eq!(Moments::of(&[3.0]).stddev(), None);
+        assert_eq!(Moments::of(&[0.0, 0.0]).cv(), None);
+        assert_eq!(Moments::of(&[1.0, f64::NAN]).stddev(), None);
+        assert_eq!(Moments::of(&[f64::MIN, f64::MAX]).stddev(), None);
+    }
+
+    #[test]
+    fn a_small_spread_beside_a_large_mean_does_not_cancel() {
+        let moments = Moments::of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]);
+        assert!((moments.stddev().unwrap() - 1.0).abs() < 1e-6);
+    }
+
+    proptest! {
+        #[test]
+        fn running_moments_agree_with_the_two_pass_formula(samples in prop::collection::vec(1.0..1e9f64, 2..80)) {
+            let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+            let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+            let stddev = (squares / (samples.len() - 1) as f64).sqrt();
+            let moments = Moments::of(&samples);
+            prop_assert!((moments.mean().unwrap() - mean).abs() <= 1e-9 * mean);
+            prop_assert!((moments.stddev().unwrap() - stddev).abs() <= 1e-6 * stddev.max(1.0));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What a verdict is drawn from.
+
+use std::time::Duration;
+
+use gpubench::catalog::Tensor;
+
+use crate::device::ClockBound;
+use crate::roles::End;
+use crate::wire::{Claim, WindowFacts};
+
+/// Everything known of a case when its worker has been let go.
+#[derive(Clone, Debug)]
+pub struct Evidence<'a> {
+    /// The case's tensors.
+    pub tensors: &'a [Tensor],
+    /// Its windows in order, from number 1.
+    pub windows: &'a [WindowEvidence],
+    /// How the case came to its end.
+    pub ending: Ending,
+    /// Whether the referee's clock bounds the worker's claims.
+    pub clock_bound: &'a ClockBound,
+    /// The least time a call can take, in nanoseconds: declared bytes over peak bandwidth. `None` where no peak is known.
+    pub floor_ns: Option<f64>,
+}
+
+/// One window: the referee's facts, and the worker's claim where it came to one.
+#[derive(Clone, Debug)]
+pub struct WindowEvidence {
+    /// What the referee found.
+    pub facts: Box<WindowFacts>,
+    /// What the worker says.
+    pub claim: Option<Box<Claim>>,
+}
+
+/// How a case came to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// By the stop rule, or by a failure that the windows show.
+    Stopped,
+    /// The worker ended by itself, having last written `log`.
+    WorkerEnded {
+        /// How.
+        end: End,
+        /// The last of its output.
+        log: String,
+    },
+    /// A window was not done in time; the worker was killed.
+    TimedOut {
+        /// How long it was given.
+        within: Duration,
+    },
+    /// The worker broke the protocol.
+    BrokeProtocol {
+        /// How.
+        what: String,
+    },
+}

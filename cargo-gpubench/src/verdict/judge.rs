@@ -1,0 +1,507 @@
+//! The judge: evidence in, judgement out.
+
+use super::words;
+use super::{Cause, Ending, Evidence, Grade, Verdict, WindowEvidence};
+use crate::device::ClockBound;
+use crate::roles::End;
+use crate::window::WindowKind;
+use crate::wire::{Claim, FaultCode, NOWHERE, OutputFacts, Replay, WindowEnd};
+
+/// A share of wrong elements from which an output counts as not written at all, though some poison happens to be right.
+const NEARLY_ALL: f64 = 0.95;
+
+/// What became of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, unless it passed.
+    pub cause: Option<Cause>,
+    /// What happened and where, unless it passed.
+    pub message: Option<String>,
+    /// How far its times can be trusted.
+    pub grade: Grade,
+    /// Position of the window that decided, where one did.
+    pub window: Option<usize>,
+}
+
+/// Judges a case. Any wrong, unsealed or late-written window fails it, whatever its kind.
+pub fn judge(evidence: &Evidence<'_>) -> Judgement {
+    let findings = || {
+        let windows = evidence.windows.iter().enumerate();
+        windows.filter_map(|(position, window)| Some((position, inspect(evidence, window)?)))
+    };
+    let Some((first_position, first)) = findings().next() else {
+        return judgement(evidence, None, judge_ending(evidence).or_else(|| judge_floor(evidence)));
+    };
+    // What a cheat returns is often clear only from the third call on, when the first call is not the one before any more.
+    let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
+    let (position, finding) = match first.verdict {
+        Verdict::WrongOutput => findings()
+            .filter(|(_, finding)| replays(finding))
+            .last()
+            .unwrap_or((first_position, first)),
+        _ => (first_position, first),
+    };
+    judgement(evidence, Some(position), Some(finding))
+}
+
+struct Finding {
+    verdict: Verdict,
+    cause: Cause,
+    message: String,
+}
+
+fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>) -> Option<Finding> {
+    Some(Finding {
+        verdict,
+        cause,
+        message: message.into(),
+    })
+}
+
+fn judgement(evidence: &Evidence<'_>, window: Option<usize>, found: Option<Finding>) -> Judgement {
+    let grade = match evidence.clock_bound {
+        ClockBound::Exclusive => Grade::Sealed,
+        ClockBound::Absent(_) => Grade::Advisory,
+    };
+    match found {
+        None => Judgement {
+            verdict: Verdict::Pass,
+            cause: None,
+            message: None,
+            grade,
+            window,
+        },
+        Some(Finding {
+            verdict,
+            cause,
+            message,
+        }) => Judgement {
+            verdict,
+            cause: Some(cause),
+            message: Some(message),
+            grade,
+            window,
+        },
+    }
+}
+
+fn inspect(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
+    inspect_fault(window).or_else(|| match WindowEnd::from_number(window.facts.end) {
+        WindowEnd::Checked => inspect_outputs(evidence, window)
+            .or_else(|| inspect_slack(evidence, window))
+            .or_else(|| inspect_seals(evidence, window))
+            .or_else(|| inspect_claim(window)),
+        // The window alone does not tell why: a claim without an end is a lie, the rest is told by the case's ending.
+        WindowEnd::NotDone | WindowEnd::Aborted if window.claim.is_some() => {
+            let call = window.facts.window;
+            let message = format!("the worker says call {call} has ended, but its device never wrote so");
+            finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
+        }
+        WindowEnd::NotDone | WindowEnd::Aborted => None,
+    })
+}
+
+fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
+    let claim = window.claim.as_deref()?;
+    let cause = match FaultCode::from_number(claim.fault) {
+        FaultCode::None => return None,
+        FaultCode::OutOfBounds => Cause::OutOfBounds,
+        FaultCode::InputWritten => Cause::InputWritten,
+        FaultCode::BarrierDivergence => Cause::BarrierDivergence,
+        FaultCode::DivisionByZero => Cause::DivisionByZero,
+        FaultCode::StackOverflow => Cause::StackOverflow,
+        FaultCode::IllegalInstruction => Cause::IllegalInstruction,
+        FaultCode::Trap | FaultCode::Other => Cause::Trap,
+    };
+    finding(Verdict::Crashed, cause, words::fault(claim))
+}
+
+fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
+    let outputs = window.facts.outputs();
+    let wrong = outputs.iter().filter(|output| output.matched != output.elements);
+    // An output that tells more is named before one that is merely wrong.
+    let output = wrong.min_by_key(|output| cause_of(output) == Cause::Mismatch)?;
+    let tensor = evidence.tensors.get(output.tensor as usize)?;
+    let cause = cause_of(output);
+    finding(
+        Verdict::WrongOutput,
+        cause,
+        words::wrong_output(cause, tensor, output, window.facts.window),
+    )
+}
+
+fn cause_of(output: &OutputFacts) -> Cause {
+    let wrong = output.elements - output.matched;
+    match Replay::from_number(output.replay) {
+        Replay::First | Replay::FirstAndPrevious => return Cause::Cached,
+        Replay::Previous => return Cause::Stale,
+        Replay::None => {}
+    }
+    if output.unwritten == wrong && wrong as f64 >= NEARLY_ALL * output.elements as f64 {
+        Cause::Unwritten
+    } else if output.unwritten == wrong {
+        Cause::Partial
+    } else if output.same_as_first == output.elements && output.elements > 1 {
+        Cause::Constant
+    } else if output.non_finite == wrong {
+        Cause::NonFinite
+    } else if output.unwritten > 0 {
+        Cause::Partial
+    } else {
+        Cause::Mismatch
+    }
+}
+
+fn inspect_slack(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
+    if window.facts.slack_buffer == NOWHERE {
+        return None;
+    }
+    finding(
+        Verdict::WrongOutput,
+        Cause::OutOfBounds,
+        words::slack_written(evidence.tensors, &window.facts),
+    )
+}
+
+fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
+    let call = window.facts.window;
+    for output in window.facts.outputs() {
+        let name = &evidence.tensors.get(output.tensor as usize)?.name;
+        if output.late_bytes > 0 {
+            let bytes = output.late_bytes;
+            let message = format!("{bytes} bytes of `{name}` changed after call {call} had ended");
+            return finding(Verdict::LateWrite, Cause::Late, message);
+        }
+        if output.seal_claimed != output.seal_expected {
+            let what = match WindowKind::from_number(window.facts.kind) {
+                Some(WindowKind::EarlyCheck) => "as an early check",
+                _ => "as the worker's device",
+            };
+            let message = format!("`{name}` of call {call} was not yet complete {what} read it at the call's end");
+            return finding(Verdict::LateWrite, Cause::Unsealed, message);
+        }
+    }
+    None
+}
+
+fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
+    let claim: &Claim = window.claim.as_deref()?;
+    let timed = window.facts.kind == WindowKind::Timed.number();
+    let sensible = claim.elapsed_ns.is_finite() && claim.host_ns.is_finite() && claim.host_ns >= 0.0;
+    if sensible && (!timed || claim.elapsed_ns > 0.0) {
+        return None;
+    }
+    let message = format!(
+        "the worker claims that call {} took {} ns",
+        window.facts.window, claim.elapsed_ns
+    );
+    finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
+}
+
+fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
+    let call = evidence.windows.len();
+    match &evidence.ending {
+        Ending::Stopped => None,
+        Ending::WorkerEnded { end, log } => {
+            let cause = if matches!(end, End::Killed(_)) {
+                Cause::Killed
+            } else {
+                Cause::Exited
+            };
+            let log = if log.is_empty() {
+                String::new()
+            } else {
+                format!("; it last wrote:\n{log}")
+            };
+            finding(Verdict::Crashed, cause, format!("the worker {end} in call {call}{log}"))
+        }
+        Ending::TimedOut { within } => {
+            let within = humantime::format_duration(*within);
+            let message =
+                format!("call {call} was not done within {within} (hint: `--timeout` gives a call more time)");
+            finding(Verdict::Timeout, Cause::Slow, message)
+        }
+        Ending::BrokeProtocol { what } => finding(Verdict::ProtocolViolation, Cause::BadMessage, what.clone()),
+    }
+}
+
+fn judge_floor(evidence: &Evidence<'_>) -> Option<Finding> {
+    let floor = evidence.floor_ns?;
+    let timed = |window: &&WindowEvidence| window.facts.kind == WindowKind::Timed.number();
+    let claims = evidence
+        .windows
+        .iter()
+        .filter(timed)
+        .filter_map(|window| window.claim.as_deref());
+    let fastest = claims.min_by(|a, b| a.elapsed_ns.total_cmp(&b.elapsed_ns))?;
+    if fastest.elapsed_ns >= floor {
+        return None;
+    }
+    let message = format!(
+        "call {} took {:.0} ns; moving its declared bytes takes {floor:.0} ns at the device's peak bandwidth",
+        fastest.window, fastest.elapsed_ns
+    );
+    finding(Verdict::BelowFloor, Cause::BelowBandwidth, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bytemuck::Zeroable;
+    use gpubench::catalog::{DType, Fill, Role, Tensor, Tolerance};
+
+    use super::*;
+    use crate::wire::{FixedText, WindowFacts};
+
+    const NO_CLOCK: ClockBound = ClockBound::Absent("a test has none");
+
+    fn tensors() -> Vec<Tensor> {
+        vec![Tensor {
+            name: "y".to_owned(),
+            dtype: DType::F32,
+            shape: vec![4, 25],
+            role: Role::Output,
+            fill: Fill::Poison,
+            tolerance: Tolerance::Close { rtol: 1e-5, atol: 0.0 },
+        }]
+    }
+
+    fn good_output() -> OutputFacts {
+        OutputFacts {
+            elements: 100,
+            matched: 100,
+            same_as_first: 1,
+            first_wrong: NOWHERE,
+            worst: NOWHERE,
+            ..OutputFacts::zeroed()
+        }
+    }
+
+    fn wrong_output(wrong: u64) -> OutputFacts {
+        OutputFacts {
+            matched: 100 - wrong,
+            first_wrong: 100 - wrong,
+            expected_bits: u64::from(1.5_f32.to_bits()),
+            got_bits: u64::from(2.5_f32.to_bits()),
+            max_abs: 1.0,
+            max_rel: 2.0 / 3.0,
+            ..good_output()
+        }
+    }
+
+    fn window(number: u32, output: OutputFacts) -> WindowEvidence {
+        let mut facts = WindowFacts {
+            window: number,
+            slack_buffer: NOWHERE,
+            output_count: 1,
+            ..WindowFacts::zeroed()
+        };
+        facts.outputs[0] = output;
+        let claim = Claim {
+            elapsed_ns: 100.0,
+            ..Claim::empty(number)
+        };
+        WindowEvidence {
+            facts: Box::new(facts),
+            claim: Some(Box::new(claim)),
+        }
+    }
+
+    fn judge_windows(windows: &[WindowEvidence], ending: Ending) -> Judgement {
+        let tensors = tensors();
+        judge(&Evidence {
+            tensors: &tensors,
+            windows,
+            ending,
+            clock_bound: &NO_CLOCK,
+            floor_ns: None,
+        })
+    }
+
+    fn told(judgement: &Judgement) -> String {
+        let cause = judgement.cause.map_or("-", Cause::as_str);
+        format!(
+            "{} / {cause}: {}",
+            judgement.verdict,
+            judgement.message.as_deref().unwrap_or("-")
+        )
+    }
+
+    fn tell(windows: &[WindowEvidence]) -> String {
+        told(&judge_windows(windows, Ending::Stopped))
+    }
+
+    #[test]
+    fn windows_without_a_flaw_pass_with_the_grade_of_the_device() {
+        let windows = [window(1, good_output()), window(2, good_output())];
+        let judgement = judge_windows(&windows, Ending::Stopped);
+        assert_eq!(
+            (judgement.verdict, judgement.cause, judgement.grade),
+            (Verdict::Pass, None, Grade::Advisory)
+        );
+        let tensors = tensors();
+        let sealed = Evidence {
+            tensors: &tensors,
+            windows: &windows,
+            ending: Ending::Stopped,
+            clock_bound: &ClockBound::Exclusive,
+            floor_ns: Some(100.0),
+        };
+        assert_eq!(judge(&sealed).grade, Grade::Sealed);
+        assert_eq!(judge(&sealed).verdict, Verdict::Pass);
+        assert_eq!(
+            judge(&Evidence {
+                floor_ns: Some(100.5),
+                ..sealed
+            })
+            .verdict,
+            Verdict::BelowFloor
+        );
+    }
+
+    #[test]
+    fn each_way_to_be_wrong_has_its_own_cause() {
+        let wrong = |wrong, change: fn(&mut OutputFacts)| {
+            let mut output = wrong_output(wrong);
+            change(&mut output);
+            tell(&[window(1, good_output()), window(2, good_output()), window(3, output)])
+        };
+        let told = [
+            wrong(100, |output| output.unwritten = 100),
+            wrong(97, |output| output.unwritten = 97),
+            wrong(50, |output| output.unwritten = 50),
+            wrong(60, |output| output.unwritten = 50),
+            wrong(100, |output| output.same_as_first = 100),
+            wrong(3, |output| {
+                (output.non_finite, output.got_bits) = (3, u64::from(f32::NAN.to_bits()))
+            }),
+            wrong(3, |_| ()),
+            wrong(100, |output| output.replay = Replay::First as u64),
+            wrong(100, |output| output.replay = Replay::Previous as u64),
+            wrong(0, |output| output.late_bytes = 8),
+            wrong(0, |output| output.seal_claimed = 8),
+        ];
+        insta::assert_snapshot!(told.join("\n"));
+    }
+
+    #[test]
+    fn a_replay_that_shows_only_in_a_later_call_names_the_cause() {
+        let replay = |number, replay: Replay| {
+            window(
+                number,
+                OutputFacts {
+                    replay: replay as u64,
+                    ..wrong_output(100)
+                },
+            )
+        };
+        let cached = [
+            window(1, good_output()),
+            replay(2, Replay::FirstAndPrevious),
+            replay(3, Replay::First),
+        ];
+        assert_eq!(judge_windows(&cached, Ending::Stopped).cause, Some(Cause::Cached));
+        let previous = [
+            window(1, wrong_output(100)),
+            replay(2, Replay::FirstAndPrevious),
+            replay(3, Replay::Previous),
+        ];
+        assert_eq!(judge_windows(&previous, Ending::Stopped).cause, Some(Cause::Stale));
+    }
+
+    #[test]
+    fn bytes_round_a_buffer_and_senseless_claims_fail_a_right_output() {
+        let mut behind = window(4, good_output());
+        (
+            behind.facts.slack_buffer,
+            behind.facts.slack_offset,
+            behind.facts.slack_bytes,
+        ) = (0, 404, 4);
+        let mut before = window(4, good_output());
+        (
+            before.facts.slack_buffer,
+            before.facts.slack_offset,
+            before.facts.slack_bytes,
+        ) = (0, -8, 1);
+        let claims = [f64::NAN, 0.0, -1.0, f64::INFINITY].map(|elapsed_ns| {
+            let mut window = window(4, good_output());
+            window.claim = Some(Box::new(Claim {
+                elapsed_ns,
+                ..Claim::empty(4)
+            }));
+            window
+        });
+        let told: Vec<String> = [behind, before]
+            .into_iter()
+            .chain(claims)
+            .map(|window| tell(&[window]))
+            .collect();
+        insta::assert_snapshot!(told.join("\n"));
+    }
+
+    #[test]
+    fn a_fault_is_told_with_its_place_and_beats_the_ending_it_leads_to() {
+        let mut faulted = window(2, good_output());
+        faulted.facts.end = WindowEnd::Aborted as u32;
+        faulted.claim = Some(Box::new(Claim {
+            fault: FaultCode::OutOfBounds as u32,
+            block: [1, 0, 0],
+            thread: [3, 2, 0],
+            thread_known: 1,
+            step: 1,
+            text: FixedText::new("invalid write, 4 bytes behind the end of `y` (400 bytes)"),
+            ..Claim::empty(2)
+        }));
+        let ending = Ending::WorkerEnded {
+            end: End::Exited(1),
+            log: String::new(),
+        };
+        let judgement = judge_windows(&[window(1, good_output()), faulted], ending);
+        assert_eq!(
+            (judgement.verdict, judgement.cause),
+            (Verdict::Crashed, Some(Cause::OutOfBounds))
+        );
+        insta::assert_snapshot!(told(&judgement));
+    }
+
+    #[test]
+    fn a_case_without_a_bad_window_is_judged_by_its_ending() {
+        let mut last = window(2, good_output());
+        (last.facts.end, last.claim) = (WindowEnd::Aborted as u32, None);
+        let windows = [window(1, good_output()), last];
+        let endings = [
+            Ending::WorkerEnded {
+                end: End::Killed(9),
+                log: String::new(),
+            },
+            Ending::WorkerEnded {
+                end: End::Exited(3),
+                log: "last words".to_owned(),
+            },
+            Ending::TimedOut {
+                within: Duration::from_secs(10),
+            },
+            Ending::BrokeProtocol {
+                what: "it armed window `3` instead of `2`".to_owned(),
+            },
+        ];
+        let told: Vec<String> = endings
+            .into_iter()
+            .map(|ending| told(&judge_windows(&windows, ending)))
+            .collect();
+        insta::assert_snapshot!(told.join("\n"));
+    }
+
+    #[test]
+    fn a_claim_for_a_window_whose_end_the_device_never_wrote_is_a_violation() {
+        let mut lying = window(1, good_output());
+        lying.facts.end = WindowEnd::NotDone as u32;
+        assert_eq!(
+            judge_windows(&[lying], Ending::Stopped).verdict,
+            Verdict::ProtocolViolation
+        );
+    }
+}

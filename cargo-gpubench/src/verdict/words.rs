@@ -1,0 +1,101 @@
+//! Findings in words: what was found, where, and what should have been there.
+
+use gpubench::catalog::{Tensor, Tolerance};
+
+use crate::report::ElementValue;
+use crate::wire::{Claim, NOWHERE, OutputFacts, WindowFacts};
+
+use super::Cause;
+
+/// `y[3, 17]` for an element number of a tensor.
+pub(super) fn element_name(tensor: &Tensor, index: u64) -> String {
+    let mut rest = index;
+    let mut position: Vec<String> = Vec::with_capacity(tensor.shape.len());
+    for extent in tensor.shape.iter().rev() {
+        let extent = (*extent).max(1);
+        position.push((rest % extent).to_string());
+        rest /= extent;
+    }
+    position.reverse();
+    format!("`{}[{}]`", tensor.name, position.join(", "))
+}
+
+/// The first wrong element, what was expected there, what was found, and how much is allowed.
+pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
+    if output.first_wrong == NOWHERE {
+        return String::new();
+    }
+    let expected = ElementValue::from_bits(tensor.dtype, output.expected_bits);
+    let got = ElementValue::from_bits(tensor.dtype, output.got_bits);
+    let allowed = match tensor.tolerance {
+        Tolerance::Exact => "exactly".to_owned(),
+        Tolerance::Close { rtol, atol } => format!("within rtol {rtol:e}, atol {atol:e}"),
+    };
+    let name = element_name(tensor, output.first_wrong);
+    format!("first wrong element {name}: expected {expected} {allowed}, got {got}")
+}
+
+/// A wrong output, with the call it was found in.
+pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, call: u32) -> String {
+    let name = &tensor.name;
+    let (elements, wrong) = (output.elements, output.elements - output.matched);
+    let first = first_wrong(tensor, output);
+    match cause {
+        Cause::Unwritten => format!("nothing was written to `{name}` in call {call}; {first}"),
+        Cause::Partial => {
+            let unwritten = output.unwritten;
+            format!("{unwritten} of {elements} elements of `{name}` were not written in call {call}; {first}")
+        }
+        Cause::Cached => format!("`{name}` of call {call} is the answer to call 1; {first}"),
+        Cause::Stale => format!(
+            "`{name}` of call {call} is the answer to call {}; {first}",
+            call.saturating_sub(1)
+        ),
+        Cause::Constant => format!("every element of `{name}` is the same in call {call}; {first}"),
+        Cause::NonFinite => {
+            let non_finite = output.non_finite;
+            format!("{non_finite} of {elements} elements of `{name}` are not finite in call {call}; {first}")
+        }
+        _ => format!(
+            "{wrong} of {elements} elements of `{name}` are wrong in call {call}; {first}; largest relative error {:.3e}, absolute {:.3e}",
+            output.max_rel, output.max_abs
+        ),
+    }
+}
+
+/// Bytes written round a buffer.
+pub(super) fn slack_written(tensors: &[Tensor], facts: &WindowFacts) -> String {
+    let (bytes, offset) = (facts.slack_bytes, facts.slack_offset);
+    let tensor = tensors.get(facts.slack_buffer as usize);
+    let name = tensor.map_or_else(
+        || format!("scratch {}", facts.slack_buffer as usize - tensors.len()),
+        |tensor| tensor.name.clone(),
+    );
+    let place = match offset {
+        before if before < 0 => format!("{} bytes before the start of `{name}`", -before),
+        at => {
+            let len = tensor.map_or(0, |tensor| {
+                tensor.shape.iter().product::<u64>() * tensor.dtype.size() as u64
+            });
+            format!("{} bytes behind the end of `{name}`", (at as u64).saturating_sub(len))
+        }
+    };
+    format!(
+        "{bytes} bytes were written out of bounds in call {}, the first {place}",
+        facts.window
+    )
+}
+
+/// A kernel's fault, with its place.
+pub(super) fn fault(claim: &Claim) -> String {
+    let [x, y, z] = claim.block;
+    let block = format!("block ({x}, {y}, {z})");
+    let [x, y, z] = claim.thread;
+    let thread = if claim.thread_known == 1 {
+        format!(", thread ({x}, {y}, {z})")
+    } else {
+        String::new()
+    };
+    let (text, step, call) = (claim.text.printable(), claim.step + 1, claim.window);
+    format!("{text}; {block}{thread}, step {step} of the plan, call {call}")
+}

@@ -1,0 +1,214 @@
+//! The sequence of one window: who does what, in which order, and who is waited for.
+
+use std::time::Duration;
+
+use crate::roles::{AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen};
+use crate::verdict::{Ending, WindowEvidence};
+use crate::wire::{Claim, FaultCode, Generate, Prepared, WindowOrder};
+
+use super::WindowKind;
+
+/// What a worker may take to claim a window whose end the referee has seen.
+const CLAIMING: Duration = Duration::from_secs(10);
+
+/// Beyond the broker's own deadline, so that the broker is the one to give a window up.
+const REFEREE_MARGIN: Duration = Duration::from_secs(60);
+
+/// The roles of a case.
+#[derive(Debug)]
+pub struct Conductor<'a> {
+    /// Generates, lets go, checks.
+    pub referee: &'a mut RefereeClient,
+    /// Generates and computes references on the CPU.
+    pub author: &'a mut AuthorClient,
+    /// Who makes the inputs.
+    pub generation: Generation,
+    /// How long a window may take from its release to its end.
+    pub within: Duration,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+}
+
+/// Who makes the inputs of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generation {
+    /// The referee's device makes all of them.
+    Device,
+    /// The author makes some of them.
+    Author,
+}
+
+/// How a window went.
+#[derive(Debug)]
+pub enum Conducted {
+    /// To its end; its evidence may still show a fault.
+    Ended(WindowEvidence),
+    /// The worker is lost; there is evidence if the window had been released.
+    Lost(Option<WindowEvidence>, Ending),
+}
+
+/// Why a window could not be conducted for no fault of the worker.
+#[derive(Debug, thiserror::Error)]
+pub enum ConductError {
+    /// A CPU generator or a generator kernel failed.
+    #[error("the input generator failed")]
+    Generator(#[source] AuthorProblem),
+    /// The CPU reference failed.
+    #[error("the reference failed")]
+    Reference(#[source] AuthorProblem),
+    /// The referee failed.
+    #[error("the referee failed")]
+    Referee(#[source] RoleFailure),
+    /// The user wants the run to end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl ConductError {
+    fn referee(failure: RoleFailure) -> ConductError {
+        match failure {
+            RoleFailure::Interrupted => ConductError::Interrupted,
+            failure => ConductError::Referee(failure),
+        }
+    }
+
+    fn author(wrap: fn(AuthorProblem) -> ConductError) -> impl Fn(AuthorProblem) -> ConductError {
+        move |problem| match problem {
+            AuthorProblem::Role(RoleFailure::Interrupted) => ConductError::Interrupted,
+            problem => wrap(problem),
+        }
+    }
+}
+
+impl Conductor<'_> {
+    /// Makes the instance that the first window's decoys are taken from, and the constants of the case.
+    ///
+    /// # Errors
+    /// When a generator or the referee fails.
+    pub fn prepare_decoys(&mut self) -> Result<(), ConductError> {
+        self.prepare(0, WindowKind::Timed)
+    }
+
+    /// Conducts one window.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the worker.
+    pub fn conduct(
+        &mut self,
+        worker: &mut WorkerClient,
+        window: u32,
+        kind: WindowKind,
+    ) -> Result<Conducted, ConductError> {
+        self.prepare(window, kind)?;
+        self.author
+            .reference(self.interrupt)
+            .map_err(ConductError::author(ConductError::Reference))?;
+        let patience = self.within.saturating_add(REFEREE_MARGIN);
+        let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        let order = WindowOrder {
+            window,
+            kind: kind.number(),
+            patience_ns,
+        };
+        if let Err(failure) = worker.arm(&order, self.interrupt) {
+            return Ok(Conducted::Lost(None, ending_of(failure)?));
+        }
+        self.referee.release(&order).map_err(ConductError::referee)?;
+        self.attend(worker, window)
+    }
+
+    fn prepare(&mut self, window: u32, kind: WindowKind) -> Result<(), ConductError> {
+        let prepared = self
+            .referee
+            .prepare(window, kind, self.interrupt)
+            .map_err(ConductError::referee)?;
+        if self.generation == Generation::Device {
+            return Ok(());
+        }
+        let Prepared {
+            generator_seed: seed,
+            constant_seed,
+        } = prepared;
+        let order = Generate {
+            seed,
+            constant_seed,
+            window,
+            reserved: 0,
+        };
+        self.author
+            .generate(&order, self.interrupt)
+            .map_err(ConductError::author(ConductError::Generator))
+    }
+
+    /// Waits for the referee's facts and the worker's claim, in whichever order they come.
+    fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Conducted, ConductError> {
+        let deadline = crate::roles::deadline(self.within);
+        let mut claim: Option<Box<Claim>> = None;
+        let mut ending: Option<Ending> = None;
+        let facts = loop {
+            let attentive = claim.is_none() && ending.is_none();
+            let heard = {
+                let referee = self.referee.child().channel();
+                let both = [referee, worker.child().channel()];
+                let channels = if attentive { &both[..] } else { &both[..1] };
+                listen(channels, deadline, self.interrupt).map_err(|error| {
+                    let role = crate::roles::RoleName::Referee;
+                    ConductError::Referee(RoleFailure::Protocol {
+                        role,
+                        text: crate::error::chain(&error),
+                    })
+                })?
+            };
+            match heard {
+                Heard::Channel(0) => break self.referee.facts(self.interrupt).map_err(ConductError::referee)?,
+                Heard::Channel(_) => match worker.claim_now(window) {
+                    Ok(made) => {
+                        // Behind a fault the device carries nothing out: *done* will not come.
+                        if FaultCode::from_number(made.fault) != FaultCode::None {
+                            self.referee.abort().map_err(ConductError::referee)?;
+                        }
+                        claim = Some(made);
+                    }
+                    Err(failure) => {
+                        ending = Some(ending_of(failure)?);
+                        worker.child().kill();
+                        self.referee.abort().map_err(ConductError::referee)?;
+                    }
+                },
+                Heard::Interrupted => return Err(ConductError::Interrupted),
+                Heard::Deadline => {
+                    worker.child().kill();
+                    self.referee.abort().map_err(ConductError::referee)?;
+                    let timed_out = Ending::TimedOut { within: self.within };
+                    let facts = self.referee.facts(self.interrupt).map_err(ConductError::referee)?;
+                    return Ok(Conducted::Lost(
+                        Some(WindowEvidence { facts, claim }),
+                        ending.unwrap_or(timed_out),
+                    ));
+                }
+            }
+        };
+        if claim.is_none() && ending.is_none() {
+            match worker.claim(window, CLAIMING, self.interrupt) {
+                Ok(made) => claim = Some(made),
+                Err(failure) => ending = Some(ending_of(failure)?),
+            }
+        }
+        let evidence = WindowEvidence { facts, claim };
+        Ok(match ending {
+            None => Conducted::Ended(evidence),
+            Some(ending) => Conducted::Lost(Some(evidence), ending),
+        })
+    }
+}
+
+/// What a failure of the worker means for its case.
+fn ending_of(failure: RoleFailure) -> Result<Ending, ConductError> {
+    Ok(match failure {
+        RoleFailure::Interrupted => return Err(ConductError::Interrupted),
+        RoleFailure::Ended { end, log, .. } => Ending::WorkerEnded { end, log },
+        other => Ending::BrokeProtocol {
+            what: crate::error::chain(&other),
+        },
+    })
+}

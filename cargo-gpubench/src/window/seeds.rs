@@ -1,0 +1,151 @@
+//! Keys and seeds of a run, all drawn from one master seed.
+
+use sha2::{Digest, Sha256};
+
+use super::WindowKind;
+
+/// One early-check window in so many, on average.
+const EARLY_CHECK_PERIOD: u64 = 8;
+
+/// The master seed of a run. Only broker and referee hold it.
+#[derive(Clone)]
+pub struct Seeds {
+    master: [u8; 32],
+}
+
+/// What a key is for: keys of different purposes are independent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Contents of the inputs of a window.
+    Inputs,
+    /// Contents of the constants of a case.
+    Constants,
+    /// The author's generators for a window.
+    Generator,
+    /// The author's generators for the constants of a case.
+    ConstantGenerator,
+    /// Poison in outputs and scratch, noise in slack.
+    Poison,
+    /// Positions of decoy lines.
+    Decoys,
+    /// Digest of a seal.
+    Seal,
+    /// Order in which a seal visits tiles.
+    SealOrder,
+    /// Order in which a check visits blocks.
+    CheckOrder,
+    /// Kind of a window.
+    Kind,
+}
+
+/// A case and a window in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the case in the run.
+    pub case: u64,
+    /// Number of the window in the case; 0 comes before the first.
+    pub window: u32,
+}
+
+impl Seeds {
+    /// Takes a given master seed.
+    pub fn new(master: [u8; 32]) -> Seeds {
+        Seeds { master }
+    }
+
+    /// Draws a master seed from the operating system.
+    ///
+    /// # Errors
+    /// When the operating system has none to give.
+    pub fn from_os() -> Result<Seeds, getrandom::Error> {
+        let mut master = [0; 32];
+        getrandom::fill(&mut master)?;
+        Ok(Seeds { master })
+    }
+
+    /// The master seed.
+    pub fn master(&self) -> &[u8; 32] {
+        &self.master
+    }
+
+    /// Commits to the master seed without giving it away: published when the run starts, it lets anyone who is given the seed later
+    /// see that it was the one.
+    pub fn commitment(&self) -> String {
+        let hash = Sha256::new()
+            .chain_update(b"gpubench seed commitment")
+            .chain_update(self.master)
+            .finalize();
+        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The key for a purpose in a window: the first eight bytes of SHA-256 over the master seed and the place.
+    pub fn key(&self, purpose: Purpose, place: Place) -> u64 {
+        let hash = Sha256::new()
+            .chain_update(b"gpubench key")
+            .chain_update(self.master)
+            .chain_update([purpose as u8])
+            .chain_update(place.case.to_le_bytes())
+            .chain_update(place.window.to_le_bytes())
+            .finalize();
+        hash.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
+    }
+
+    /// The kind of a window that follows the warm-up, `since_early` windows after the last early-check window. Drawn by the key, but never
+    /// later than twice the average, so that a short case has its early checks too.
+    pub fn kind(&self, place: Place, since_early: u32) -> WindowKind {
+        let drawn = self.key(Purpose::Kind, place).is_multiple_of(EARLY_CHECK_PERIOD);
+        if drawn || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD {
+            WindowKind::EarlyCheck
+        } else {
+            WindowKind::Timed
+        }
+    }
+}
+
+impl std::fmt::Debug for Seeds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seeds")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_differ_by_seed_purpose_case_and_window() {
+        let seeds = Seeds::new([1; 32]);
+        let place = Place { case: 3, window: 9 };
+        let key = seeds.key(Purpose::Inputs, place);
+        assert_eq!(key, Seeds::new([1; 32]).key(Purpose::Inputs, place));
+        let others = [
+            Seeds::new([2; 32]).key(Purpose::Inputs, place),
+            seeds.key(Purpose::Poison, place),
+            seeds.key(Purpose::Inputs, Place { case: 4, ..place }),
+            seeds.key(Purpose::Inputs, Place { window: 10, ..place }),
+        ];
+        assert!(others.iter().all(|other| *other != key));
+    }
+
+    #[test]
+    fn about_one_window_in_eight_checks_early_and_none_waits_for_long() {
+        let seeds = Seeds::new([7; 32]);
+        let (mut early, mut since) = (0, 0);
+        for window in 1..=8_000 {
+            match seeds.kind(Place { case: 0, window }, since) {
+                WindowKind::EarlyCheck => (early, since) = (early + 1, 0),
+                WindowKind::Timed => since += 1,
+            }
+            assert!(since <= 16);
+        }
+        assert!((900..1_500).contains(&early), "{early}");
+    }
+
+    #[test]
+    fn the_commitment_does_not_contain_the_seed_and_binds_to_it() {
+        let seeds = Seeds::new([0xab; 32]);
+        assert!(!seeds.commitment().contains("abab"));
+        assert_ne!(seeds.commitment(), Seeds::new([0xac; 32]).commitment());
+        assert!(!format!("{seeds:?}").contains("ab, ab"));
+    }
+}

@@ -1,0 +1,167 @@
+//! The page that referee and worker share: *go*, *done*, the seal keys and the seals.
+//!
+//! The referee writes *go* and the keys; the worker's device writes *done* and the seals. Both sides may write anything at any time, so
+//! each word is read once, through an atomic, and copied.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use super::{MAX_OUTPUTS, WIRE_VERSION};
+
+/// Size of the page.
+pub const PAGE_BYTES: usize = 4096;
+
+/// The words of the page. *Go* and *done* lie on cache lines of their own.
+#[repr(C)]
+#[derive(Debug)]
+pub struct PageLayout {
+    version: AtomicU32,
+    pad0: [u8; 60],
+    /// Number of the window whose work may start.
+    pub go: AtomicU32,
+    pad1: [u8; 60],
+    /// Number of the window whose work has ended.
+    pub done: AtomicU32,
+    pad2: [u8; 60],
+    /// Digest key and order key of the window's seal; they arrive with *go*.
+    pub keys: [AtomicU64; 2],
+    /// One seal for every output, added up by the worker's device.
+    pub seals: [AtomicU64; MAX_OUTPUTS],
+}
+
+const _: () = assert!(size_of::<PageLayout>() <= PAGE_BYTES);
+
+/// A mapping of the page. Dereferences to its words.
+#[derive(Debug)]
+pub struct SharedPage {
+    descriptor: OwnedFd,
+    address: *mut PageLayout,
+}
+
+// SAFETY: the mapping is owned, and every word in it is atomic.
+unsafe impl Send for SharedPage {}
+// SAFETY: as above.
+unsafe impl Sync for SharedPage {}
+
+impl SharedPage {
+    /// A fresh page, sealed against shrinking and growing: a truncated page would kill its other user.
+    ///
+    /// # Errors
+    /// When the operating system has no memory or descriptors left.
+    pub fn create() -> std::io::Result<SharedPage> {
+        let descriptor = memfd_create("gpubench-page", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&descriptor, PAGE_BYTES as u64)?;
+        fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        let page = SharedPage::map(descriptor)?;
+        page.version.store(WIRE_VERSION, Ordering::Relaxed);
+        Ok(page)
+    }
+
+    /// Maps a page that another process made.
+    ///
+    /// # Errors
+    /// When it is not a page of this version, or cannot be mapped.
+    pub fn open(descriptor: OwnedFd) -> std::io::Result<SharedPage> {
+        if rustix::fs::fstat(&descriptor)?.st_size != PAGE_BYTES as i64 {
+            return Err(std::io::Error::other("the shared page has another size"));
+        }
+        let page = SharedPage::map(descriptor)?;
+        match page.version.load(Ordering::Relaxed) {
+            WIRE_VERSION => Ok(page),
+            other => Err(std::io::Error::other(format!("the shared page has version `{other}`"))),
+        }
+    }
+
+    fn map(descriptor: OwnedFd) -> std::io::Result<SharedPage> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a fresh mapping of a whole memfd at an address of the kernel's choice overlaps nothing.
+        let address = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                PAGE_BYTES,
+                protection,
+                MapFlags::SHARED,
+                &descriptor,
+                0,
+            )
+        }?;
+        Ok(SharedPage {
+            descriptor,
+            address: address.cast(),
+        })
+    }
+
+    /// Address of the first of the two key words, for a kernel that reads them.
+    pub fn keys_address(&self) -> u64 {
+        self.keys.as_ptr() as u64
+    }
+
+    /// Address of an output's seal, for a kernel that adds to it.
+    ///
+    /// # Panics
+    /// When `output` is not below [`MAX_OUTPUTS`].
+    pub fn seal_address(&self, output: usize) -> u64 {
+        std::ptr::from_ref(&self.seals[output]) as u64
+    }
+
+    /// Address of *go*, for a stream that waits for it.
+    pub fn go_address(&self) -> u64 {
+        std::ptr::from_ref(&self.go) as u64
+    }
+
+    /// Address of *done*, for a stream that writes it.
+    pub fn done_address(&self) -> u64 {
+        std::ptr::from_ref(&self.done) as u64
+    }
+}
+
+impl std::ops::Deref for SharedPage {
+    type Target = PageLayout;
+
+    fn deref(&self) -> &PageLayout {
+        // SAFETY: the mapping lives as long as `self` and holds at least a `PageLayout`, all of whose words are atomic.
+        unsafe { &*self.address }
+    }
+}
+
+impl AsFd for SharedPage {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+impl Drop for SharedPage {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `map` with this length, and nothing refers to it any more.
+        let unmapped = unsafe { munmap(self.address.cast(), PAGE_BYTES) };
+        debug_assert!(unmapped.is_ok());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_written_through_one_mapping_is_seen_through_the_other() {
+        let page = SharedPage::create().unwrap();
+        let other = SharedPage::open(page.as_fd().try_clone_to_owned().unwrap()).unwrap();
+        page.go.store(7, Ordering::Release);
+        assert_eq!(other.go.load(Ordering::Acquire), 7);
+    }
+
+    #[test]
+    fn a_page_cannot_be_truncated_under_its_other_user() {
+        let page = SharedPage::create().unwrap();
+        assert!(ftruncate(&page, 0).is_err());
+    }
+
+    #[test]
+    fn a_foreign_descriptor_is_refused() {
+        let foreign = memfd_create("foreign", MemfdFlags::CLOEXEC).unwrap();
+        assert!(SharedPage::open(foreign).is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! `#[gpubench]`.
+
+use crate::axes::{AxisOption, device_tokens};
+use crate::function::Function;
+use crate::options::{Attribute, Options};
+use crate::problem::{definition, own_reference};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Error, Path, Result, ReturnType};
+
+/// The output of `#[gpubench]`.
+pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let options = Options::parse(Attribute::Gpubench, options)?;
+    let mut function = Function::parse_benchmark(item)?;
+    let ignored = take_ignore(&mut function) || options.ignore.is_some();
+    let parts = match &options.problem {
+        None => own_problem(&options, &function)?,
+        Some(problem) => shared_problem(problem, &options, &function)?,
+    };
+    let entry = entry(&options, &function, ignored, &parts)?;
+    let (item, checks) = (&function.item, &parts.checks);
+    Ok(quote! {
+        #item
+
+        const _: () = {
+            #checks
+            ::gpubench::__private::inventory::submit! { #entry }
+        };
+    })
+}
+
+/// What depends on whose problem a benchmark solves.
+struct Parts {
+    /// A `&'static ProblemDefinition`.
+    problem: TokenStream,
+    /// `Vec<Axis>` beyond the problem's.
+    axes: TokenStream,
+    /// `Vec<(DeviceKind, Vec<Axis>)>` beyond the problem's.
+    device_axes: TokenStream,
+    /// Items that fail to compile when the benchmark does not fit the problem.
+    checks: TokenStream,
+}
+
+fn own_problem(options: &Options, function: &Function) -> Result<Parts> {
+    let reference = own_reference(options, function)?;
+    let name = case_name(options, function);
+    let definition = definition(&name, options, function, reference.as_ref())?;
+    Ok(Parts {
+        problem: quote!(&GPUBENCH_PROBLEM),
+        axes: quote!(::std::vec::Vec::new()),
+        device_axes: quote!(::std::vec::Vec::new()),
+        checks: quote!(static GPUBENCH_PROBLEM: ::gpubench::__private::ProblemDefinition = #definition;),
+    })
+}
+
+fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Result<Parts> {
+    for option in ["inputs", "reference", "tolerance", "exact", "bytes", "flops"] {
+        if let Some(given) = options.given(option) {
+            let problem = quote!(#problem).to_string().replace(' ', "");
+            return Err(Error::new(
+                given.span(),
+                format!("`{option}` belongs to the problem `{problem}`"),
+            ));
+        }
+    }
+    let definition = quote_spanned!(problem.span()=> <#problem as ::gpubench::Problem>::DEFINITION);
+    Ok(Parts {
+        checks: axis_checks(&definition, options, function),
+        problem: definition,
+        axes: AxisOption::list_tokens(&options.axes, function)?,
+        device_axes: device_tokens(&options.cpu_axes, &options.cuda_axes, function)?,
+    })
+}
+
+/// The axes of the problem are known to the compiler, not to this macro: constants that fail to evaluate when a name is wrong.
+fn axis_checks(definition: &TokenStream, options: &Options, function: &Function) -> TokenStream {
+    let own: Vec<String> = options.axes.iter().map(AxisOption::text).collect();
+    let taken = options.axes.iter().map(|axis| {
+        let name = axis.text();
+        let message = format!("`{name}` is an axis of the problem already");
+        quote_spanned!(axis.name.span()=> const _: () = ::core::assert!(!#definition.has_axis(#name), #message);)
+    });
+    let on_devices = options
+        .cpu_axes
+        .iter()
+        .chain(&options.cuda_axes)
+        .map(|axis| (&axis.name, axis.text()));
+    let parameters = function.axes().map(|parameter| (&parameter.name, parameter.text()));
+    let unknown = parameters
+        .chain(on_devices)
+        .filter(|(_, name)| !own.contains(name))
+        .map(|(ident, name)| {
+            let message = format!("`{name}` is neither an axis of the problem nor a buffer");
+            quote_spanned!(ident.span()=> const _: () = ::core::assert!(#definition.has_axis(#name), #message);)
+        });
+    quote!(#(#taken)* #(#unknown)*)
+}
+
+/// A `BenchmarkEntry`.
+fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -> Result<TokenStream> {
+    let name = case_name(options, function);
+    let selection = if ignored { quote!(Ignored) } else { quote!(Default) };
+    // The problem's own requirements are the problem's.
+    let requirements = options.requirements.iter().filter(|_| options.problem.is_some());
+    let requirements = requirements.map(|requirement| requirement.tokens());
+    let Parts {
+        problem,
+        axes,
+        device_axes,
+        ..
+    } = parts;
+    let record = record(function);
+    Ok(quote! {
+        ::gpubench::__private::BenchmarkEntry {
+            module: ::core::module_path!(),
+            name: #name,
+            file: ::core::file!(),
+            line: ::core::line!(),
+            selection: ::gpubench::catalog::Selection::#selection,
+            requirements: &[#(#requirements),*],
+            axes: || #axes,
+            device_axes: || #device_axes,
+            problem: #problem,
+            record: #record,
+        }
+    })
+}
+
+/// `fn(&Params, &mut Launcher) -> Result<()>`.
+fn record(function: &Function) -> TokenStream {
+    let params = Ident::new("gpubench_params", Span::mixed_site());
+    let launcher = Ident::new("gpubench_launcher", Span::mixed_site());
+    let axes = function.bind_locals(&params);
+    let buffers = function.tensors().map(|parameter| {
+        let (local, ty, name) = (&parameter.local, &parameter.ty, parameter.text());
+        quote!(let #local: #ty = ::gpubench::__private::buffer::<#ty>(#launcher, #name)?;)
+    });
+    let arguments = function.parameters.iter().map(|parameter| &parameter.local);
+    let name = &function.item.sig.ident;
+    let span = match &function.item.sig.output {
+        ReturnType::Type(_, ty) => ty.span(),
+        ReturnType::Default => Span::call_site(),
+    };
+    let outcome = quote_spanned!(span=> ::gpubench::Outcome::into_result(outcome));
+    quote! {
+        {
+            fn gpubench_record(
+                #params: &::gpubench::catalog::Params,
+                #launcher: &mut ::gpubench::Launcher,
+            ) -> ::gpubench::Result<()> {
+                #axes
+                #(#buffers)*
+                let outcome = #name(#launcher, #(#arguments),*);
+                #outcome
+            }
+            gpubench_record
+        }
+    }
+}
+
+/// The name in the catalog.
+fn case_name(options: &Options, function: &Function) -> String {
+    match &options.name {
+        Some(name) => name.value(),
+        None => function.item.sig.ident.unraw().to_string(),
+    }
+}
+
+/// Takes `#[ignore]` off the function: the compiler knows it for tests only.
+fn take_ignore(function: &mut Function) -> bool {
+    let before = function.item.attrs.len();
+    function
+        .item
+        .attrs
+        .retain(|attribute| !attribute.path().is_ident("ignore"));
+    function.item.attrs.len() < before
+}

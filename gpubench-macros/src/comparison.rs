@@ -1,0 +1,62 @@
+//! How outputs are compared.
+
+use crate::options::{comma, group, value};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Error, Expr, Result};
+
+/// `exact` or `tolerance(..)`.
+pub(crate) enum Comparison {
+    Exact,
+    /// The expressions, zero for one that was left out.
+    Tolerance {
+        rtol: TokenStream,
+        atol: TokenStream,
+    },
+}
+
+const WRITTEN: &str = "tolerance(rtol = 1e-5, atol = 1e-6)";
+
+impl Comparison {
+    pub(crate) fn parse_tolerance(option: &Ident, input: ParseStream) -> Result<Comparison> {
+        let content = group(option, input, WRITTEN)?;
+        let (mut rtol, mut atol) = (None, None);
+        while !content.is_empty() {
+            let wrong = |span| Error::new(span, format!("`tolerance` is written `{WRITTEN}`"));
+            let part = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+            let slot: &mut Option<Expr> = match part.to_string().as_str() {
+                "rtol" => &mut rtol,
+                "atol" => &mut atol,
+                _ => return Err(wrong(part.span())),
+            };
+            if slot.is_some() {
+                return Err(Error::new(part.span(), format!("`{part}` is given twice")));
+            }
+            *slot = Some(value(&part, &content, &format!("{part} = 1e-6"))?);
+            comma(&content)?;
+        }
+        if rtol.is_none() && atol.is_none() {
+            return Err(Error::new(option.span(), format!("`tolerance` is written `{WRITTEN}`")));
+        }
+        let tokens = |part: Option<Expr>| part.map_or_else(|| quote!(0.0), |part| quote!(#part));
+        Ok(Comparison::Tolerance {
+            rtol: tokens(rtol),
+            atol: tokens(atol),
+        })
+    }
+
+    /// `Option<Tolerance>`.
+    pub(crate) fn tokens(comparison: Option<&Comparison>) -> TokenStream {
+        match comparison {
+            None => quote!(::std::option::Option::None),
+            Some(Comparison::Exact) => {
+                quote!(::std::option::Option::Some(::gpubench::catalog::Tolerance::Exact))
+            }
+            Some(Comparison::Tolerance { rtol, atol }) => {
+                quote!(::std::option::Option::Some(::gpubench::catalog::Tolerance::Close { rtol: #rtol, atol: #atol }))
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `#[derive(KernelArg)]`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Ident, Index, Member, Meta, Result, Token};
+
+/// An implementation that writes every field at its offset, so that padding is zero.
+pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
+    let item: DeriveInput = syn::parse2(item)?;
+    let Data::Struct(data) = &item.data else {
+        return Err(Error::new(
+            item.ident.span(),
+            "a kernel argument is a struct: enums and unions have no layout in common with CUDA C++",
+        ));
+    };
+    check_layout(&item)?;
+    if data.fields.is_empty() {
+        return Err(Error::new(
+            item.ident.span(),
+            "a struct without fields has a size in C++ and none in Rust",
+        ));
+    }
+    let name = &item.ident;
+    let mut generics = item.generics.clone();
+    for parameter in item.generics.type_params() {
+        let parameter = &parameter.ident;
+        generics
+            .make_where_clause()
+            .predicates
+            .push(syn::parse_quote!(#parameter: ::gpubench::__private::KernelValue));
+    }
+    let (introduced, arguments, bounds) = generics.split_for_impl();
+    let out = Ident::new("out", Span::mixed_site());
+    let fields = data.fields.iter().enumerate().map(|(position, field)| {
+        let member = match &field.ident {
+            Some(name) => Member::Named(name.clone()),
+            None => Member::Unnamed(Index::from(position)),
+        };
+        let ty = &field.ty;
+        let write = quote_spanned!(ty.span()=> <#ty as ::gpubench::__private::KernelValue>::write);
+        quote! {
+            let start = ::core::mem::offset_of!(Self, #member);
+            #write(&self.#member, &mut #out[start..start + ::core::mem::size_of::<#ty>()]);
+        }
+    });
+    Ok(quote! {
+        const _: () = {
+            #[automatically_derived]
+            impl #introduced ::gpubench::__private::KernelValue for #name #arguments #bounds {
+                fn write(&self, #out: &mut [u8]) {
+                    #(#fields)*
+                }
+            }
+        };
+    })
+}
+
+/// The struct is `#[repr(C)]` and not packed.
+fn check_layout(item: &DeriveInput) -> Result<()> {
+    let mut is_c = false;
+    for attribute in item.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        for layout in attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)? {
+            if layout.path().is_ident("packed") {
+                return Err(Error::new(
+                    layout.span(),
+                    "a packed struct has no counterpart among kernel arguments",
+                ));
+            }
+            is_c |= layout.path().is_ident("C");
+        }
+    }
+    match is_c {
+        true => Ok(()),
+        false => Err(Error::new(
+            item.ident.span(),
+            "a kernel argument needs the layout of C: add `#[repr(C)]`",
+        )),
+    }
+}

@@ -1,0 +1,233 @@
+//! The options of `#[gpubench]` and `#[problem]`.
+
+use crate::axes::AxisOption;
+use crate::comparison::Comparison;
+use crate::requirements::Requirement;
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Error, Expr, LitStr, Path, Result, Token, parenthesized};
+
+/// Which attribute options are given to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attribute {
+    Gpubench,
+    Problem,
+}
+
+/// Options as written, each at most once.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) axes: Vec<AxisOption>,
+    pub(crate) cpu_axes: Vec<AxisOption>,
+    pub(crate) cuda_axes: Vec<AxisOption>,
+    pub(crate) inputs: Option<Expr>,
+    pub(crate) reference: Option<Expr>,
+    pub(crate) comparison: Option<Comparison>,
+    pub(crate) bytes: Option<Expr>,
+    pub(crate) flops: Option<Expr>,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) ignore: Option<Span>,
+    pub(crate) requirements: Vec<Requirement>,
+    pub(crate) problem: Option<Path>,
+    /// Names of the options given, for errors about their combination.
+    pub(crate) given: Vec<Ident>,
+}
+
+impl Options {
+    pub(crate) fn parse(attribute: Attribute, tokens: TokenStream) -> Result<Options> {
+        let parser = |input: ParseStream| {
+            let mut options = Options::default();
+            while !input.is_empty() {
+                options.parse_option(attribute, input)?;
+                comma(input)?;
+            }
+            Ok(options)
+        };
+        parser.parse2(tokens)
+    }
+
+    fn parse_option(&mut self, attribute: Attribute, input: ParseStream) -> Result<()> {
+        let option = input
+            .call(Ident::parse_any)
+            .map_err(|error| Error::new(error.span(), attribute.expectation()))?;
+        let name = option.unraw().to_string();
+        if !attribute.options().iter().any(|(known, _)| *known == name) {
+            return Err(Error::new(option.span(), attribute.unknown(&name)));
+        }
+        if self.given.iter().any(|given| given.unraw() == name.as_str()) {
+            return Err(Error::new(option.span(), format!("`{name}` is given twice")));
+        }
+        self.given.push(option.clone());
+        match name.as_str() {
+            "axes" => self.axes = AxisOption::parse_list(&option, input)?,
+            "cpu" => self.cpu_axes = device_axes(&option, input)?,
+            "cuda" => self.cuda_axes = device_axes(&option, input)?,
+            "inputs" => self.inputs = Some(value(&option, input, "inputs = function")?),
+            "reference" => self.reference = Some(value(&option, input, "reference = function")?),
+            "bytes" => self.bytes = Some(value(&option, input, "bytes = 8 * n")?),
+            "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
+            "name" => self.name = Some(case_name(&option, input)?),
+            "problem" => self.problem = Some(problem(&option, input)?),
+            "ignore" => self.ignore = Some(option.span()),
+            "requires" => self.requirements = Requirement::parse_list(&option, input)?,
+            "exact" => self.compare(&option, Comparison::Exact)?,
+            "tolerance" => {
+                let comparison = Comparison::parse_tolerance(&option, input)?;
+                self.compare(&option, comparison)?;
+            }
+            _ => unreachable!("every known option is handled"),
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self, option: &Ident, comparison: Comparison) -> Result<()> {
+        if self.comparison.is_some() {
+            return Err(Error::new(
+                option.span(),
+                "`exact` and `tolerance(..)` exclude each other",
+            ));
+        }
+        self.comparison = Some(comparison);
+        Ok(())
+    }
+
+    /// The option of this name as it was written.
+    pub(crate) fn given(&self, name: &str) -> Option<&Ident> {
+        self.given.iter().find(|given| given.unraw() == name)
+    }
+}
+
+impl Attribute {
+    /// Its options, each with the way it is written.
+    fn options(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Attribute::Gpubench => &[
+                ("axes", "axes(..)"),
+                ("inputs", "inputs = .."),
+                ("reference", "reference = .."),
+                ("tolerance", "tolerance(..)"),
+                ("exact", "exact"),
+                ("bytes", "bytes = .."),
+                ("flops", "flops = .."),
+                ("problem", "problem = .."),
+                ("name", "name = \"..\""),
+                ("ignore", "ignore"),
+                ("requires", "requires(..)"),
+                ("cpu", "cpu(axes(..))"),
+                ("cuda", "cuda(axes(..))"),
+            ],
+            Attribute::Problem => &[
+                ("axes", "axes(..)"),
+                ("inputs", "inputs = .."),
+                ("tolerance", "tolerance(..)"),
+                ("exact", "exact"),
+                ("bytes", "bytes = .."),
+                ("flops", "flops = .."),
+                ("requires", "requires(..)"),
+                ("cpu", "cpu(axes(..))"),
+                ("cuda", "cuda(axes(..))"),
+            ],
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Attribute::Gpubench => "gpubench",
+            Attribute::Problem => "problem",
+        }
+    }
+
+    fn unknown(self, option: &str) -> String {
+        match (self, option) {
+            (Attribute::Problem, "reference") => {
+                "a `#[problem]` has no `reference`: the function under it is the reference".to_owned()
+            }
+            (Attribute::Problem, "ignore" | "name" | "problem") => {
+                format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
+            }
+            _ => format!("`{option}` is not an option: {}", self.expectation()),
+        }
+    }
+
+    fn expectation(self) -> String {
+        let written: Vec<String> = self
+            .options()
+            .iter()
+            .map(|(_, written)| format!("`{written}`"))
+            .collect();
+        format!("the options of `#[{}]` are {}", self.name(), written.join(", "))
+    }
+}
+
+/// The comma between options, or the end.
+pub(crate) fn comma(input: ParseStream) -> Result<()> {
+    if !input.is_empty() && !input.peek(Token![,]) {
+        return Err(input.error("expected a comma"));
+    }
+    input.parse::<Option<Token![,]>>().map(drop)
+}
+
+/// What stands in the parentheses behind an option.
+pub(crate) fn group<'a>(option: &Ident, input: ParseStream<'a>, written: &str) -> Result<syn::parse::ParseBuffer<'a>> {
+    if !input.peek(syn::token::Paren) {
+        return Err(Error::new(
+            option.span(),
+            format!("`{}` is written `{written}`", option.unraw()),
+        ));
+    }
+    let content;
+    parenthesized!(content in input);
+    Ok(content)
+}
+
+/// What stands behind the equals sign of an option.
+pub(crate) fn value<T: syn::parse::Parse>(option: &Ident, input: ParseStream, written: &str) -> Result<T> {
+    let equals: Option<Token![=]> = input.parse()?;
+    if equals.is_none() || input.is_empty() {
+        return Err(Error::new(
+            option.span(),
+            format!("`{}` is written `{written}`", option.unraw()),
+        ));
+    }
+    input.parse()
+}
+
+fn device_axes(device: &Ident, input: ParseStream) -> Result<Vec<AxisOption>> {
+    let written = format!("{}(axes(width = [256]))", device.unraw());
+    let content = group(device, input, &written)?;
+    let wrong = |span| Error::new(span, format!("`{}` is written `{written}`", device.unraw()));
+    let option = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+    if option != "axes" {
+        return Err(wrong(option.span()));
+    }
+    let axes = AxisOption::parse_list(&option, &content)?;
+    comma(&content)?;
+    match content.is_empty() {
+        true => Ok(axes),
+        false => Err(wrong(content.span())),
+    }
+}
+
+fn problem(option: &Ident, input: ParseStream) -> Result<Path> {
+    let written = "problem = the_problem";
+    value(option, input, written).map_err(|error| {
+        Error::new(
+            error.span(),
+            format!("`problem` is written `{written}`, with the path of a `#[problem]`"),
+        )
+    })
+}
+
+fn case_name(option: &Ident, input: ParseStream) -> Result<LitStr> {
+    let name: LitStr = value(option, input, "name = \"fused\"")?;
+    let text = name.value();
+    let allowed = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    if text.is_empty() || !text.chars().all(allowed) {
+        return Err(Error::new(
+            name.span(),
+            "a name is made of letters, digits, `_` and `-`",
+        ));
+    }
+    Ok(name)
+}

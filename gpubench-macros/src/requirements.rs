@@ -1,0 +1,99 @@
+//! What a benchmark needs of a device.
+
+use crate::options::{comma, group, value};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Error, Lit, Result};
+
+/// A part of `requires(..)`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Requirement {
+    Cpu,
+    Cuda,
+    /// Ten times major plus minor.
+    Capability(u32),
+}
+
+const WRITTEN: &str = "`requires(cuda)`, `requires(cpu)` or `requires(capability = 9.0)`";
+
+impl Requirement {
+    pub(crate) fn parse_list(option: &Ident, input: ParseStream) -> Result<Vec<Requirement>> {
+        let content = group(option, input, "requires(cuda)")?;
+        let mut requirements: Vec<Requirement> = Vec::new();
+        while !content.is_empty() {
+            let wrong = |span| Error::new(span, format!("a requirement is written {WRITTEN}"));
+            let name = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+            let requirement = match name.to_string().as_str() {
+                "cpu" => Requirement::Cpu,
+                "cuda" => Requirement::Cuda,
+                "capability" => Requirement::Capability(capability(&value(&name, &content, "capability = 9.0")?)?),
+                _ => return Err(wrong(name.span())),
+            };
+            if requirements.iter().any(|other| other.kind() == requirement.kind()) {
+                return Err(Error::new(name.span(), format!("`{name}` is given twice")));
+            }
+            if requirements.iter().any(|other| other.excludes(requirement)) {
+                return Err(Error::new(
+                    name.span(),
+                    "no device is both the CPU device and a CUDA device",
+                ));
+            }
+            requirements.push(requirement);
+            comma(&content)?;
+        }
+        match requirements.is_empty() {
+            true => Err(Error::new(option.span(), format!("a requirement is written {WRITTEN}"))),
+            false => Ok(requirements),
+        }
+    }
+
+    fn kind(self) -> std::mem::Discriminant<Requirement> {
+        std::mem::discriminant(&self)
+    }
+
+    fn excludes(self, other: Requirement) -> bool {
+        (self == Requirement::Cpu) != (other == Requirement::Cpu)
+    }
+
+    pub(crate) fn tokens(self) -> TokenStream {
+        match self {
+            Requirement::Cpu => {
+                quote!(::gpubench::catalog::Requirement::Device(
+                    ::gpubench::catalog::DeviceKind::Cpu
+                ))
+            }
+            Requirement::Cuda => {
+                quote!(::gpubench::catalog::Requirement::Device(
+                    ::gpubench::catalog::DeviceKind::Cuda
+                ))
+            }
+            Requirement::Capability(capability) => {
+                quote!(::gpubench::catalog::Requirement::Capability(#capability))
+            }
+        }
+    }
+}
+
+/// A compute capability such as `9.0`.
+fn capability(literal: &Lit) -> Result<u32> {
+    let text = match literal {
+        Lit::Float(number) => number.to_string(),
+        other => return Err(wrong_capability(other)),
+    };
+    let (major, minor) = text.split_once('.').ok_or_else(|| wrong_capability(literal))?;
+    match (major.parse::<u32>(), minor.parse::<u32>()) {
+        (Ok(major), Ok(minor)) if (1..100).contains(&major) && minor < 10 && minor.to_string().len() == 1 => {
+            Ok(major * 10 + minor)
+        }
+        _ => Err(wrong_capability(literal)),
+    }
+}
+
+fn wrong_capability(literal: &Lit) -> Error {
+    Error::new(
+        literal.span(),
+        "a compute capability is written as major and minor number: `9.0`",
+    )
+}

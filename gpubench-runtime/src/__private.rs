@@ -1,0 +1,57 @@
+//! What the macros' output names. No part of the interface.
+
+pub use crate::launcher::KernelValue;
+pub use crate::registry::{BenchmarkEntry, ProblemDefinition, SourceEntry};
+pub use inventory;
+
+use crate::axis::AxisParam;
+use crate::catalog::{Axis, Params, Role};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::launcher::{BufferParam, Launcher};
+use crate::registry::{Amount, amount};
+use crate::tensors::CpuData;
+
+/// The value of an axis for a parameter.
+pub fn axis<'a, T: AxisParam<'a>>(params: &'a Params, name: &str) -> Result<T> {
+    crate::axis::read(params, name)
+}
+
+/// An axis of the catalog.
+pub fn axis_values<'a, T: AxisParam<'a>>(name: &str, values: impl IntoIterator<Item = T>) -> Axis {
+    crate::axis::declare(name, values.into_iter().collect())
+}
+
+/// The buffer for a parameter.
+pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str) -> Result<B> {
+    launcher.buffer(name)
+}
+
+/// The value of `bytes` or `flops`.
+pub fn work(option: &str, value: impl Amount) -> Result<Option<u64>> {
+    amount(option, value).map(Some)
+}
+
+/// A tensor that a reference reads.
+pub fn read<'a, T: Element>(data: &mut CpuData<'a>, name: &str) -> Result<&'a [T]> {
+    expect_role(data, name, &[Role::Input, Role::Constant], "reads")?;
+    data.take(name).map(|elements| &*elements)
+}
+
+/// A tensor that a reference writes.
+pub fn write<'a, T: Element>(data: &mut CpuData<'a>, name: &str) -> Result<&'a mut [T]> {
+    expect_role(data, name, &[Role::Output, Role::InOut], "writes")?;
+    data.take(name)
+}
+
+fn expect_role(data: &CpuData<'_>, name: &str, roles: &[Role], verb: &str) -> Result<()> {
+    match data.role(name) {
+        Some(role) if !roles.contains(&role) => {
+            let role = crate::launcher::type_of(role);
+            Err(Error::new(format!(
+                "the reference {verb} `{name}`, but the tensor is declared as `{role}`"
+            )))
+        }
+        _ => Ok(()),
+    }
+}

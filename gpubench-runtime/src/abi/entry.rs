@@ -1,0 +1,121 @@
+//! The symbol that a cdylib exports, and the functions behind it.
+
+use super::memory::cpu_data;
+use super::panics::guard;
+use super::table::{ABI_MAJOR, ABI_MINOR, Buffer, Bytes, MAGIC, Sink, Status, Table};
+use crate::catalog::RecordRequest;
+use crate::codec::{Encode, decode, encode};
+use crate::error::{Error, Result};
+use crate::registry::{self, Case};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+static TABLE: Table = Table {
+    magic: MAGIC,
+    abi_major: ABI_MAJOR,
+    abi_minor: ABI_MINOR,
+    table_size: size_of::<Table>() as u32,
+    reserved: 0,
+    runtime_version: Bytes {
+        data: VERSION.as_ptr(),
+        len: VERSION.len(),
+    },
+    catalog,
+    record,
+    generate,
+    reference,
+};
+
+/// Entry point of a kernel crate built as a cdylib; see [`ENTRY_SYMBOL`](super::ENTRY_SYMBOL).
+// SAFETY: the name has the prefix of this crate, and `links` in the manifest keeps a second version of it out of the build.
+#[unsafe(no_mangle)]
+pub extern "C" fn gpubench_abi_v1() -> *const Table {
+    &raw const TABLE
+}
+
+unsafe extern "C" fn catalog(answer: Sink) -> i32 {
+    respond(answer, registry::catalog)
+}
+
+unsafe extern "C" fn record(benchmark: u32, request: Bytes, answer: Sink) -> i32 {
+    respond(answer, || {
+        // SAFETY: the caller lends the request for the call.
+        let request = unsafe { read(request)? };
+        Case::new(registry::entry(benchmark)?, &request.params)?.record(&request)
+    })
+}
+
+unsafe extern "C" fn generate(
+    benchmark: u32,
+    request: Bytes,
+    seed: u64,
+    buffers: *const Buffer,
+    count: usize,
+    answer: Sink,
+) -> i32 {
+    respond(answer, || {
+        // SAFETY: the caller lends the request for the call.
+        let request = unsafe { read(request)? };
+        let case = Case::new(registry::entry(benchmark)?, &request.params)?;
+        // SAFETY: the caller lends `count` buffers, each with its memory, for the call.
+        let data = unsafe { cpu_data(case.tensors(), Case::is_generated, buffers, count)? };
+        case.generate(seed, data)
+    })
+}
+
+unsafe extern "C" fn reference(
+    benchmark: u32,
+    request: Bytes,
+    buffers: *const Buffer,
+    count: usize,
+    answer: Sink,
+) -> i32 {
+    respond(answer, || {
+        // SAFETY: the caller lends the request for the call.
+        let request = unsafe { read(request)? };
+        let case = Case::new(registry::entry(benchmark)?, &request.params)?;
+        // SAFETY: the caller lends `count` buffers, each with its memory, for the call.
+        let data = unsafe { cpu_data(case.tensors(), Case::is_operand, buffers, count)? };
+        case.reference(data)
+    })
+}
+
+/// # Safety
+/// `request` is readable until the function returns.
+unsafe fn read(request: Bytes) -> Result<RecordRequest> {
+    let bytes = match request.len {
+        0 => &[],
+        // SAFETY: `len` bytes from `data` are readable, as this function asks.
+        len => unsafe { std::slice::from_raw_parts(request.data, len) },
+    };
+    decode(bytes).map_err(|error| Error::from(error).context("request"))
+}
+
+/// Runs `work` and writes its answer, its error or its panic to the sink.
+fn respond<T: Answer>(answer: Sink, work: impl FnOnce() -> Result<T>) -> i32 {
+    let (status, bytes) = match guard(work) {
+        Ok(Ok(value)) => (Status::Done, value.into_bytes()),
+        Ok(Err(error)) => (Status::Failed, error.to_string().into_bytes()),
+        Err(panic) => (Status::Panicked, panic.into_bytes()),
+    };
+    // SAFETY: the sink takes bytes during the call, and these live through it.
+    unsafe { (answer.write)(answer.context, bytes.as_ptr(), bytes.len()) };
+    status as i32
+}
+
+/// What a function of the table answers with.
+trait Answer {
+    fn into_bytes(self) -> Vec<u8>;
+}
+
+impl<T: Encode> Answer for T {
+    fn into_bytes(self) -> Vec<u8> {
+        encode(&self)
+    }
+}
+
+impl Answer for () {
+    fn into_bytes(self) -> Vec<u8> {
+        Vec::new()
+    }
+}

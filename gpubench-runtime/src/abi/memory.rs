@@ -1,0 +1,72 @@
+//! Memory lent by the tool, as slices.
+
+use super::table::Buffer;
+use crate::catalog::{DType, Tensor};
+use crate::element::{BF16, Elements, F16};
+use crate::error::{Error, Result};
+use crate::tensors::{CpuData, CpuTensor};
+
+/// The memory of those tensors that `concerned` picks; the others may have none.
+///
+/// # Errors
+/// A number of buffers that is not the number of tensors, and memory that does not have the size or alignment its tensor needs.
+///
+/// # Safety
+/// `count` buffers are readable at `buffers`; each with an address has `len` readable and writable bytes there, which nobody else touches and which no
+/// other buffer shares for as long as the result lives. Their contents are initialised.
+pub(super) unsafe fn cpu_data<'a>(
+    tensors: &'a [Tensor],
+    concerned: fn(&Tensor) -> bool,
+    buffers: *const Buffer,
+    count: usize,
+) -> Result<CpuData<'a>> {
+    if count != tensors.len() {
+        return Err(Error::new(format!(
+            "{count} buffers were lent for {} tensors",
+            tensors.len()
+        )));
+    }
+    let mut lent = Vec::new();
+    for (position, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| concerned(tensor)) {
+        // SAFETY: `position` is below `count`, and that many buffers are readable.
+        let buffer = unsafe { *buffers.add(position) };
+        // SAFETY: the caller lends the memory of the buffer, as this function asks.
+        let elements = unsafe { elements(tensor, buffer) };
+        let elements = elements.map_err(|error| error.context(format!("memory of tensor `{}`", tensor.name)))?;
+        lent.push(CpuTensor {
+            name: &tensor.name,
+            role: tensor.role,
+            elements: Some(elements),
+        });
+    }
+    Ok(CpuData::new(lent))
+}
+
+/// # Safety
+/// As [`cpu_data`] says of a buffer.
+unsafe fn elements<'a>(tensor: &Tensor, buffer: Buffer) -> Result<Elements<'a>> {
+    let count: u64 = tensor.shape.iter().product();
+    let count = count as usize;
+    let bytes = count * tensor.dtype.size();
+    if buffer.data.is_null() || buffer.len != bytes {
+        let got = if buffer.data.is_null() { 0 } else { buffer.len };
+        return Err(Error::new(format!("{got} bytes were lent, {bytes} are needed")));
+    }
+    if !buffer.data.addr().is_multiple_of(tensor.dtype.size()) {
+        return Err(Error::new(format!(
+            "the address is not a multiple of {}",
+            tensor.dtype.size()
+        )));
+    }
+    macro_rules! typed {
+        ($($variant:ident $element:ty),*) => {
+            match tensor.dtype {
+                // SAFETY: the address is aligned for the type, the bytes are `count` elements of it, every bit pattern is a value of it, and nobody else touches them.
+                $(DType::$variant => Elements::$variant(unsafe { std::slice::from_raw_parts_mut(buffer.data.cast::<$element>(), count) }),)*
+            }
+        };
+    }
+    Ok(typed!(
+        U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 F16, BF16 BF16, F32 f32, F64 f64
+    ))
+}

@@ -1,0 +1,74 @@
+//! The types of [`catalog`](crate::catalog) as parts of messages.
+
+use super::{codec_enum, codec_struct};
+use crate::catalog::*;
+
+codec_struct!(Catalog { benchmarks, sources });
+codec_struct!(Benchmark {
+    library,
+    path,
+    problem,
+    file,
+    line,
+    selection,
+    requirements,
+    axes,
+    device_axes
+});
+codec_enum!(Selection { 0 = Default, 1 = Ignored });
+codec_struct!(Axis { name, values });
+codec_enum!(AxisValue { 0 = Int(value), 1 = Float(value), 2 = Text(value) });
+codec_enum!(Requirement { 0 = Device(kind), 1 = Capability(capability) });
+codec_enum!(DeviceKind { 0 = Cpu, 1 = Cuda });
+codec_struct!(Source { name, files, options });
+codec_struct!(SourceFile { path, text });
+codec_struct!(RecordRequest { params, facts });
+codec_struct!(DeviceFacts {
+    kind,
+    name,
+    multiprocessors,
+    capability,
+    warp_size,
+    max_threads_per_block,
+    max_threads_per_multiprocessor,
+    max_block,
+    max_grid,
+    shared_per_block,
+    shared_per_block_optin,
+    l2_bytes,
+});
+codec_struct!(Recording { tensors, work, plan });
+codec_struct!(Tensor {
+    name,
+    dtype,
+    shape,
+    role,
+    fill,
+    tolerance
+});
+codec_enum!(Role { 0 = Input, 1 = Constant, 2 = Output, 3 = InOut, 4 = Scratch });
+codec_enum!(Fill {
+    0 = Poison,
+    1 = Uniform { low, high },
+    2 = Normal { mean, stddev },
+    3 = Integers { low, high },
+    4 = Bits,
+    5 = Kernel(kernel),
+    6 = Cpu,
+});
+codec_enum!(Tolerance { 0 = Exact, 1 = Close { rtol, atol } });
+codec_struct!(Work { bytes, flops });
+codec_enum!(DType {
+    0 = U8,
+    1 = I8,
+    2 = U16,
+    3 = I16,
+    4 = U32,
+    5 = I32,
+    6 = U64,
+    7 = I64,
+    8 = F16,
+    9 = BF16,
+    10 = F32,
+    11 = F64,
+});

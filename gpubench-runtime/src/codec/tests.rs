@@ -1,0 +1,273 @@
+use super::*;
+use crate::catalog::*;
+use crate::plan::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Texts with more than one byte a character among them.
+fn text() -> impl Strategy<Value = String> {
+    "[a-zµ:<>0-9_]{0,12}"
+}
+
+fn axis_value() -> impl Strategy<Value = AxisValue> {
+    prop_oneof![
+        any::<i64>().prop_map(AxisValue::Int),
+        any::<f64>().prop_map(AxisValue::Float),
+        text().prop_map(AxisValue::Text)
+    ]
+}
+
+fn axes() -> impl Strategy<Value = Vec<Axis>> {
+    vec(
+        (text(), vec(axis_value(), 0..4)).prop_map(|(name, values)| Axis { name, values }),
+        0..3,
+    )
+}
+
+fn device_kind() -> impl Strategy<Value = DeviceKind> {
+    prop_oneof![Just(DeviceKind::Cpu), Just(DeviceKind::Cuda)]
+}
+
+fn benchmark() -> impl Strategy<Value = Benchmark> {
+    let requirement = prop_oneof![
+        device_kind().prop_map(Requirement::Device),
+        any::<u32>().prop_map(Requirement::Capability)
+    ];
+    let selection = prop_oneof![Just(Selection::Default), Just(Selection::Ignored)];
+    let names = (text(), text(), text(), text());
+    (
+        names,
+        any::<u32>(),
+        selection,
+        vec(requirement, 0..3),
+        axes(),
+        vec((device_kind(), axes()), 0..3),
+    )
+        .prop_map(
+            |((library, path, problem, file), line, selection, requirements, axes, device_axes)| Benchmark {
+                library,
+                path,
+                problem,
+                file,
+                line,
+                selection,
+                requirements,
+                axes,
+                device_axes,
+            },
+        )
+}
+
+fn catalog() -> impl Strategy<Value = Catalog> {
+    let file = (text(), text()).prop_map(|(path, text)| SourceFile { path, text });
+    let source =
+        (text(), vec(file, 0..3), vec(text(), 0..3)).prop_map(|(name, files, options)| Source { name, files, options });
+    (vec(benchmark(), 0..4), vec(source, 0..3)).prop_map(|(benchmarks, sources)| Catalog { benchmarks, sources })
+}
+
+fn request() -> impl Strategy<Value = RecordRequest> {
+    let numbers = (
+        any::<[u32; 5]>(),
+        any::<[u32; 3]>(),
+        any::<[u32; 3]>(),
+        any::<[u64; 3]>(),
+    );
+    (vec((text(), axis_value()), 0..4), device_kind(), text(), numbers).prop_map(
+        |(params, kind, name, (counts, max_block, max_grid, bytes))| RecordRequest {
+            params,
+            facts: DeviceFacts {
+                kind,
+                name,
+                multiprocessors: counts[0],
+                capability: counts[1],
+                warp_size: counts[2],
+                max_threads_per_block: counts[3],
+                max_threads_per_multiprocessor: counts[4],
+                max_block,
+                max_grid,
+                shared_per_block: bytes[0],
+                shared_per_block_optin: bytes[1],
+                l2_bytes: bytes[2],
+            },
+        },
+    )
+}
+
+fn kernel() -> impl Strategy<Value = KernelRef> {
+    (any::<u32>(), text()).prop_map(|(source, name)| KernelRef { source, name })
+}
+
+fn buffer() -> impl Strategy<Value = BufferId> {
+    prop_oneof![
+        any::<u32>().prop_map(BufferId::Tensor),
+        any::<u32>().prop_map(BufferId::Scratch)
+    ]
+}
+
+fn span() -> impl Strategy<Value = Span> {
+    (buffer(), any::<u64>(), any::<u64>()).prop_map(|(buffer, offset, len)| Span { buffer, offset, len })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let argument = prop_oneof![
+        (buffer(), any::<u64>()).prop_map(|(buffer, offset)| Argument::Pointer { buffer, offset }),
+        vec(any::<u8>(), 0..20).prop_map(Argument::Value),
+    ];
+    let cooperation = prop_oneof![Just(Cooperation::Independent), Just(Cooperation::Grid)];
+    let dependence = prop_oneof![Just(Dependence::Complete), Just(Dependence::Programmatic)];
+    let geometry = (any::<[u32; 3]>(), any::<[u32; 3]>(), any::<[u32; 3]>(), any::<u32>());
+    let launch = (kernel(), geometry, cooperation, dependence, vec(argument, 0..5)).prop_map(
+        |(kernel, (grid, block, cluster, dynamic_shared), cooperation, dependence, arguments)| {
+            Step::Launch(Launch {
+                kernel,
+                grid,
+                block,
+                cluster,
+                dynamic_shared,
+                cooperation,
+                dependence,
+                arguments,
+            })
+        },
+    );
+    prop_oneof![
+        launch,
+        (span(), any::<u8>()).prop_map(|(target, value)| Step::Memset { target, value }),
+        (span(), span()).prop_map(|(source, target)| Step::Copy { source, target }),
+    ]
+}
+
+fn tensor() -> impl Strategy<Value = Tensor> {
+    let dtype = proptest::sample::select(vec![
+        DType::U8,
+        DType::I8,
+        DType::U16,
+        DType::I16,
+        DType::U32,
+        DType::I32,
+        DType::U64,
+        DType::I64,
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+    ]);
+    let role = proptest::sample::select(vec![
+        Role::Input,
+        Role::Constant,
+        Role::Output,
+        Role::InOut,
+        Role::Scratch,
+    ]);
+    let fill = prop_oneof![
+        Just(Fill::Poison),
+        any::<(f64, f64)>().prop_map(|(low, high)| Fill::Uniform { low, high }),
+        any::<(f64, f64)>().prop_map(|(mean, stddev)| Fill::Normal { mean, stddev }),
+        any::<(i128, i128)>().prop_map(|(low, high)| Fill::Integers { low, high }),
+        Just(Fill::Bits),
+        kernel().prop_map(Fill::Kernel),
+        Just(Fill::Cpu),
+    ];
+    let tolerance = prop_oneof![
+        Just(Tolerance::Exact),
+        any::<(f64, f64)>().prop_map(|(rtol, atol)| Tolerance::Close { rtol, atol })
+    ];
+    (text(), dtype, vec(any::<u64>(), 0..4), role, fill, tolerance).prop_map(
+        |(name, dtype, shape, role, fill, tolerance)| Tensor {
+            name,
+            dtype,
+            shape,
+            role,
+            fill,
+            tolerance,
+        },
+    )
+}
+
+fn recording() -> impl Strategy<Value = Recording> {
+    let work = any::<(Option<u64>, Option<u64>)>().prop_map(|(bytes, flops)| Work { bytes, flops });
+    (vec(tensor(), 0..4), work, vec(step(), 0..4), vec(any::<u64>(), 0..3)).prop_map(
+        |(tensors, work, steps, scratch)| Recording {
+            tensors,
+            work,
+            plan: Plan { steps, scratch },
+        },
+    )
+}
+
+/// Encodes, decodes and compares, by bytes too: a NaN is unequal to itself.
+fn round_trips<T: Encode + Decode>(message: &T) {
+    let bytes = encode(message);
+    let decoded: T = decode(&bytes).unwrap();
+    assert_eq!(encode(&decoded), bytes);
+}
+
+/// No prefix of a message and no message with a byte more is one.
+fn only_the_whole_is_a_message<T: Encode + Decode>(message: &T) {
+    let mut bytes = encode(message);
+    for end in 0..bytes.len() {
+        assert!(decode::<T>(&bytes[..end]).is_err());
+    }
+    bytes.push(0);
+    assert_eq!(decode::<T>(&bytes).err(), Some(DecodeError::Trailing { bytes: 1 }));
+}
+
+/// What is accepted is exactly what encoding would have written.
+fn is_refused_or_canonical<T: Encode + Decode>(bytes: &[u8]) {
+    if let Ok(message) = decode::<T>(bytes) {
+        assert_eq!(encode(&message), bytes);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_catalog_survives_the_journey(catalog in catalog()) {
+        round_trips(&catalog);
+    }
+
+    #[test]
+    fn a_request_survives_the_journey(request in request()) {
+        round_trips(&request);
+    }
+
+    #[test]
+    fn a_recording_survives_the_journey(recording in recording()) {
+        round_trips(&recording);
+    }
+
+    #[test]
+    fn a_message_cut_short_or_lengthened_is_refused(catalog in catalog(), recording in recording(), request in request()) {
+        only_the_whole_is_a_message(&catalog);
+        only_the_whole_is_a_message(&recording);
+        only_the_whole_is_a_message(&request);
+    }
+
+    #[test]
+    fn hostile_bytes_are_refused_or_canonical(body in vec(any::<u8>(), 0..300)) {
+        let bytes = [&FORMAT.to_le_bytes()[..], &body].concat();
+        is_refused_or_canonical::<Catalog>(&bytes);
+        is_refused_or_canonical::<Recording>(&bytes);
+        is_refused_or_canonical::<RecordRequest>(&bytes);
+    }
+
+    #[test]
+    fn a_message_with_a_byte_changed_is_refused_or_canonical(recording in recording(), place: prop::sample::Index, byte: u8) {
+        let mut bytes = encode(&recording);
+        let place = place.index(bytes.len());
+        bytes[place] = byte;
+        is_refused_or_canonical::<Recording>(&bytes);
+    }
+}
+
+#[test]
+fn a_length_that_lies_is_refused_before_memory_is_asked_for() {
+    let mut bytes = FORMAT.to_le_bytes().to_vec();
+    bytes.extend_from_slice(&u64::MAX.to_le_bytes());
+    assert_eq!(decode::<Catalog>(&bytes), Err(DecodeError::Truncated));
+}
+
+#[test]
+fn bytes_of_another_format_are_told_from_damaged_ones() {
+    assert_eq!(decode::<Catalog>(b"not a catalog"), Err(DecodeError::Format));
+    assert_eq!(decode::<Catalog>(b""), Err(DecodeError::Truncated));
+}

@@ -1,0 +1,151 @@
+//! Element types of tensors: the integers of 8 to 64 bits and the floating-point types of 16 to 64 bits.
+
+mod half;
+mod shape;
+
+pub use half::{BF16, F16};
+pub use shape::{Extents, Shape};
+
+use crate::catalog::DType;
+
+/// A type that a tensor can hold.
+///
+/// Implemented for `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, [`F16`] and [`BF16`]; not for types of other crates.
+#[diagnostic::on_unimplemented(
+    message = "a tensor cannot hold `{Self}`",
+    note = "tensors hold u8, i8, u16, i16, u32, i32, u64, i64, F16, BF16, f32 or f64"
+)]
+pub trait Element: Copy + sealed::Sealed + 'static {
+    /// The type as the catalog names it.
+    const DTYPE: DType;
+
+    /// A tensor of this type with these extents, outermost first: `f32::shape([height, width, 3])`, `u32::shape(n)`.
+    fn shape(extents: impl Extents) -> Shape
+    where
+        Self: Sized,
+    {
+        Shape::new(Self::DTYPE, extents.extents())
+    }
+
+    #[doc(hidden)]
+    fn of(elements: Elements<'_>) -> Option<&mut [Self]>
+    where
+        Self: Sized;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! elements {
+    ($($variant:ident $type:ty, $name:literal;)*) => {
+        /// A tensor's memory with its element type.
+        #[doc(hidden)]
+        pub enum Elements<'a> {
+            $(#[allow(missing_docs)] $variant(&'a mut [$type]),)*
+        }
+
+        impl Elements<'_> {
+            /// The element type.
+            #[doc(hidden)]
+            pub fn dtype(&self) -> DType {
+                match self {
+                    $(Elements::$variant(_) => DType::$variant,)*
+                }
+            }
+
+            pub(crate) fn reborrow(&mut self) -> Elements<'_> {
+                match self {
+                    $(Elements::$variant(slice) => Elements::$variant(slice),)*
+                }
+            }
+        }
+
+        $(
+            impl sealed::Sealed for $type {}
+            impl Element for $type {
+                const DTYPE: DType = DType::$variant;
+
+                fn of(elements: Elements<'_>) -> Option<&mut [Self]> {
+                    match elements {
+                        Elements::$variant(slice) => Some(slice),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+
+        impl DType {
+            /// Bytes of an element.
+            pub const fn size(self) -> usize {
+                match self {
+                    $(DType::$variant => size_of::<$type>(),)*
+                }
+            }
+
+            /// The Rust type's name: `f32`, `u8`, `BF16`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(DType::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+elements! {
+    U8 u8, "u8";
+    I8 i8, "i8";
+    U16 u16, "u16";
+    I16 i16, "i16";
+    U32 u32, "u32";
+    I32 i32, "i32";
+    U64 u64, "u64";
+    I64 i64, "i64";
+    F16 F16, "F16";
+    BF16 BF16, "BF16";
+    F32 f32, "f32";
+    F64 f64, "f64";
+}
+
+impl DType {
+    /// Whether elements are floating-point numbers.
+    pub const fn is_float(self) -> bool {
+        matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+    }
+
+    /// Smallest and largest integer of which every integer between is a value of the type: for floating-point types plus and minus two to
+    /// the number of significant bits.
+    pub(crate) const fn integer_range(self) -> (i128, i128) {
+        match self {
+            DType::U8 => (0, u8::MAX as i128),
+            DType::I8 => (i8::MIN as i128, i8::MAX as i128),
+            DType::U16 => (0, u16::MAX as i128),
+            DType::I16 => (i16::MIN as i128, i16::MAX as i128),
+            DType::U32 => (0, u32::MAX as i128),
+            DType::I32 => (i32::MIN as i128, i32::MAX as i128),
+            DType::U64 => (0, u64::MAX as i128),
+            DType::I64 => (i64::MIN as i128, i64::MAX as i128),
+            DType::F16 => (-(1 << 11), 1 << 11),
+            DType::BF16 => (-(1 << 8), 1 << 8),
+            DType::F32 => (-(1 << 24), 1 << 24),
+            DType::F64 => (-(1 << 53), 1 << 53),
+        }
+    }
+
+    /// Largest finite value of a floating-point type.
+    pub(crate) const fn largest(self) -> f64 {
+        match self {
+            DType::F16 => 65504.0,
+            DType::BF16 => 3.389_531_389_251_535_5e38,
+            DType::F32 => f32::MAX as f64,
+            _ => f64::MAX,
+        }
+    }
+}
+
+impl std::fmt::Display for DType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}

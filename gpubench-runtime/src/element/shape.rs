@@ -1,0 +1,81 @@
+//! The shape of a tensor: element type and extents.
+
+use crate::catalog::DType;
+use crate::error::{Error, Result};
+
+/// An element type with extents, outermost first; made by [`Element::shape`](crate::Element::shape).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    dtype: DType,
+    extents: Vec<u64>,
+}
+
+impl Shape {
+    pub(crate) fn new(dtype: DType, extents: Vec<u64>) -> Shape {
+        Shape { dtype, extents }
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Extents, outermost first.
+    pub fn extents(&self) -> &[u64] {
+        &self.extents
+    }
+
+    /// Number of elements, where it is at least one and the bytes fit the address space.
+    pub(crate) fn elements(&self) -> Result<u64> {
+        let elements = self
+            .extents
+            .iter()
+            .try_fold(1u64, |product, extent| product.checked_mul(*extent))
+            .filter(|count| {
+                count
+                    .checked_mul(self.dtype.size() as u64)
+                    .is_some_and(|bytes| bytes <= isize::MAX as u64)
+            })
+            .ok_or_else(|| {
+                Error::new(format!(
+                    "the shape {:?} has more bytes than memory can hold",
+                    self.extents
+                ))
+            })?;
+        if elements == 0 {
+            return Err(Error::new(format!("the shape {:?} has no elements", self.extents)));
+        }
+        Ok(elements)
+    }
+}
+
+/// Extents of a tensor: a number, or an array, slice or vector of them, outermost first.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a shape: write `[rows, cols]` with `usize` extents")]
+pub trait Extents {
+    #[doc(hidden)]
+    fn extents(self) -> Vec<u64>;
+}
+
+impl Extents for usize {
+    fn extents(self) -> Vec<u64> {
+        vec![self as u64]
+    }
+}
+
+impl<const N: usize> Extents for [usize; N] {
+    fn extents(self) -> Vec<u64> {
+        self.iter().map(|&extent| extent as u64).collect()
+    }
+}
+
+impl Extents for &[usize] {
+    fn extents(self) -> Vec<u64> {
+        self.iter().map(|&extent| extent as u64).collect()
+    }
+}
+
+impl Extents for Vec<usize> {
+    fn extents(self) -> Vec<u64> {
+        self.as_slice().extents()
+    }
+}

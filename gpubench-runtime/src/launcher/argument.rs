@@ -1,0 +1,156 @@
+//! Kernel arguments.
+
+use super::buffer::{Buffer, Constant, In, InOut, Out, Scratch, View};
+use crate::element::{BF16, Element, F16};
+use crate::plan::Argument;
+
+/// Something a kernel can be given: a buffer, a scalar, or a `#[repr(C)]` struct that derives [`KernelArg`](derive@crate::KernelArg).
+///
+/// | Rust | CUDA C++ |
+/// |---|---|
+/// | `In<T>`, `Constant<T>` | `const T *` |
+/// | `Out<T>`, `InOut<T>`, `Scratch<T>` | `T *` |
+/// | `u8` … `u64`, `i8` … `i64` | `unsigned char` … `unsigned long long`, `signed char` … `long long` |
+/// | `usize`, `isize` | `size_t`, `long long` |
+/// | `bool`, `f32`, `f64`, `F16`, `BF16` | `bool`, `float`, `double`, `__half`, `__nv_bfloat16` |
+///
+/// The kernel's own parameter types are not visible here: a number of another width is an error when the plan meets the compiled kernel.
+/// Literals without a suffix are `i32` and `f64` as everywhere in Rust; write `2.0f32`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a kernel argument",
+    label = "not a kernel argument",
+    note = "arguments are buffers, numbers, `bool`, and `#[repr(C)]` structs with `#[derive(KernelArg)]`"
+)]
+pub trait KernelArg {
+    #[doc(hidden)]
+    fn argument(&self) -> RecordedArgument;
+}
+
+/// An argument that has not been checked.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum RecordedArgument {
+    Pointer(View),
+    Value(Vec<u8>),
+}
+
+impl RecordedArgument {
+    /// The argument as a plan has it, or the view that leaves its buffer.
+    pub(super) fn check(self) -> Result<Argument, View> {
+        match self {
+            RecordedArgument::Value(bytes) => Ok(Argument::Value(bytes)),
+            RecordedArgument::Pointer(view) if view.inside => Ok(Argument::Pointer {
+                buffer: view.buffer,
+                offset: view.start * view.element_size,
+            }),
+            RecordedArgument::Pointer(view) => Err(view),
+        }
+    }
+}
+
+/// Something that a kernel is given by value: a scalar, an array in a struct, or a struct that derives `KernelArg`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a kernel argument",
+    label = "not a number, an array of numbers or a struct with `#[derive(KernelArg)]`",
+    note = "buffers cannot be inside a struct: give them to the kernel as arguments of their own"
+)]
+#[doc(hidden)]
+pub trait KernelValue {
+    /// Writes the value in device byte order; `out` has the size of the value and is zero.
+    fn write(&self, out: &mut [u8]);
+}
+
+impl<T: KernelValue> KernelArg for T {
+    fn argument(&self) -> RecordedArgument {
+        let mut bytes = vec![0; size_of::<T>()];
+        self.write(&mut bytes);
+        RecordedArgument::Value(bytes)
+    }
+}
+
+macro_rules! scalars {
+    ($($scalar:ident)*) => {$(
+        impl KernelValue for $scalar {
+            fn write(&self, out: &mut [u8]) {
+                out.copy_from_slice(&self.to_le_bytes());
+            }
+        }
+    )*};
+}
+
+scalars!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64);
+
+impl KernelValue for bool {
+    fn write(&self, out: &mut [u8]) {
+        u8::from(*self).write(out);
+    }
+}
+
+impl KernelValue for F16 {
+    fn write(&self, out: &mut [u8]) {
+        self.to_bits().write(out);
+    }
+}
+
+impl KernelValue for BF16 {
+    fn write(&self, out: &mut [u8]) {
+        self.to_bits().write(out);
+    }
+}
+
+impl<T: KernelValue, const N: usize> KernelValue for [T; N] {
+    fn write(&self, out: &mut [u8]) {
+        for (index, element) in self.iter().enumerate() {
+            let start = index * size_of::<T>();
+            element.write(&mut out[start..start + size_of::<T>()]);
+        }
+    }
+}
+
+macro_rules! pointers {
+    ($($buffer:ident)*) => {$(
+        impl<T: Element> KernelArg for $buffer<T> {
+            fn argument(&self) -> RecordedArgument {
+                RecordedArgument::Pointer(self.view())
+            }
+        }
+    )*};
+}
+
+pointers!(In Out InOut Scratch Constant);
+
+/// The arguments of a launch: a tuple of up to 16, in the kernel's order. One argument is `(x,)`, none is `()`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of kernel arguments",
+    label = "not a tuple of kernel arguments",
+    note = "arguments are a tuple of up to 16 buffers, numbers and `#[derive(KernelArg)]` structs; one argument is `(x,)`"
+)]
+pub trait Arguments {
+    #[doc(hidden)]
+    fn arguments(&self) -> Vec<RecordedArgument>;
+}
+
+macro_rules! tuple {
+    ($($argument:ident)*) => {
+        impl<$($argument: KernelArg),*> Arguments for ($($argument,)*) {
+            #[allow(non_snake_case)]
+            fn arguments(&self) -> Vec<RecordedArgument> {
+                let ($($argument,)*) = self;
+                vec![$($argument.argument()),*]
+            }
+        }
+    };
+}
+
+/// A tuple of what is in the brackets, then those that have the next types too.
+macro_rules! tuples {
+    ([$($argument:ident)*]) => {
+        tuple!($($argument)*);
+    };
+    ([$($argument:ident)*] $next:ident $($rest:ident)*) => {
+        tuple!($($argument)*);
+        tuples!([$($argument)* $next] $($rest)*);
+    };
+}
+
+tuples!([] A B C D E F G H I J K L M N O P);

@@ -1,0 +1,323 @@
+//! Recording what one call of a benchmark does.
+
+mod argument;
+mod buffer;
+mod grid;
+
+pub use argument::{Arguments, KernelArg, KernelValue, RecordedArgument};
+pub use buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View, WritableBuffer};
+pub use grid::{Count, Dimensions, Grid};
+
+use crate::catalog::{DeviceFacts, DeviceKind, Role, Tensor};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::plan::{BufferId, Dependence, KernelRef, Launch, Plan, Span, Step};
+use crate::source::Kernel;
+
+/// What a benchmark function describes its call to: launches, memsets and copies, in order.
+///
+/// Nothing runs while the function does. It is called for each case in a process without a device, and what it tells the launcher is written
+/// down as a plan, which is replayed for every measured call. So a benchmark function must say the same whenever it is called with the same
+/// axes for the same [device](Launcher::device): it must not consult the clock, the environment or random numbers.
+///
+/// Every method fails on what the device could not do, with a message that says what and where; pass it on with `?`.
+#[derive(Debug)]
+pub struct Launcher {
+    benchmark: String,
+    tensors: Vec<Tensor>,
+    facts: DeviceFacts,
+    kernel: fn(&Kernel) -> Result<KernelRef>,
+    plan: Plan,
+}
+
+impl Launcher {
+    pub(crate) fn new(
+        benchmark: String,
+        tensors: Vec<Tensor>,
+        facts: DeviceFacts,
+        kernel: fn(&Kernel) -> Result<KernelRef>,
+    ) -> Launcher {
+        Launcher {
+            benchmark,
+            tensors,
+            facts,
+            kernel,
+            plan: Plan::default(),
+        }
+    }
+
+    pub(crate) fn finish(self) -> (Vec<Tensor>, Plan) {
+        (self.tensors, self.plan)
+    }
+
+    /// Launches a kernel over a grid, with a tuple of [arguments](KernelArg).
+    ///
+    /// # Errors
+    /// A grid, block, cluster or shared memory that the device does not have, and a buffer's offset beyond its end.
+    ///
+    /// ```
+    /// use gpubench::prelude::*;
+    /// # cuda_source!(IMAGE = "../../doc/image.cu");
+    ///
+    /// fn brighten(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+    ///     cx.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 256), (image, bright, 1.5f32, pixels))
+    /// }
+    /// ```
+    pub fn launch(&mut self, kernel: Kernel, grid: Grid, arguments: impl Arguments) -> Result<()> {
+        let launch = self.check_launch(&kernel, grid, arguments);
+        let launch = launch.map_err(|error| self.locate(error, format!("launch of `{}`", kernel.name)))?;
+        self.plan.steps.push(Step::Launch(launch));
+        Ok(())
+    }
+
+    /// Sets every byte of a buffer, or of a [range](Out::range) of it.
+    ///
+    /// # Errors
+    /// A range that leaves its buffer or is empty.
+    pub fn memset(&mut self, target: impl WritableBuffer, byte: u8) -> Result<()> {
+        let target = span(target.view()).map_err(|error| self.locate(error, "memset"))?;
+        self.plan.steps.push(Step::Memset { target, value: byte });
+        Ok(())
+    }
+
+    /// Copies a buffer, or a [range](In::range) of it, onto another with as many bytes.
+    ///
+    /// # Errors
+    /// Ranges that leave their buffers, are empty, overlap or differ in length.
+    pub fn copy(&mut self, from: impl Buffer, to: impl WritableBuffer) -> Result<()> {
+        let step = check_copy(from.view(), to.view()).map_err(|error| self.locate(error, "copy"))?;
+        self.plan.steps.push(step);
+        Ok(())
+    }
+
+    /// Memory of `len` elements for the call's own use; it holds noise before every call.
+    ///
+    /// It exists before the call is timed. What the call needs to be zero, the call sets to zero.
+    ///
+    /// # Errors
+    /// No elements, or more than memory can hold.
+    pub fn scratch<T: Element>(&mut self, len: usize) -> Result<Scratch<T>> {
+        let elements = T::shape(len)
+            .elements()
+            .map_err(|error| self.locate(error, "scratch"))?;
+        let buffer = BufferId::Scratch(self.plan.scratch.len() as u32);
+        self.plan.scratch.push(elements * size_of::<T>() as u64);
+        Ok(Scratch::from_view(View::whole(buffer, elements, size_of::<T>())))
+    }
+
+    /// The device that the plan is for: how many multiprocessors, how much shared memory.
+    pub fn device(&self) -> &DeviceFacts {
+        &self.facts
+    }
+
+    /// The buffer that stands in a benchmark function's parameters under `name`.
+    pub(crate) fn buffer<B: BufferParam>(&self, name: &str) -> Result<B> {
+        let wanted = format!("`{}<{}>`", B::TYPE, B::Element::DTYPE);
+        let position = self
+            .tensors
+            .iter()
+            .position(|tensor| tensor.name == name)
+            .ok_or_else(|| {
+                let names: Vec<String> = self.tensors.iter().map(|tensor| format!("`{}`", tensor.name)).collect();
+                Error::new(format!(
+                    "the parameter `{name}` is a buffer, but the tensors are {}",
+                    names.join(", ")
+                ))
+            });
+        let position = position.map_err(|error| self.locate(error, "parameters"))?;
+        let tensor = &self.tensors[position];
+        if tensor.role != B::ROLE || tensor.dtype != B::Element::DTYPE {
+            let declared = format!("`{}<{}>`", type_of(tensor.role), tensor.dtype);
+            let error = Error::new(format!(
+                "the parameter `{name}` is {wanted}, but the tensor is declared as {declared}"
+            ));
+            return Err(self.locate(error, "parameters"));
+        }
+        let elements = tensor.shape.iter().product();
+        Ok(B::from_view(View::whole(
+            BufferId::Tensor(position as u32),
+            elements,
+            tensor.dtype.size(),
+        )))
+    }
+
+    fn locate(&self, error: Error, what: impl std::fmt::Display) -> Error {
+        error.context(format!("`{}`: {what}", self.benchmark))
+    }
+
+    fn check_launch(&self, kernel: &Kernel, grid: Grid, arguments: impl Arguments) -> Result<Launch> {
+        if kernel.name.trim().is_empty() {
+            return Err(Error::new("the kernel has no name"));
+        }
+        let arguments = arguments.arguments().into_iter().enumerate();
+        let arguments = arguments.map(|(position, argument)| {
+            argument
+                .check()
+                .map_err(|view| outside(view).context(format!("argument {}", position + 1)))
+        });
+        Ok(Launch {
+            kernel: (self.kernel)(kernel)?,
+            grid: self.check_grid(&grid)?,
+            block: self.check_block(&grid)?,
+            cluster: self.check_cluster(&grid)?,
+            dynamic_shared: self.check_shared(&grid)?,
+            cooperation: grid.cooperation,
+            dependence: self.check_dependence(&grid)?,
+            arguments: arguments.collect::<Result<_>>()?,
+        })
+    }
+
+    fn check_grid(&self, grid: &Grid) -> Result<[u32; 3]> {
+        let shown = shape(grid.blocks);
+        if grid.blocks.iter().any(|&blocks| blocks < 1) {
+            return Err(Error::new(format!("a grid of {shown} has no blocks")));
+        }
+        narrow(grid.blocks, self.facts.max_grid).ok_or_else(|| {
+            Error::new(format!(
+                "a grid of {shown} blocks is larger than {}, the device's largest",
+                sizes(self.facts.max_grid)
+            ))
+        })
+    }
+
+    fn check_block(&self, grid: &Grid) -> Result<[u32; 3]> {
+        let shown = shape(grid.threads);
+        if grid.threads.iter().any(|&threads| threads < 1) {
+            return Err(Error::new(format!("a block of {shown} has no threads")));
+        }
+        let block = narrow(grid.threads, self.facts.max_block).ok_or_else(|| {
+            Error::new(format!(
+                "a block of {shown} threads is larger than {}, the device's largest",
+                sizes(self.facts.max_block)
+            ))
+        })?;
+        let threads: u64 = block.iter().map(|&threads| u64::from(threads)).product();
+        if threads > self.facts.max_threads_per_block.into() {
+            return Err(Error::new(format!(
+                "a block of {shown} has {threads} threads, more than the device's {}",
+                self.facts.max_threads_per_block
+            )));
+        }
+        Ok(block)
+    }
+
+    fn check_cluster(&self, grid: &Grid) -> Result<[u32; 3]> {
+        if grid.cluster == [1; 3] {
+            return Ok([1; 3]);
+        }
+        if self.facts.capability < 90 {
+            return Err(Error::new(format!(
+                "`{}` has no clusters: they need compute capability 9.0",
+                self.facts.name
+            )));
+        }
+        let shown = shape(grid.cluster);
+        let cluster = narrow(grid.cluster, [16; 3]).filter(|cluster| cluster.iter().product::<u32>() <= 16);
+        let cluster =
+            cluster.ok_or_else(|| Error::new(format!("a cluster of {shown} is not one of 1 to 16 blocks")))?;
+        if (0..3).any(|axis| grid.blocks[axis] % grid.cluster[axis] != 0) {
+            let blocks = shape(grid.blocks);
+            return Err(Error::new(format!(
+                "a grid of {blocks} blocks does not divide into clusters of {shown}"
+            )));
+        }
+        Ok(cluster)
+    }
+
+    fn check_shared(&self, grid: &Grid) -> Result<u32> {
+        let most = self.facts.shared_per_block_optin.max(self.facts.shared_per_block);
+        u32::try_from(grid.shared)
+            .ok()
+            .filter(|&shared| u64::from(shared) <= most)
+            .ok_or_else(|| {
+                Error::new(format!(
+                    "{} bytes of shared memory for a block are more than the device's {most}",
+                    grid.shared
+                ))
+            })
+    }
+
+    fn check_dependence(&self, grid: &Grid) -> Result<Dependence> {
+        let needs_capability = grid.dependence == Dependence::Programmatic && self.facts.kind == DeviceKind::Cuda;
+        if needs_capability && self.facts.capability < 90 {
+            let name = &self.facts.name;
+            return Err(Error::new(format!(
+                "`{name}` has no programmatic launches: they need compute capability 9.0"
+            )));
+        }
+        Ok(grid.dependence)
+    }
+}
+
+/// The range in bytes of a view that is inside its buffer and not empty.
+fn span(view: View) -> Result<Span> {
+    if !view.inside {
+        return Err(outside(view));
+    }
+    let len = (view.end - view.start) * view.element_size;
+    if len == 0 {
+        return Err(Error::new("the range is empty"));
+    }
+    Ok(Span {
+        buffer: view.buffer,
+        offset: view.start * view.element_size,
+        len,
+    })
+}
+
+fn check_copy(from: View, to: View) -> Result<Step> {
+    let source = span(from).map_err(|error| error.context("source"))?;
+    let target = span(to).map_err(|error| error.context("target"))?;
+    if source.len != target.len {
+        return Err(Error::new(format!(
+            "the source has {} bytes and the target {}",
+            source.len, target.len
+        )));
+    }
+    let apart = source.offset + source.len <= target.offset || target.offset + target.len <= source.offset;
+    if source.buffer == target.buffer && !apart {
+        return Err(Error::new("the source and the target overlap"));
+    }
+    Ok(Step::Copy { source, target })
+}
+
+fn outside(view: View) -> Error {
+    let (start, end) = (view.start, view.end);
+    Error::new(format!(
+        "elements {start}..{end} are not inside the buffer or range they are taken from; the buffer has {}",
+        view.elements
+    ))
+}
+
+fn narrow(sizes: [i128; 3], largest: [u32; 3]) -> Option<[u32; 3]> {
+    let mut narrowed = [0; 3];
+    for axis in 0..3 {
+        narrowed[axis] = u32::try_from(sizes[axis])
+            .ok()
+            .filter(|&size| (1..=largest[axis]).contains(&size))?;
+    }
+    Some(narrowed)
+}
+
+fn shape(sizes: [i128; 3]) -> String {
+    let [x, y, z] = sizes;
+    format!("{x}x{y}x{z}")
+}
+
+fn sizes(sizes: [u32; 3]) -> String {
+    shape(sizes.map(i128::from))
+}
+
+/// The buffer type of a role.
+pub(crate) fn type_of(role: Role) -> &'static str {
+    match role {
+        Role::Input => "In",
+        Role::Constant => "Constant",
+        Role::Output => "Out",
+        Role::InOut => "InOut",
+        Role::Scratch => "Scratch",
+    }
+}
+
+#[cfg(test)]
+mod tests;

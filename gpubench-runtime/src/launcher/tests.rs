@@ -1,0 +1,366 @@
+use super::*;
+use crate::catalog::{DType, Fill, Tolerance};
+use crate::element::F16;
+use crate::plan::{Argument, Cooperation};
+use crate::source::CudaSource;
+
+static SOURCE: CudaSource = CudaSource::embedded("image.cu", &[], &[]);
+
+fn kernel() -> Kernel {
+    SOURCE.kernel("blur")
+}
+
+fn tensor(name: &str, dtype: DType, len: u64, role: Role) -> Tensor {
+    Tensor {
+        name: name.into(),
+        dtype,
+        shape: vec![len],
+        role,
+        fill: Fill::Poison,
+        tolerance: Tolerance::Exact,
+    }
+}
+
+/// A launcher for the benchmark `blur` with an input `x` and an output `y` of 100 floats.
+fn launcher(facts: DeviceFacts) -> Launcher {
+    let tensors = vec![
+        tensor("x", DType::F32, 100, Role::Input),
+        tensor("y", DType::F32, 100, Role::Output),
+    ];
+    let kernel = |kernel: &Kernel| {
+        Ok(KernelRef {
+            source: 7,
+            name: kernel.name.clone(),
+        })
+    };
+    Launcher::new("blur".to_owned(), tensors, facts, kernel)
+}
+
+fn gpu() -> DeviceFacts {
+    DeviceFacts {
+        kind: DeviceKind::Cuda,
+        name: "GPU".into(),
+        multiprocessors: 132,
+        capability: 90,
+        warp_size: 32,
+        max_threads_per_block: 1024,
+        max_threads_per_multiprocessor: 2048,
+        max_block: [1024, 1024, 64],
+        max_grid: [2147483647, 65535, 65535],
+        shared_per_block: 48 << 10,
+        shared_per_block_optin: 227 << 10,
+        l2_bytes: 50 << 20,
+    }
+}
+
+/// The message of a launch over `grid` without arguments.
+fn refusal(facts: DeviceFacts, grid: Grid) -> String {
+    launcher(facts).launch(kernel(), grid, ()).unwrap_err().to_string()
+}
+
+fn buffers(cx: &Launcher) -> (In<f32>, Out<f32>) {
+    (cx.buffer("x").unwrap(), cx.buffer("y").unwrap())
+}
+
+fn only_launch(cx: Launcher) -> Launch {
+    match cx.finish().1.steps.remove(0) {
+        Step::Launch(launch) => launch,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_launch_is_recorded_with_all_that_its_grid_says() {
+    let mut cx = launcher(gpu());
+    let grid = Grid::new((8, 2u64), 256usize)
+        .shared(1024)
+        .cluster((4, 2))
+        .cooperative()
+        .programmatic();
+    cx.launch(kernel(), grid, ()).unwrap();
+    let expected = Launch {
+        kernel: KernelRef {
+            source: 7,
+            name: "blur".into(),
+        },
+        grid: [8, 2, 1],
+        block: [256, 1, 1],
+        cluster: [4, 2, 1],
+        dynamic_shared: 1024,
+        cooperation: Cooperation::Grid,
+        dependence: Dependence::Programmatic,
+        arguments: vec![],
+    };
+    assert_eq!(only_launch(cx), expected);
+}
+
+#[test]
+fn a_covering_grid_has_as_many_blocks_as_are_needed() {
+    assert_eq!(Grid::covering(512, 256), Grid::new(2, 256));
+    assert_eq!(Grid::covering(513, 256), Grid::new(3, 256));
+    assert_eq!(
+        Grid::covering((17, 16, 1), (16, 16, 1)),
+        Grid::new((2, 1, 1), (16, 16, 1))
+    );
+    assert_eq!(Grid::covering(u64::MAX, 1), Grid::new(u64::MAX, 1));
+}
+
+#[test]
+fn grids_and_blocks_that_the_device_does_not_have_are_refused() {
+    assert_eq!(
+        refusal(gpu(), Grid::new(0, 256)),
+        "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks"
+    );
+    assert_eq!(
+        refusal(gpu(), Grid::covering(0, 256)),
+        "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks"
+    );
+    assert_eq!(
+        refusal(gpu(), Grid::new(1, (32, 0))),
+        "`blur`: launch of `blur`: a block of 32x0x1 has no threads"
+    );
+    assert_eq!(
+        refusal(gpu(), Grid::new(-1, 32)),
+        "`blur`: launch of `blur`: a grid of -1x1x1 has no blocks"
+    );
+    assert_eq!(
+        refusal(gpu(), Grid::new(1, (32, 33))),
+        "`blur`: launch of `blur`: a block of 32x33x1 has 1056 threads, more than the device's 1024"
+    );
+    assert_eq!(
+        refusal(gpu(), Grid::new(1, (1, 1, 65))),
+        "`blur`: launch of `blur`: a block of 1x1x65 threads is larger than 1024x1024x64, the device's largest"
+    );
+    assert_eq!(
+        refusal(gpu(), Grid::new((1, 65536), 1)),
+        "`blur`: launch of `blur`: a grid of 1x65536x1 blocks is larger than 2147483647x65535x65535, the device's largest"
+    );
+    assert_eq!(
+        refusal(gpu(), Grid::new(1, 1).shared(1 << 20)),
+        "`blur`: launch of `blur`: 1048576 bytes of shared memory for a block are more than the device's 232448"
+    );
+}
+
+#[test]
+fn clusters_and_programmatic_launches_need_a_device_that_has_them() {
+    let older = || DeviceFacts {
+        capability: 86,
+        ..gpu()
+    };
+    assert_eq!(
+        refusal(older(), Grid::new(4, 32).cluster(2)),
+        "`blur`: launch of `blur`: `GPU` has no clusters: they need compute capability 9.0"
+    );
+    assert_eq!(
+        refusal(older(), Grid::new(4, 32).programmatic()),
+        "`blur`: launch of `blur`: `GPU` has no programmatic launches: they need compute capability 9.0"
+    );
+    assert_eq!(
+        refusal(gpu(), Grid::new(5, 32).cluster(2)),
+        "`blur`: launch of `blur`: a grid of 5x1x1 blocks does not divide into clusters of 2x1x1"
+    );
+    assert_eq!(
+        refusal(gpu(), Grid::new(64, 32).cluster(32)),
+        "`blur`: launch of `blur`: a cluster of 32x1x1 is not one of 1 to 16 blocks"
+    );
+}
+
+#[test]
+fn arguments_are_recorded_in_device_byte_order() {
+    let mut cx = launcher(gpu());
+    let (x, y) = buffers(&cx);
+    let arguments = (
+        x.offset(10),
+        y,
+        3usize,
+        -2i16,
+        true,
+        1.5f32,
+        F16::from_f32(1.0),
+        7u8,
+        2.0f64,
+    );
+    cx.launch(kernel(), Grid::new(1, 1), arguments).unwrap();
+    let expected = [
+        Argument::Pointer {
+            buffer: BufferId::Tensor(0),
+            offset: 40,
+        },
+        Argument::Pointer {
+            buffer: BufferId::Tensor(1),
+            offset: 0,
+        },
+        Argument::Value(vec![3, 0, 0, 0, 0, 0, 0, 0]),
+        Argument::Value(vec![0xfe, 0xff]),
+        Argument::Value(vec![1]),
+        Argument::Value(1.5f32.to_le_bytes().to_vec()),
+        Argument::Value(vec![0x00, 0x3c]),
+        Argument::Value(vec![7]),
+        Argument::Value(2.0f64.to_le_bytes().to_vec()),
+    ];
+    assert_eq!(only_launch(cx).arguments, expected);
+}
+
+#[test]
+fn a_launch_takes_sixteen_arguments() {
+    let mut cx = launcher(gpu());
+    cx.launch(
+        kernel(),
+        Grid::new(1, 1),
+        (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16),
+    )
+    .unwrap();
+    let arguments = only_launch(cx).arguments;
+    assert_eq!(arguments.len(), 16);
+    assert_eq!(arguments[15], Argument::Value(16i32.to_le_bytes().to_vec()));
+}
+
+#[test]
+fn a_struct_is_passed_as_c_lays_it_out_with_zeros_for_padding() {
+    use crate::KernelArg;
+
+    #[derive(KernelArg)]
+    #[repr(C)]
+    struct Inner(u8, u16);
+
+    #[derive(KernelArg)]
+    #[repr(C, align(16))]
+    struct Outer<T> {
+        flag: bool,
+        scale: f64,
+        inner: Inner,
+        taps: [T; 3],
+    }
+
+    let value = Outer {
+        flag: true,
+        scale: 1.0,
+        inner: Inner(2, 3),
+        taps: [4u8, 5, 6],
+    };
+    let mut bytes = vec![1, 0, 0, 0, 0, 0, 0, 0];
+    bytes.extend(1.0f64.to_le_bytes());
+    bytes.extend([2, 0, 3, 0, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let mut cx = launcher(gpu());
+    cx.launch(kernel(), Grid::new(1, 1), (value,)).unwrap();
+    assert_eq!(only_launch(cx).arguments, [Argument::Value(bytes)]);
+}
+
+#[test]
+fn an_offset_or_range_that_leaves_its_buffer_is_refused_where_it_is_used() {
+    let mut cx = launcher(gpu());
+    let (x, y) = buffers(&cx);
+    let mut refuse = |x: In<f32>| cx.launch(kernel(), Grid::new(1, 1), (y, x)).unwrap_err().to_string();
+    assert_eq!(
+        refuse(x.offset(101)),
+        "`blur`: launch of `blur`: argument 2: elements 101..101 are not inside the buffer or range they are taken from; the buffer has 100"
+    );
+    assert_eq!(
+        refuse(x.range(10..20).range(5..11)),
+        "`blur`: launch of `blur`: argument 2: elements 15..21 are not inside the buffer or range they are taken from; the buffer has 100"
+    );
+    assert_eq!(
+        refuse(x.offset(usize::MAX).offset(usize::MAX)),
+        format!(
+            "`blur`: launch of `blur`: argument 2: elements {0}..{0} are not inside the buffer or range they are taken from; the buffer has 100",
+            u64::MAX
+        )
+    );
+    cx.launch(
+        kernel(),
+        Grid::new(1, 1),
+        (x.offset(100), x.range(10..=19).range(..10), y),
+    )
+    .unwrap();
+}
+
+#[test]
+fn memsets_and_copies_are_recorded_in_bytes() {
+    let mut cx = launcher(gpu());
+    let (x, y) = buffers(&cx);
+    let partial = cx.scratch::<u8>(40).unwrap();
+    cx.memset(y, 0).unwrap();
+    cx.copy(x.range(5..15), partial).unwrap();
+    let (_, plan) = cx.finish();
+    assert_eq!(plan.scratch, [40]);
+    let y = Span {
+        buffer: BufferId::Tensor(1),
+        offset: 0,
+        len: 400,
+    };
+    let source = Span {
+        buffer: BufferId::Tensor(0),
+        offset: 20,
+        len: 40,
+    };
+    let target = Span {
+        buffer: BufferId::Scratch(0),
+        offset: 0,
+        len: 40,
+    };
+    assert_eq!(
+        plan.steps,
+        [Step::Memset { target: y, value: 0 }, Step::Copy { source, target }]
+    );
+}
+
+#[test]
+fn copies_that_make_no_sense_are_refused() {
+    let mut cx = launcher(gpu());
+    let (x, y) = buffers(&cx);
+    let mut refuse = |from: Out<f32>, to: Out<f32>| cx.copy(from, to).unwrap_err().to_string();
+    assert_eq!(
+        refuse(y.range(..5), y.offset(50)),
+        "`blur`: copy: the source has 20 bytes and the target 200"
+    );
+    assert_eq!(
+        refuse(y.range(..6), y.range(5..11)),
+        "`blur`: copy: the source and the target overlap"
+    );
+    assert_eq!(refuse(y.range(5..5), y), "`blur`: copy: source: the range is empty");
+    assert_eq!(
+        refuse(y, y.range(1..101)),
+        "`blur`: copy: target: elements 1..101 are not inside the buffer or range they are taken from; the buffer has 100"
+    );
+    cx.copy(y.range(..5), y.range(5..10)).unwrap();
+    cx.copy(x, y).unwrap();
+}
+
+#[test]
+fn scratch_of_no_elements_or_of_too_many_is_refused() {
+    let mut cx = launcher(gpu());
+    assert_eq!(
+        cx.scratch::<f32>(0).unwrap_err().to_string(),
+        "`blur`: scratch: the shape [0] has no elements"
+    );
+    assert_eq!(
+        cx.scratch::<f64>(usize::MAX / 4).unwrap_err().to_string(),
+        "`blur`: scratch: the shape [4611686018427387903] has more bytes than memory can hold"
+    );
+}
+
+#[test]
+fn a_parameter_that_is_not_what_its_tensor_is_declared_as_is_refused() {
+    let cx = launcher(gpu());
+    assert_eq!(
+        cx.buffer::<Out<f32>>("x").unwrap_err().to_string(),
+        "`blur`: parameters: the parameter `x` is `Out<f32>`, but the tensor is declared as `In<f32>`"
+    );
+    assert_eq!(
+        cx.buffer::<In<u32>>("x").unwrap_err().to_string(),
+        "`blur`: parameters: the parameter `x` is `In<u32>`, but the tensor is declared as `In<f32>`"
+    );
+    assert_eq!(
+        cx.buffer::<In<f32>>("z").unwrap_err().to_string(),
+        "`blur`: parameters: the parameter `z` is a buffer, but the tensors are `x`, `y`"
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_covering_grid_is_the_smallest_that_covers(items in 1u64.., threads in 1u32..) {
+        let blocks = Grid::covering(items, threads).blocks[0];
+        let (items, threads) = (i128::from(items), i128::from(threads));
+        proptest::prop_assert!((blocks - 1) * threads < items && items <= blocks * threads);
+    }
+}

@@ -1,0 +1,115 @@
+//! What is to be computed, apart from how.
+
+use super::path;
+use crate::catalog::{Axis, DeviceKind, Params, Requirement, Tolerance, Work};
+use crate::error::{Error, Result};
+use crate::tensors::{CpuData, Tensors};
+
+/// A problem that benchmarks compete on; implemented by [`#[problem]`](macro@crate::problem).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a problem",
+    label = "not a problem",
+    note = "a problem is a CPU function with `#[problem(axes(..), inputs = .., ..)]`"
+)]
+pub trait Problem {
+    #[doc(hidden)]
+    const DEFINITION: &'static ProblemDefinition;
+}
+
+/// A problem: axes, tensors, how outputs are compared, the reference and what a call costs.
+#[doc(hidden)]
+pub struct ProblemDefinition {
+    /// `module_path!` of the problem or of the benchmark that is its own problem.
+    pub module: &'static str,
+    pub name: &'static str,
+    /// Names of the axes, known when the crate is compiled.
+    pub axis_names: &'static [&'static str],
+    pub axes: fn() -> Vec<Axis>,
+    pub device_axes: fn() -> Vec<(DeviceKind, Vec<Axis>)>,
+    pub requirements: &'static [Requirement],
+    pub tolerance: Option<Tolerance>,
+    pub tensors: fn(&Params) -> Result<Tensors>,
+    pub work: fn(&Params) -> Result<Work>,
+    /// Parameters of the reference.
+    pub operands: &'static [&'static str],
+    pub reference: fn(&Params, &mut CpuData<'_>) -> Result<()>,
+}
+
+impl ProblemDefinition {
+    pub(super) fn path(&self) -> String {
+        path(self.module, self.name)
+    }
+
+    /// Whether the problem has an axis of this name; for checks while a crate is compiled.
+    pub const fn has_axis(&self, name: &str) -> bool {
+        let mut position = 0;
+        while position < self.axis_names.len() {
+            if same(self.axis_names[position], name) {
+                return true;
+            }
+            position += 1;
+        }
+        false
+    }
+}
+
+/// Whether two texts are equal, in a constant.
+const fn same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    if left.len() != right.len() {
+        return false;
+    }
+    let mut position = 0;
+    while position < left.len() {
+        if left[position] != right[position] {
+            return false;
+        }
+        position += 1;
+    }
+    true
+}
+
+/// A number of bytes or operations: an integer, or a floating-point number that is rounded.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number of bytes or operations: write an integer or a float"
+)]
+pub trait Amount: Copy + std::fmt::Display {
+    #[doc(hidden)]
+    fn amount(self) -> Option<u64>;
+}
+
+macro_rules! amounts {
+    ($($integer:ident)*) => {$(
+        impl Amount for $integer {
+            fn amount(self) -> Option<u64> {
+                self.try_into().ok()
+            }
+        }
+    )*};
+}
+
+amounts!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+impl Amount for f64 {
+    fn amount(self) -> Option<u64> {
+        // Two to the 64th is the first number that does not fit.
+        (0.0..18_446_744_073_709_551_616.0)
+            .contains(&self)
+            .then_some(self.round() as u64)
+    }
+}
+
+impl Amount for f32 {
+    fn amount(self) -> Option<u64> {
+        f64::from(self).amount()
+    }
+}
+
+/// The value of `bytes = ...` or `flops = ...`.
+pub(crate) fn amount(option: &str, value: impl Amount) -> Result<u64> {
+    value.amount().ok_or_else(|| {
+        Error::new(format!(
+            "`{option}` is `{value}`, which is not a count that fits 64 bits"
+        ))
+    })
+}

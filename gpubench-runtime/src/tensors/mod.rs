@@ -1,0 +1,265 @@
+//! The tensors of a case: names, shapes, what fills them and how outputs are compared.
+
+mod cpu_data;
+mod fill;
+mod rng;
+
+pub use cpu_data::CpuData;
+pub(crate) use cpu_data::CpuTensor;
+pub use fill::{Bits, Bound, ByCpu, ByKernel, DeclaredFill, Integers, IntoFill, Normal, Uniform};
+pub use rng::Rng;
+
+use crate::catalog::{Fill, Role, Tensor, Tolerance};
+use crate::element::Shape;
+use crate::error::{Error, Outcome, Result};
+use crate::plan::KernelRef;
+use crate::source::Kernel;
+use std::fmt;
+
+/// The tensors of a case, in order. An `inputs = ...` function makes them from the axes.
+///
+/// ```
+/// use gpubench::prelude::*;
+///
+/// fn rgb_image(width: usize, height: usize) -> Tensors {
+///     Tensors::new()
+///         .input("rgb", f32::shape([height, width, 3]), Uniform(0.0..1.0))
+///         .output("gray", f32::shape([height, width]))
+/// }
+/// # rgb_image(4, 4);
+/// ```
+///
+/// The function says what tensors look like; it does not fill them. Before every call the tool fills inputs afresh, as each one's fill says.
+/// Inputs that depend on each other are [`ByCpu`] and written by [`generate`](Tensors::generate).
+#[derive(Default)]
+#[must_use]
+pub struct Tensors {
+    declared: Vec<Declared>,
+    generators: Vec<Generator>,
+    /// The first thing that was said wrongly; reported when the tensors are used.
+    mistake: Option<Error>,
+}
+
+struct Declared {
+    name: String,
+    shape: Shape,
+    role: Role,
+    fill: DeclaredFill,
+    tolerance: Option<Tolerance>,
+}
+
+type Generator = Box<dyn Fn(&mut Rng, &mut CpuData<'_>) -> Result<()>>;
+
+impl Tensors {
+    /// No tensors.
+    pub fn new() -> Tensors {
+        Tensors::default()
+    }
+
+    /// A tensor that is read; filled afresh for every call.
+    pub fn input(self, name: &str, shape: Shape, fill: impl IntoFill) -> Tensors {
+        self.declare(name, shape, Role::Input, fill.into_fill())
+    }
+
+    /// A tensor that is read and has the same contents for every call of a case, such as a filter.
+    pub fn constant(self, name: &str, shape: Shape, fill: impl IntoFill) -> Tensors {
+        self.declare(name, shape, Role::Constant, fill.into_fill())
+    }
+
+    /// A tensor that is written: it holds noise before every call and every element of it is checked afterwards.
+    pub fn output(self, name: &str, shape: Shape) -> Tensors {
+        self.declare(name, shape, Role::Output, DeclaredFill::Plain(Fill::Poison))
+    }
+
+    /// A tensor that is read and overwritten: filled afresh for every call, checked afterwards.
+    pub fn inout(self, name: &str, shape: Shape, fill: impl IntoFill) -> Tensors {
+        self.declare(name, shape, Role::InOut, fill.into_fill())
+    }
+
+    /// Memory for the call's own use: it holds noise before every call and is not checked.
+    pub fn scratch(self, name: &str, shape: Shape) -> Tensors {
+        self.declare(name, shape, Role::Scratch, DeclaredFill::Plain(Fill::Poison))
+    }
+
+    /// Compares the output declared last by `|got - expected| <= atol + rtol * |expected|`, whatever the benchmark says of outputs at large.
+    pub fn tolerance(self, rtol: f64, atol: f64) -> Tensors {
+        self.compare("tolerance", Tolerance::Close { rtol, atol })
+    }
+
+    /// Compares the output declared last for equal values, whatever the benchmark says of outputs at large. A NaN matches a NaN, and zero
+    /// matches negative zero.
+    pub fn exact(self) -> Tensors {
+        self.compare("exact", Tolerance::Exact)
+    }
+
+    /// Fills the [`ByCpu`] tensors from a generator of random numbers that starts from a fresh seed for every call.
+    ///
+    /// What it writes must depend on the axes and the random numbers alone: the same seed gives the same data in another process. Every
+    /// [`ByCpu`] tensor must be taken from `data` at least once. Several functions run in order, each with the random numbers where the one before
+    /// left off.
+    ///
+    /// A sparse matrix in compressed rows, with eight entries in each:
+    ///
+    /// ```
+    /// use gpubench::prelude::*;
+    ///
+    /// fn sparse_matrix(rows: usize, cols: usize) -> Tensors {
+    ///     Tensors::new()
+    ///         .input("row_start", u32::shape(rows + 1), ByCpu)
+    ///         .input("column", u32::shape(rows * 8), ByCpu)
+    ///         .input("value", f32::shape(rows * 8), Uniform(-1.0..1.0))
+    ///         .input("x", f32::shape(cols), Uniform(-1.0..1.0))
+    ///         .output("y", f32::shape(rows))
+    ///         .generate(move |rng: &mut Rng, data: &mut CpuData| {
+    ///             let row_start = data.slice::<u32>("row_start");
+    ///             let column = data.slice::<u32>("column");
+    ///             for row in 0..rows {
+    ///                 row_start[row + 1] = 8 * (row as u32 + 1);
+    ///                 for entry in &mut column[8 * row..8 * (row + 1)] {
+    ///                     *entry = rng.index(cols) as u32;
+    ///                 }
+    ///             }
+    ///             row_start[0] = 0;
+    ///         })
+    /// }
+    /// # sparse_matrix(4, 4);
+    /// ```
+    pub fn generate<F, R>(mut self, generator: F) -> Tensors
+    where
+        F: Fn(&mut Rng, &mut CpuData<'_>) -> R + 'static,
+        R: Outcome,
+    {
+        self.generators
+            .push(Box::new(move |rng, data| generator(rng, data).into_result()));
+        self
+    }
+
+    fn declare(mut self, name: &str, shape: Shape, role: Role, fill: DeclaredFill) -> Tensors {
+        self.declared.push(Declared {
+            name: name.to_owned(),
+            shape,
+            role,
+            fill,
+            tolerance: None,
+        });
+        self
+    }
+
+    fn compare(mut self, method: &str, tolerance: Tolerance) -> Tensors {
+        match self.declared.last_mut() {
+            Some(last) if matches!(last.role, Role::Output | Role::InOut) => last.tolerance = Some(tolerance),
+            _ => {
+                let mistake = Error::new(format!("`.{method}(..)` must follow an `.output(..)` or `.inout(..)`"));
+                self.mistake.get_or_insert(mistake);
+            }
+        }
+        self
+    }
+
+    /// The tensors as the catalog has them. Outputs without a comparison of their own get `tolerance`, of which integers take no notice.
+    pub(crate) fn describe(
+        &self,
+        tolerance: Option<Tolerance>,
+        kernel: impl Fn(&Kernel) -> Result<KernelRef>,
+    ) -> Result<Vec<Tensor>> {
+        if let Some(mistake) = &self.mistake {
+            return Err(Error::new(mistake));
+        }
+        let mut tensors: Vec<Tensor> = Vec::with_capacity(self.declared.len());
+        for declared in &self.declared {
+            let context = |error: Error| error.context(format!("tensor `{}`", declared.name));
+            if tensors.iter().any(|tensor| tensor.name == declared.name) {
+                return Err(Error::new(format!("two tensors are named `{}`", declared.name)));
+            }
+            tensors.push(declared.describe(tolerance, &kernel).map_err(context)?);
+        }
+        self.check_generators(&tensors)?;
+        Ok(tensors)
+    }
+
+    fn check_generators(&self, tensors: &[Tensor]) -> Result<()> {
+        let by_cpu = tensors.iter().find(|tensor| tensor.fill == Fill::Cpu);
+        match (by_cpu, self.generators.is_empty()) {
+            (Some(tensor), true) => Err(Error::new(format!(
+                "tensor `{}` is filled `ByCpu`, but there is no `.generate(..)` to fill it",
+                tensor.name
+            ))),
+            (None, false) => Err(Error::new("`.generate(..)` has nothing to fill: no tensor is `ByCpu`")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs the generators on the memory of the [`ByCpu`] tensors.
+    pub(crate) fn run_generators(&self, seed: u64, data: &mut CpuData<'_>) -> Result<()> {
+        let mut rng = Rng::new(seed);
+        let mut untouched: Vec<&str> = data.untouched().collect();
+        for generator in &self.generators {
+            let mut data = data.reborrow();
+            generator(&mut rng, &mut data)?;
+            let left: Vec<&str> = data.untouched().collect();
+            untouched.retain(|name| left.contains(name));
+        }
+        match untouched.first() {
+            Some(name) => Err(Error::new(format!(
+                "no `.generate(..)` took the tensor `{name}` to fill it"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Declared {
+    fn describe(&self, default: Option<Tolerance>, kernel: impl Fn(&Kernel) -> Result<KernelRef>) -> Result<Tensor> {
+        self.shape.elements()?;
+        let dtype = self.shape.dtype();
+        let fill = match &self.fill {
+            DeclaredFill::Plain(fill) => fill.clone(),
+            DeclaredFill::Kernel(user) => Fill::Kernel(kernel(user)?),
+        };
+        fill::check(&fill, dtype)?;
+        Ok(Tensor {
+            name: self.name.clone(),
+            dtype,
+            shape: self.shape.extents().to_vec(),
+            role: self.role,
+            fill,
+            tolerance: self.judged(default)?,
+        })
+    }
+
+    fn judged(&self, default: Option<Tolerance>) -> Result<Tolerance> {
+        let is_output = matches!(self.role, Role::Output | Role::InOut);
+        let tolerance = match (self.tolerance, default) {
+            (Some(own), _) => own,
+            (None, _) if !is_output || !self.shape.dtype().is_float() => Tolerance::Exact,
+            (None, Some(default)) => default,
+            (None, None) => {
+                return Err(Error::new(
+                    "say how its floating-point elements are compared: `exact` or `tolerance(rtol = .., atol = ..)` in the attribute, or `.exact()` or \
+                     `.tolerance(rtol, atol)` behind the output",
+                ));
+            }
+        };
+        if let Tolerance::Close { rtol, atol } = tolerance
+            && !(rtol.is_finite() && rtol >= 0.0 && atol.is_finite() && atol >= 0.0)
+        {
+            return Err(Error::new(format!(
+                "a tolerance is finite and at least zero, and this one has rtol {rtol} and atol {atol}"
+            )));
+        }
+        Ok(tolerance)
+    }
+}
+
+impl fmt::Debug for Tensors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tensors = self
+            .declared
+            .iter()
+            .map(|tensor| (&tensor.name, &tensor.shape, tensor.role));
+        f.debug_list().entries(tensors).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! The tool's side of the table, for tests: what `cargo gpubench` does in its author process.
+
+use gpubench::abi::{Buffer, Bytes, EntryPoint, MAGIC, Sink, Status, Table, gpubench_abi_v1};
+use gpubench::catalog::{AxisValue, Catalog, DeviceFacts, DeviceKind, Params, RecordRequest, Recording, Role};
+use gpubench::codec::{decode, encode};
+use std::ffi::c_void;
+
+pub(crate) fn table() -> &'static Table {
+    let entry: EntryPoint = gpubench_abi_v1;
+    // SAFETY: the entry point may be called at any time and its table lives forever.
+    let table = unsafe { &*entry() };
+    assert_eq!(table.magic, MAGIC);
+    table
+}
+
+unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {
+    // SAFETY: the context is the vector of `answer`, and the bytes are lent for the call.
+    unsafe { (*context.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(data, len)) }
+}
+
+/// The answer of a function of the table.
+fn answer(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, (Status, String)> {
+    let mut bytes: Vec<u8> = Vec::new();
+    let status = call(Sink {
+        context: (&raw mut bytes).cast(),
+        write: append,
+    });
+    let text = || String::from_utf8(bytes.clone()).expect("messages are UTF-8");
+    match status {
+        0 => Ok(bytes),
+        1 => Err((Status::Failed, text())),
+        2 => Err((Status::Panicked, text())),
+        other => panic!("status {other}"),
+    }
+}
+
+pub(crate) fn catalog() -> Catalog {
+    try_catalog().unwrap()
+}
+
+pub(crate) fn try_catalog() -> Result<Catalog, (Status, String)> {
+    // SAFETY: the sink is valid for the call.
+    let bytes = answer(|sink| unsafe { (table().catalog)(sink) })?;
+    Ok(decode(&bytes).unwrap())
+}
+
+/// The position of a benchmark in the catalog.
+pub(crate) fn position(path: &str) -> u32 {
+    catalog()
+        .benchmarks
+        .iter()
+        .position(|benchmark| benchmark.path == path)
+        .expect(path) as u32
+}
+
+pub(crate) fn facts() -> DeviceFacts {
+    DeviceFacts {
+        kind: DeviceKind::Cpu,
+        name: "CPU device".to_owned(),
+        multiprocessors: 2,
+        capability: 0,
+        warp_size: 32,
+        max_threads_per_block: 1024,
+        max_threads_per_multiprocessor: 1024,
+        max_block: [1024, 1024, 64],
+        max_grid: [i32::MAX as u32, 65535, 65535],
+        shared_per_block: 48 << 10,
+        shared_per_block_optin: 96 << 10,
+        l2_bytes: 8 << 20,
+    }
+}
+
+pub(crate) fn params<const N: usize>(values: [(&str, i64); N]) -> Params {
+    values
+        .map(|(name, value)| (name.to_owned(), AxisValue::Int(value)))
+        .to_vec()
+}
+
+pub(crate) fn record(path: &str, params: Params) -> Result<Recording, (Status, String)> {
+    let request = encode(&RecordRequest { params, facts: facts() });
+    let position = position(path);
+    // SAFETY: request and sink are valid for the call.
+    let bytes = answer(|sink| unsafe { (table().record)(position, lend(&request), sink) })?;
+    Ok(decode(&bytes).unwrap())
+}
+
+/// The memory of a case's tensors.
+pub(crate) struct Memory {
+    path: String,
+    request: Vec<u8>,
+    names: Vec<String>,
+    roles: Vec<Role>,
+    /// Words of 16 bytes, so that every element type is aligned.
+    words: Vec<Vec<u128>>,
+    bytes: Vec<usize>,
+}
+
+impl Memory {
+    pub(crate) fn of(path: &str, params: Params) -> Memory {
+        let recording = record(path, params.clone()).unwrap();
+        let sizes = recording.tensors.iter();
+        let bytes: Vec<usize> = sizes
+            .map(|tensor| tensor.shape.iter().product::<u64>() as usize * tensor.dtype.size())
+            .collect();
+        Memory {
+            path: path.to_owned(),
+            request: encode(&RecordRequest { params, facts: facts() }),
+            names: recording.tensors.iter().map(|tensor| tensor.name.clone()).collect(),
+            roles: recording.tensors.iter().map(|tensor| tensor.role).collect(),
+            words: bytes.iter().map(|bytes| vec![0; bytes.div_ceil(16)]).collect(),
+            bytes,
+        }
+    }
+
+    fn buffers(&mut self) -> Vec<Buffer> {
+        let scratch = |role: &Role| *role == Role::Scratch;
+        let buffers = self.words.iter_mut().zip(&self.bytes).zip(&self.roles);
+        buffers
+            .map(|((words, &len), role)| Buffer {
+                data: if scratch(role) {
+                    std::ptr::null_mut()
+                } else {
+                    words.as_mut_ptr().cast()
+                },
+                len,
+            })
+            .collect()
+    }
+
+    pub(crate) fn generate(&mut self, seed: u64) -> Result<(), (Status, String)> {
+        let buffers = self.buffers();
+        let (request, position) = (lend(&self.request), position(&self.path));
+        // SAFETY: request, buffers and sink are valid for the call.
+        let call = |sink| unsafe { (table().generate)(position, request, seed, buffers.as_ptr(), buffers.len(), sink) };
+        answer(call).map(|bytes| assert!(bytes.is_empty()))
+    }
+
+    pub(crate) fn reference(&mut self) -> Result<(), (Status, String)> {
+        let buffers = self.buffers();
+        let (request, position) = (lend(&self.request), position(&self.path));
+        // SAFETY: request, buffers and sink are valid for the call.
+        let call = |sink| unsafe { (table().reference)(position, request, buffers.as_ptr(), buffers.len(), sink) };
+        answer(call).map(|bytes| assert!(bytes.is_empty()))
+    }
+
+    /// Calls with a buffer one byte too short.
+    pub(crate) fn reference_with_short_memory(&mut self) -> Result<(), (Status, String)> {
+        self.bytes[0] -= 1;
+        let result = self.reference();
+        self.bytes[0] += 1;
+        result
+    }
+
+    pub(crate) fn bytes(&mut self, name: &str) -> &mut [u8] {
+        let position = self.names.iter().position(|known| known == name).expect(name);
+        let words = &mut self.words[position];
+        // SAFETY: the words are at least that many bytes, and any byte is a byte.
+        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), self.bytes[position]) }
+    }
+
+    pub(crate) fn f32s(&mut self, name: &str) -> Vec<f32> {
+        self.bytes(name)
+            .chunks_exact(4)
+            .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
+            .collect()
+    }
+
+    pub(crate) fn u32s(&mut self, name: &str) -> Vec<u32> {
+        self.bytes(name)
+            .chunks_exact(4)
+            .map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()))
+            .collect()
+    }
+
+    pub(crate) fn set_f32s(&mut self, name: &str, values: impl IntoIterator<Item = f32>) {
+        for (bytes, value) in self.bytes(name).chunks_exact_mut(4).zip(values) {
+            bytes.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+fn lend(bytes: &[u8]) -> Bytes {
+    Bytes {
+        data: bytes.as_ptr(),
+        len: bytes.len(),
+    }
+}

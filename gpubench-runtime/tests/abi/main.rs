@@ -1,0 +1,546 @@
+//! A kernel crate seen through its exported table.
+
+mod client;
+
+use client::{Memory, catalog, params, record};
+use gpubench::abi::Status;
+use gpubench::catalog::{AxisValue, Benchmark, DeviceKind, Fill, Requirement, Role, Selection, Tolerance, Work};
+use gpubench::plan::{Argument, BufferId, Step};
+
+/// The kernel crate.
+mod image {
+    use gpubench::prelude::*;
+
+    cuda_source!(IMAGE = "kernels/image.cu", options = ["-DFAST"]);
+
+    fn rgb_image(width: usize, height: usize) -> Tensors {
+        Tensors::new()
+            .input("rgb", f32::shape([height, width, 3]), Uniform(0.0..1.0))
+            .output("gray", f32::shape([height, width]))
+    }
+
+    fn grayscale_on_cpu(_width: usize, _height: usize, rgb: &[f32], gray: &mut [f32]) {
+        for (pixel, gray) in rgb.chunks_exact(3).zip(gray) {
+            *gray = 0.2126 * pixel[0] + 0.7152 * pixel[1] + 0.0722 * pixel[2];
+        }
+    }
+
+    pub(crate) const LINE_ABOVE: u32 = line!();
+    #[gpubench(
+        axes(width = [1024, 4096], height = [1024, 4096]),
+        inputs = rgb_image,
+        reference = grayscale_on_cpu,
+        tolerance(rtol = 1e-5, atol = 1e-6),
+        bytes = 16 * width * height,
+        flops = 5 * width * height,
+        cpu(axes(width = [256])),
+    )]
+    fn grayscale(cx: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
+        let pixels = width * height;
+        cx.launch(
+            IMAGE.kernel("grayscale"),
+            Grid::covering(pixels, 256),
+            (rgb, gray, pixels),
+        )
+    }
+}
+
+/// A problem with two implementations.
+mod sums {
+    use gpubench::prelude::*;
+
+    cuda_source!(SUMS = "kernels/sums.cu");
+    cuda_source!(pub(crate) SAME_SUMS = "kernels/sums.cu");
+
+    fn numbers(len: usize) -> Tensors {
+        Tensors::new()
+            .input("x", f32::shape(len), ByKernel(SAME_SUMS.kernel("ramp")))
+            .scratch("partial", f32::shape(len.div_ceil(256)))
+            .output("sum", f32::shape(1))
+    }
+
+    #[problem(
+        axes(len = [1 << 20]),
+        inputs = numbers,
+        tolerance(rtol = 1e-6),
+        bytes = 4 * len,
+        cpu(axes(len = [1 << 10])),
+        requires(cuda),
+    )]
+    pub(crate) fn sum(_len: usize, x: &[f32], sum: &mut [f32]) {
+        sum[0] = x.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
+    }
+
+    #[gpubench(problem = sum)]
+    fn atomics(cx: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+        cx.memset(sum, 0)?;
+        cx.launch(SUMS.kernel("atomics"), Grid::covering(len, 256), (x, sum, len))
+    }
+
+    pub(crate) mod tree {
+        use super::*;
+
+        #[gpubench(
+            problem = super::sum,
+            axes(block = [64, 128]),
+            name = "two-passes",
+            ignore,
+            requires(cuda, capability = 9.0),
+            cpu(axes(len = [1 << 12], block = [32])),
+        )]
+        fn two_passes(
+            cx: &mut Launcher,
+            block: u32,
+            len: usize,
+            x: In<f32>,
+            partial: Scratch<f32>,
+            sum: Out<f32>,
+        ) -> Result<()> {
+            let kernel = SUMS.kernel(format!("partial_sums<{block}>"));
+            cx.launch(kernel, Grid::covering(len, block), (x, partial, len))?;
+            cx.launch(SUMS.kernel("total"), Grid::new(1, 1), (partial, sum, partial.len()))
+        }
+    }
+}
+
+/// Axes of every kind, and a function that fails.
+mod axes {
+    use gpubench::prelude::*;
+
+    const LENGTHS: [u16; 2] = [3, 4];
+
+    #[gpubench(axes(
+        len = LENGTHS,
+        shift = (0..3).map(|shift| -shift),
+        scale = [0.1, 1.0],
+        ratio = [0.5],
+        reverse = [false, true],
+        order = ["rows", "columns"],
+    ))]
+    #[ignore]
+    #[allow(clippy::too_many_arguments)]
+    fn kinds(
+        cx: &mut Launcher,
+        len: u16,
+        shift: i32,
+        scale: f32,
+        ratio: f64,
+        reverse: bool,
+        order: &str,
+    ) -> Result<()> {
+        if order == "columns" {
+            return Err(Error::new(format!(
+                "no columns: {len} {shift} {scale} {ratio} {reverse}"
+            )));
+        }
+        let scratch = cx.scratch::<u8>(len.into())?;
+        cx.memset(scratch, 1)
+    }
+
+    #[gpubench]
+    fn nothing(_cx: &mut Launcher) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Functions that are called what the macros' output might be.
+mod names {
+    use gpubench::prelude::*;
+
+    fn tensors(params: usize, data: usize) -> Tensors {
+        Tensors::new().output("outcome", u32::shape(params * data))
+    }
+
+    fn work(params: usize) -> usize {
+        4 * params
+    }
+
+    fn reference(_params: usize, _data: usize, outcome: &mut [u32]) {
+        outcome.fill(0);
+    }
+
+    #[gpubench(
+        axes(params = [1], data = [1]),
+        inputs = tensors,
+        reference = reference,
+        bytes = work(params) * data,
+    )]
+    fn record(cx: &mut Launcher, params: usize, data: usize, outcome: Out<u32>) -> Result<()> {
+        assert_eq!(params * data, outcome.len());
+        cx.memset(outcome, 0)
+    }
+
+    #[gpubench(axes(params = [1]), inputs = tensors(params, 2), reference = |_: usize| (), name = "forgotten")]
+    fn forgets_the_output(_cx: &mut Launcher, _params: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Generators, in-out tensors, constants, and functions that panic.
+mod matrices {
+    use gpubench::prelude::*;
+
+    fn permuted(rows: usize) -> Tensors {
+        Tensors::new()
+            .input("order", u32::shape(rows), ByCpu)
+            .inout("values", f32::shape(rows), ByCpu)
+            .constant("weights", f32::shape(rows), ByCpu)
+            .generate(move |rng: &mut Rng, data: &mut CpuData| {
+                assert!(rows < 100, "{rows} rows are too many");
+                let order = data.slice::<u32>("order");
+                for (index, order) in order.iter_mut().enumerate() {
+                    *order = index as u32;
+                }
+                rng.shuffle(order);
+                data.slice::<f32>("weights").fill(2.0);
+                for (value, order) in data.slice::<f32>("values").iter_mut().zip(order) {
+                    *value = *order as f32;
+                }
+            })
+    }
+
+    fn scale(rows: usize, order: &[u32], values: &mut [f32], weights: &[f32]) -> Result<()> {
+        let last: u8 = (rows - 1).try_into()?;
+        if order.iter().any(|&order| order > last.into()) {
+            return Err(Error::new("the order is no permutation"));
+        }
+        assert!(rows != 13, "{rows} is unlucky");
+        for (value, weight) in values.iter_mut().zip(weights) {
+            *value *= weight;
+        }
+        Ok(())
+    }
+
+    #[gpubench(axes(rows = [8]), inputs = permuted, reference = scale, exact)]
+    fn scaling(
+        cx: &mut Launcher,
+        rows: usize,
+        order: In<u32>,
+        values: InOut<f32>,
+        weights: Constant<f32>,
+    ) -> Result<()> {
+        assert!(!order.is_empty());
+        let all = rows / (rows - 5).min(1);
+        cx.copy(weights.range(..all), values)
+    }
+}
+
+fn benchmark(path: &str) -> Benchmark {
+    catalog()
+        .benchmarks
+        .into_iter()
+        .find(|benchmark| benchmark.path == path)
+        .expect(path)
+}
+
+#[test]
+fn a_benchmark_is_in_the_catalog_with_all_that_its_attribute_says() {
+    let catalog = catalog();
+    let benchmark = catalog
+        .benchmarks
+        .iter()
+        .find(|benchmark| benchmark.path == "image::grayscale")
+        .unwrap();
+    assert_eq!(benchmark.library, "abi");
+    assert_eq!(benchmark.problem, "image::grayscale");
+    assert!(benchmark.file.ends_with("tests/abi/main.rs"), "{}", benchmark.file);
+    assert_eq!(benchmark.line, image::LINE_ABOVE + 1);
+    assert_eq!(benchmark.selection, Selection::Default);
+    assert_eq!(
+        format!("{:?}", benchmark.axes),
+        "[Axis { name: \"width\", values: [Int(1024), Int(4096)] }, Axis { name: \"height\", values: [Int(1024), Int(4096)] }]"
+    );
+    assert_eq!(benchmark.device_axes.len(), 1);
+    assert_eq!(benchmark.device_axes[0].0, DeviceKind::Cpu);
+}
+
+#[test]
+fn a_source_travels_with_everything_it_includes() {
+    let catalog = catalog();
+    let source = catalog
+        .sources
+        .iter()
+        .find(|source| source.name == "kernels/image.cu")
+        .unwrap();
+    let paths: Vec<&str> = source.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "tests/abi/kernels/image.cu",
+            "tests/abi/kernels/pixel.cuh",
+            "tests/abi/kernels/weights.cuh"
+        ]
+    );
+    assert!(source.files[2].text.contains("#define RED"));
+    assert_eq!(source.options, ["-DFAST"]);
+}
+
+#[test]
+fn a_case_is_recorded_as_tensors_work_and_plan() {
+    let recording = record("image::grayscale", params([("width", 20), ("height", 30)])).unwrap();
+    let shapes: Vec<_> = recording
+        .tensors
+        .iter()
+        .map(|tensor| (tensor.name.as_str(), &tensor.shape[..]))
+        .collect();
+    assert_eq!(shapes, [("rgb", &[30, 20, 3][..]), ("gray", &[30, 20][..])]);
+    assert_eq!(recording.tensors[0].fill, Fill::Uniform { low: 0.0, high: 1.0 });
+    assert_eq!(recording.tensors[1].role, Role::Output);
+    assert_eq!(
+        recording.tensors[1].tolerance,
+        Tolerance::Close { rtol: 1e-5, atol: 1e-6 }
+    );
+    assert_eq!(
+        recording.work,
+        Work {
+            bytes: Some(9600),
+            flops: Some(3000)
+        }
+    );
+    let [Step::Launch(launch)] = &recording.plan.steps[..] else {
+        panic!("{:?}", recording.plan)
+    };
+    assert_eq!((launch.grid, launch.block), ([3, 1, 1], [256, 1, 1]));
+    assert_eq!(
+        launch.arguments[1],
+        Argument::Pointer {
+            buffer: BufferId::Tensor(1),
+            offset: 0
+        }
+    );
+    assert_eq!(launch.arguments[2], Argument::Value(600u64.to_le_bytes().to_vec()));
+}
+
+#[test]
+fn a_reference_computes_the_outputs_from_the_inputs() {
+    let mut memory = Memory::of("image::grayscale", params([("width", 2), ("height", 1)]));
+    memory.set_f32s("rgb", [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    memory.reference().unwrap();
+    assert_eq!(memory.f32s("gray"), [0.2126, 0.0722]);
+}
+
+#[test]
+fn an_axis_value_that_is_not_of_its_type_is_an_error() {
+    let (status, message) = record("image::grayscale", params([("width", -1), ("height", 1)])).unwrap_err();
+    assert_eq!(
+        (status, message.as_str()),
+        (Status::Failed, "axis `width`: `-1` is not a usize")
+    );
+    let (_, message) = record("image::grayscale", params([("width", 1), ("height", 1), ("depth", 1)])).unwrap_err();
+    assert_eq!(message, "`image::grayscale` has no axis `depth`");
+}
+
+#[test]
+fn benchmarks_are_listed_by_path() {
+    let paths: Vec<String> = catalog()
+        .benchmarks
+        .into_iter()
+        .map(|benchmark| benchmark.path)
+        .collect();
+    let expected = [
+        "axes::kinds",
+        "axes::nothing",
+        "image::grayscale",
+        "matrices::scaling",
+        "names::forgotten",
+        "names::record",
+        "sums::atomics",
+        "sums::tree::two-passes",
+    ];
+    assert_eq!(paths, expected);
+}
+
+#[test]
+fn a_source_that_is_embedded_twice_is_listed_once() {
+    let sources: Vec<String> = catalog().sources.into_iter().map(|source| source.name).collect();
+    assert_eq!(sources, ["kernels/image.cu", "kernels/sums.cu"]);
+}
+
+#[test]
+fn implementations_of_a_problem_share_what_it_says_and_add_their_own() {
+    let (atomics, tree) = (benchmark("sums::atomics"), benchmark("sums::tree::two-passes"));
+    assert_eq!(
+        (atomics.problem.as_str(), tree.problem.as_str()),
+        ("sums::sum", "sums::sum")
+    );
+    assert_eq!(
+        (atomics.selection, tree.selection),
+        (Selection::Default, Selection::Ignored)
+    );
+    let cuda = Requirement::Device(DeviceKind::Cuda);
+    assert_eq!(atomics.requirements, std::slice::from_ref(&cuda));
+    assert_eq!(tree.requirements, [cuda, Requirement::Capability(90)]);
+    let names: Vec<&str> = tree.axes.iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["len", "block"]);
+    let of_cpu = |benchmark: &Benchmark| {
+        let [(DeviceKind::Cpu, axes)] = &benchmark.device_axes[..] else {
+            panic!("{:?}", benchmark.device_axes)
+        };
+        axes.iter()
+            .map(|axis| (axis.name.clone(), axis.values.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of_cpu(&atomics), [("len".to_owned(), vec![AxisValue::Int(1024)])]);
+    let replaced = [
+        ("len".to_owned(), vec![AxisValue::Int(4096)]),
+        ("block".to_owned(), vec![AxisValue::Int(32)]),
+    ];
+    assert_eq!(of_cpu(&tree), replaced);
+}
+
+#[test]
+fn a_plan_names_scratch_tensors_templates_and_sources_by_position() {
+    let recording = record("sums::tree::two-passes", params([("len", 512), ("block", 64)])).unwrap();
+    let Fill::Kernel(ramp) = &recording.tensors[0].fill else {
+        panic!("{:?}", recording.tensors[0])
+    };
+    assert_eq!((ramp.source, ramp.name.as_str()), (1, "ramp"));
+    assert_eq!(recording.tensors[1].role, Role::Scratch);
+    let [Step::Launch(partial), Step::Launch(total)] = &recording.plan.steps[..] else {
+        panic!("{:?}", recording.plan)
+    };
+    assert_eq!(
+        (partial.kernel.source, partial.kernel.name.as_str()),
+        (1, "partial_sums<64>")
+    );
+    assert_eq!(partial.grid, [8, 1, 1]);
+    assert_eq!(total.arguments[2], Argument::Value(2u64.to_le_bytes().to_vec()));
+}
+
+#[test]
+fn axes_have_the_types_of_the_parameters() {
+    let values: Vec<Vec<AxisValue>> = benchmark("axes::kinds")
+        .axes
+        .into_iter()
+        .map(|axis| axis.values)
+        .collect();
+    let text = |text: &str| AxisValue::Text(text.to_owned());
+    let expected = [
+        vec![AxisValue::Int(3), AxisValue::Int(4)],
+        vec![AxisValue::Int(0), AxisValue::Int(-1), AxisValue::Int(-2)],
+        vec![AxisValue::Float(0.1), AxisValue::Float(1.0)],
+        vec![AxisValue::Float(0.5)],
+        vec![AxisValue::Int(0), AxisValue::Int(1)],
+        vec![text("rows"), text("columns")],
+    ];
+    assert_eq!(values, expected);
+    assert_eq!(benchmark("axes::kinds").selection, Selection::Ignored);
+}
+
+#[test]
+fn every_kind_of_value_reaches_the_function() {
+    let kinds = |order: &str| {
+        let values = [
+            ("len", AxisValue::Int(3)),
+            ("shift", AxisValue::Int(-1)),
+            ("scale", AxisValue::Float(0.1)),
+            ("ratio", AxisValue::Int(2)),
+            ("reverse", AxisValue::Int(1)),
+            ("order", AxisValue::Text(order.to_owned())),
+        ];
+        values.map(|(name, value)| (name.to_owned(), value)).to_vec()
+    };
+    assert_eq!(record("axes::kinds", kinds("rows")).unwrap().plan.scratch, [3]);
+    let failed = (Status::Failed, "no columns: 3 -1 0.1 2 true".to_owned());
+    assert_eq!(record("axes::kinds", kinds("columns")).unwrap_err(), failed);
+}
+
+#[test]
+fn a_benchmark_without_axes_and_tensors_is_one_empty_case() {
+    let recording = record("axes::nothing", vec![]).unwrap();
+    assert!(recording.tensors.is_empty() && recording.plan.steps.is_empty());
+    assert_eq!(recording.work, Work::default());
+}
+
+#[test]
+fn names_of_the_users_do_not_meet_those_of_the_macros() {
+    let recording = record("names::record", params([("params", 3), ("data", 2)])).unwrap();
+    assert_eq!(recording.work.bytes, Some(24));
+    assert_eq!(recording.plan.steps.len(), 1);
+    let mut memory = Memory::of("names::record", params([("params", 1), ("data", 1)]));
+    memory.bytes("outcome").fill(1);
+    memory.reference().unwrap();
+    assert_eq!(memory.u32s("outcome"), [0]);
+}
+
+#[test]
+fn an_output_that_the_reference_does_not_see_is_refused() {
+    let (status, message) = record("names::forgotten", params([("params", 1)])).unwrap_err();
+    assert_eq!(status, Status::Failed);
+    assert_eq!(
+        message,
+        "the tensor `outcome` is an output of `names::forgotten`, but no parameter of that name gives it to the reference"
+    );
+}
+
+#[test]
+fn recording_twice_gives_the_same() {
+    let once = || record("sums::tree::two-passes", params([("len", 512), ("block", 64)])).unwrap();
+    assert_eq!(once(), once());
+}
+
+#[test]
+fn a_generator_fills_its_tensors_from_the_seed_and_the_reference_reads_them() {
+    let mut memory = Memory::of("matrices::scaling", params([("rows", 8)]));
+    memory.generate(5).unwrap();
+    let order = memory.u32s("order");
+    let values: Vec<f32> = order.iter().map(|&order| order as f32).collect();
+    assert_eq!(memory.f32s("values"), values);
+    assert_eq!(memory.f32s("weights"), [2.0; 8]);
+    memory.reference().unwrap();
+    assert_eq!(
+        memory.f32s("values"),
+        values.iter().map(|value| 2.0 * value).collect::<Vec<_>>()
+    );
+
+    let mut again = Memory::of("matrices::scaling", params([("rows", 8)]));
+    again.generate(5).unwrap();
+    assert_eq!(again.u32s("order"), order);
+    again.generate(6).unwrap();
+    assert_ne!(again.u32s("order"), order);
+}
+
+#[test]
+fn an_error_of_a_reference_is_its_message() {
+    let mut memory = Memory::of("matrices::scaling", params([("rows", 8)]));
+    memory.bytes("order").fill(9);
+    assert_eq!(
+        memory.reference().unwrap_err(),
+        (Status::Failed, "the order is no permutation".to_owned())
+    );
+}
+
+#[test]
+fn a_panic_of_user_code_is_its_message_and_place() {
+    let mut memory = Memory::of("matrices::scaling", params([("rows", 13)]));
+    memory.generate(0).unwrap();
+    let (status, message) = memory.reference().unwrap_err();
+    assert_eq!(status, Status::Panicked);
+    assert!(
+        message.starts_with("13 is unlucky (at ") && message.contains("tests/abi/main.rs:"),
+        "{message}"
+    );
+
+    let mut memory = Memory::of("matrices::scaling", params([("rows", 100)]));
+    let (status, message) = memory.generate(0).unwrap_err();
+    assert!(
+        status == Status::Panicked && message.starts_with("100 rows are too many (at "),
+        "{message}"
+    );
+
+    let (status, message) = record("matrices::scaling", params([("rows", 5)])).unwrap_err();
+    assert!(
+        status == Status::Panicked && message.starts_with("attempt to divide by zero (at "),
+        "{message}"
+    );
+}
+
+#[test]
+fn memory_that_does_not_fit_its_tensor_is_refused() {
+    let mut memory = Memory::of("image::grayscale", params([("width", 2), ("height", 1)]));
+    let failed = (
+        Status::Failed,
+        "memory of tensor `rgb`: 23 bytes were lent, 24 are needed".to_owned(),
+    );
+    assert_eq!(memory.reference_with_short_memory().unwrap_err(), failed);
+}

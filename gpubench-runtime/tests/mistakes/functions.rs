@@ -1,0 +1,94 @@
+//! Functions and parameters that cannot be a benchmark's.
+#![allow(unused)]
+use gpubench::prelude::*;
+
+fn plane() -> Tensors {
+    Tensors::new().output("zeros", f32::shape(4))
+}
+
+fn clear_on_cpu(zeros: &mut [f32]) {
+    zeros.fill(0.0);
+}
+
+#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+fn launcher_missing(zeros: Out<f32>) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench]
+fn no_parameters() -> Result<()> {
+    Ok(())
+}
+
+#[gpubench]
+fn launcher_by_shared_reference(cx: &Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+fn nothing_returned(cx: &mut Launcher, zeros: Out<f32>) {
+    cx.memset(zeros, 0).unwrap();
+}
+
+#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+fn slice(cx: &mut Launcher, zeros: &mut [f32]) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+fn buffer_by_reference(cx: &mut Launcher, zeros: &Out<f32>) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+fn pointer(cx: &mut Launcher, zeros: *mut f32) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+fn pattern(cx: &mut Launcher, (zeros, _): (Out<f32>, Out<f32>)) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+fn generic<T: Element>(cx: &mut Launcher, zeros: Out<T>) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench]
+async fn asynchronous(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(reference = clear_on_cpu, exact)]
+fn inputs_missing(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(inputs = plane, exact)]
+fn reference_missing(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+fn twice(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench]
+struct NotAFunction;
+
+struct Method;
+
+impl Method {
+    #[gpubench]
+    fn method(&self, cx: &mut Launcher) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[problem(inputs = plane, exact)]
+fn problem_with_a_buffer(zeros: Out<f32>) {}
+
+fn main() {}

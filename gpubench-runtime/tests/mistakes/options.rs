@@ -1,0 +1,94 @@
+//! Options that do not exist, are repeated, contradict each other or are written wrongly.
+#![allow(unused)]
+use gpubench::prelude::*;
+
+fn plane(width: usize) -> Tensors {
+    Tensors::new().output("zeros", f32::shape(width))
+}
+
+fn clear_on_cpu(_: usize, zeros: &mut [f32]) {
+    zeros.fill(0.0);
+}
+
+#[gpubench(axis(width = [1]))]
+fn unknown(cx: &mut Launcher, width: usize) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(axes(width = [1]), exact, inputs = plane, exact)]
+fn repeated(cx: &mut Launcher, width: usize) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(axes(width = [1]), inputs = plane, r#inputs = plane)]
+fn repeated_raw(cx: &mut Launcher, width: usize) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(axes(width = [1]), inputs = plane, reference = clear_on_cpu, exact, tolerance(rtol = 1e-5))]
+fn contradictory(cx: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(axes = [1, 2])]
+fn axes_without_parentheses(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(axes(width = [1]) inputs = plane)]
+fn no_comma(cx: &mut Launcher, width: usize) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(inputs(plane))]
+fn inputs_in_parentheses(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(tolerance(relative = 1e-5))]
+fn unknown_part_of_a_tolerance(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(tolerance = 1e-5)]
+fn tolerance_as_a_number(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(requires(rocm))]
+fn unknown_requirement(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(requires(capability = 90))]
+fn capability_without_minor_number(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(requires(cpu, capability = 9.0))]
+fn impossible_requirements(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(cpu(width = [1]))]
+fn device_without_axes(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(name = "two words")]
+fn name_with_a_blank(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench("width")]
+fn not_an_option(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[problem(inputs = plane, reference = clear_on_cpu)]
+fn problem_with_a_reference(zeros: &mut [f32]) {}
+
+#[problem(ignore)]
+fn problem_that_is_ignored() {}
+
+fn main() {}

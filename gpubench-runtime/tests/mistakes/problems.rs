@@ -1,0 +1,34 @@
+//! Benchmarks that do not fit their problem, as the macro sees it.
+#![allow(unused)]
+use gpubench::prelude::*;
+
+fn plane(width: usize) -> Tensors {
+    Tensors::new().output("zeros", f32::shape(width))
+}
+
+#[problem(axes(width = [1]), inputs = plane, exact)]
+fn clear(_width: usize, zeros: &mut [f32]) {
+    zeros.fill(0.0);
+}
+
+#[gpubench(problem = clear, exact)]
+fn option_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+#[gpubench(problem = clear, cpu(axes(width = [1])))]
+fn axis_that_is_not_named(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+#[gpubench(problem = "clear")]
+fn problem_as_a_text(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+#[gpubench(problem = clear_everything)]
+fn problem_that_does_not_exist(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+// `gb_stamp`: the device's own clock in nanoseconds, read by the stream when it gets there.
+#pragma once
+
+#include "work.cuh"
+
+#if defined(__GPUBENCH_CPU__)
+extern "C" uint64_t gb_host_clock();
+#endif
+
+namespace gb {
+
+GB_INLINE uint64_t device_clock() {
+#if !defined(__GPUBENCH_CPU__)
+  uint64_t now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now)::"memory");
+  return now;
+#else
+  return gb_host_clock();
+#endif
+}
+
+}  // namespace gb
+
+extern "C" __global__ void gb_stamp(gb_stamp_args a) {
+  if (gb::share_of_thread().first == 0) *(volatile uint64_t *)a.out = gb::device_clock();
+}

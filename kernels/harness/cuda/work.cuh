@@ -1,0 +1,82 @@
+// How work is dealt out to threads, the same for every kernel.
+//
+// The unit is a run: neighbouring elements one thread handles in one go. On a GPU a run is 16 bytes, so that the threads of
+// a warp touch neighbouring memory; on the CPU device it is 4 KiB, which the host compiler turns into vector loops. Runs
+// are dealt out by global thread index, so every grid and every block is right.
+#pragma once
+
+#include "gb_harness.h"
+
+#if !defined(__GPUBENCH_CPU__)
+#define GB_RUN_BYTES 16u
+#define GB_INLINE __device__ __forceinline__
+// A function that handles one run.
+#define GB_RUN static __device__ __forceinline__
+// Loops over the terms of a formula; loops over the elements of a run, which stay loops where they become vectors.
+#define GB_UNROLL _Pragma("unroll")
+#define GB_LANES _Pragma("unroll")
+// What runs seldom need not be fast, but small.
+#define GB_RARE static __device__ __noinline__
+#define GB_ONE_BY_ONE _Pragma("unroll 1")
+// Constant trip count and a predicate: what the loop indexes stays in registers.
+#define GB_EACH(i, n, most) GB_LANES for (uint32_t i = 0; i < (most); ++i) if (i < (n))
+#else
+#define GB_RUN_BYTES 4096u
+#define GB_INLINE inline __attribute__((always_inline))
+// Where the compiler and the C library know how, the code for newer processors is chosen when the tool is loaded.
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(GB_BASELINE)
+#define GB_RUN static __attribute__((noinline, target_clones("avx2", "default")))
+#else
+#define GB_RUN static __attribute__((noinline))
+#endif
+#define GB_UNROLL _Pragma("GCC unroll 16")
+#define GB_LANES
+#define GB_RARE static __attribute__((noinline))
+#define GB_ONE_BY_ONE
+#define GB_EACH(i, n, most) for (uint32_t i = 0; i < (n); ++i)
+#endif
+
+namespace gb {
+
+// A thread's share of `count` runs: starts at `first` and goes on by `step`.
+struct Share {
+  uint64_t first;
+  uint64_t step;
+};
+
+GB_INLINE Share share_of_thread() {
+  const uint64_t threads_per_block = (uint64_t)blockDim.x * blockDim.y * blockDim.z;
+  const uint64_t blocks = (uint64_t)gridDim.x * gridDim.y * gridDim.z;
+  const uint64_t block = blockIdx.x + (uint64_t)gridDim.x * (blockIdx.y + (uint64_t)gridDim.y * blockIdx.z);
+  const uint64_t thread = threadIdx.x + (uint64_t)blockDim.x * (threadIdx.y + (uint64_t)blockDim.y * threadIdx.z);
+  return Share{block * threads_per_block + thread, blocks * threads_per_block};
+}
+
+GB_INLINE uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+GB_INLINE uint64_t pieces(uint64_t whole, uint64_t piece) { return whole / piece + (whole % piece != 0); }
+
+// The finalizer of SplitMix64 (Steele, Lea, Flood 2014, after Stafford's variant 13): a bijection on 64 bits.
+GB_INLINE uint64_t mixed(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+// The n-th number derived from a key.
+GB_INLINE uint64_t derived(uint64_t key, uint64_t n) { return mixed(mixed(key + 0x9e3779b97f4a7c15ull) + n * 0x9e3779b97f4a7c15ull); }
+
+GB_INLINE uint64_t word_at(const uint8_t *bytes) {
+#if !defined(__GPUBENCH_CPU__)
+  if (((uint64_t)bytes & 7) == 0) return *(const uint64_t *)bytes;
+  uint64_t word = 0;
+  for (int i = 0; i < 8; ++i) word |= (uint64_t)bytes[i] << (8 * i);
+  return word;
+#else
+  uint64_t word;
+  __builtin_memcpy(&word, bytes, 8);
+  return word;
+#endif
+}
+
+}  // namespace gb

@@ -1,0 +1,244 @@
+/* Arguments and results of the harness kernels, as both sides see them.
+ *
+ * Every kernel takes exactly one of the `*_args` structs by value. Addresses are device addresses in 64-bit integers, so
+ * that the layout is the same on every device. `src/bindings.rs` is generated from this file. */
+#ifndef GB_HARNESS_H
+#define GB_HARNESS_H
+
+#if defined(__CUDACC_RTC__)
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#else
+#include <stdint.h>
+#endif
+
+/** Element types, in the order of `gpubench::catalog::DType`. */
+enum gb_dtype {
+  GB_U8 = 0,
+  GB_I8 = 1,
+  GB_U16 = 2,
+  GB_I16 = 3,
+  GB_U32 = 4,
+  GB_I32 = 5,
+  GB_U64 = 6,
+  GB_I64 = 7,
+  GB_F16 = 8,
+  GB_BF16 = 9,
+  GB_F32 = 10,
+  GB_F64 = 11,
+};
+
+/** What `gb_fill` draws from. */
+enum gb_fill_kind {
+  /** [a, b); the bound is never reached, also not by rounding. Integer elements take the floor. */
+  GB_FILL_UNIFORM = 0,
+  /** Mean a, standard deviation b. Integer elements round to nearest and saturate. */
+  GB_FILL_NORMAL = 1,
+  /** low + [0, span), modulo 2^64; a span of 0 stands for 2^64. */
+  GB_FILL_INTEGERS = 2,
+  /** Every bit pattern of the element type. */
+  GB_FILL_BITS = 3,
+};
+
+/** How `gb_check` compares. */
+enum gb_check_mode {
+  /** Equal values: a NaN matches a NaN, zero matches negative zero. */
+  GB_CHECK_EXACT = 0,
+  /** Both NaN, or equal (infinities too), or finite with |got - expected| <= atol + rtol * |expected| in double. */
+  GB_CHECK_CLOSE = 1,
+};
+
+/** How `gb_flush` goes through its buffer. */
+enum gb_flush_kind {
+  /** Loads only: leaves no dirty lines behind for the kernel under test to write back. */
+  GB_FLUSH_READ = 0,
+  /** Stores. */
+  GB_FLUSH_WRITE = 1,
+};
+
+/** The index that stands for no element. */
+#define GB_NO_INDEX 0xffffffffffffffffull
+
+/** Fills a tensor with random elements. */
+struct gb_fill_args {
+  /** First element. */
+  uint64_t out;
+  /** Elements. */
+  uint64_t len;
+  /** Key of the window. */
+  uint64_t key;
+  /** Size of the range of `GB_FILL_INTEGERS`; 0 stands for 2^64. */
+  uint64_t span;
+  /** Lowest value of `GB_FILL_INTEGERS`; the bits of a `uint64_t` for `GB_U64`. */
+  int64_t low;
+  /** Lower bound or mean. */
+  double a;
+  /** Upper bound or standard deviation. */
+  double b;
+  /** Separates the tensors of a window. */
+  uint32_t tensor;
+  /** A `gb_dtype`. */
+  uint32_t dtype;
+  /** A `gb_fill_kind`. */
+  uint32_t kind;
+  /** Zero. */
+  uint32_t reserved;
+};
+
+/** Writes noise bytes. */
+struct gb_noise_args {
+  /** First byte; any alignment. */
+  uint64_t out;
+  /** Bytes. */
+  uint64_t bytes;
+  /** Key of the noise. */
+  uint64_t key;
+  /** Where in the stream of the key the first byte lies. */
+  uint64_t offset;
+};
+
+/** Compares bytes with the noise that was written there. */
+struct gb_noise_check_args {
+  /** First byte; any alignment. */
+  uint64_t ptr;
+  /** Bytes. */
+  uint64_t bytes;
+  /** Key of the noise. */
+  uint64_t key;
+  /** Where in the stream of the key the first byte lies. */
+  uint64_t offset;
+  /** `partial_count` times `gb_noise_partial`; all are written. */
+  uint64_t partials;
+  /** At least 1; at most so many threads work. */
+  uint64_t partial_count;
+};
+
+/** What one thread of `gb_noise_check` saw. */
+struct gb_noise_partial {
+  /** Bytes compared. */
+  uint64_t checked;
+  /** Bytes that differ. */
+  uint64_t different;
+  /** Lowest differing offset from `ptr`, or `GB_NO_INDEX`. */
+  uint64_t first;
+  /** Highest differing offset from `ptr`, or `GB_NO_INDEX`. */
+  uint64_t last;
+};
+
+/** Copies some 128-byte lines of a buffer. */
+struct gb_lines_args {
+  /** Start of the target buffer. */
+  uint64_t target;
+  /** Start of the source buffer. */
+  uint64_t source;
+  /** Bytes of each buffer; the last line may be short. */
+  uint64_t bytes;
+  /** Chooses the lines. */
+  uint64_t key;
+  /** Lines to copy; all when there are fewer. */
+  uint64_t lines;
+};
+
+/** Goes through a flush buffer. */
+struct gb_flush_args {
+  /** Start, aligned to 16 bytes. */
+  uint64_t ptr;
+  /** Bytes; a remainder below 16 is left out. */
+  uint64_t bytes;
+  /** Where a `uint64_t` may be written, so that the loads cannot be left out. */
+  uint64_t sink;
+  /** A `gb_flush_kind`. */
+  uint32_t kind;
+  /** Zero. */
+  uint32_t reserved;
+};
+
+/** The keys of a digest, read by the kernel when it runs. */
+struct gb_digest_keys {
+  /** Key of the digest itself. */
+  uint64_t digest;
+  /** Key of the order in which tiles are chosen and visited. */
+  uint64_t order;
+};
+
+/** Digests some or all tiles of a buffer. */
+struct gb_digest_args {
+  /** Start of the buffer. */
+  uint64_t ptr;
+  /** Bytes; the last word is padded with zeros. */
+  uint64_t bytes;
+  /** Address of `gb_digest_keys`; it need hold them only when the kernel runs. */
+  uint64_t keys;
+  /** Bytes of a tile: a positive multiple of 16. */
+  uint64_t tile_bytes;
+  /** Tiles to visit; 0 for all. */
+  uint64_t tiles;
+  /** A `uint64_t` to which the digest is added, modulo 2^64. */
+  uint64_t out;
+};
+
+/** Compares a tensor with the expected one. */
+struct gb_check_args {
+  /** First element of the tensor under test. */
+  uint64_t got;
+  /** First element of the expected tensor. */
+  uint64_t expected;
+  /** Elements. */
+  uint64_t len;
+  /** Relative tolerance. */
+  double rtol;
+  /** Absolute tolerance. */
+  double atol;
+  /** Key of the noise with which `got` was poisoned. */
+  uint64_t poison_key;
+  /** Where in that stream the first byte of `got` lies. */
+  uint64_t poison_offset;
+  /** Key of the order in which the tensor is visited. */
+  uint64_t order_key;
+  /** `partial_count` times `gb_check_partial`; all are written. */
+  uint64_t partials;
+  /** At least 1; at most so many threads work. */
+  uint64_t partial_count;
+  /** A `gb_dtype`. */
+  uint32_t dtype;
+  /** A `gb_check_mode`. */
+  uint32_t mode;
+};
+
+/** What one thread of `gb_check` saw. */
+struct gb_check_partial {
+  /** Elements compared. */
+  uint64_t checked;
+  /** Elements that satisfy the rule. */
+  uint64_t matched;
+  /** Wrong elements that still hold their poison. */
+  uint64_t unwritten;
+  /** Wrong elements that are NaN or infinite where the expected one is finite. */
+  uint64_t non_finite;
+  /** Elements whose bits equal those of the first element of the tensor. */
+  uint64_t same_as_first;
+  /** Lowest index of a wrong element, or `GB_NO_INDEX`. */
+  uint64_t first_wrong;
+  /** Index of the largest error, or `GB_NO_INDEX` when there is none. */
+  uint64_t worst;
+  /** The error at `worst`; infinite when it is no number, which counts as largest. */
+  double worst_error;
+  /** Largest |got - expected| where both are finite. */
+  double max_abs;
+  /** Largest |got - expected| / |expected| where both are finite and expected is not zero. */
+  double max_rel;
+};
+
+/** Writes the device's clock. */
+struct gb_stamp_args {
+  /** Address of a `uint64_t` for nanoseconds. */
+  uint64_t out;
+};
+
+#endif

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Makes the generated files of this package again: the bindings (bindgen) and the PTX (NVRTC). With --check nothing is written, and
+# the script fails if a file differs. Pinned tools are installed under the target directory.
+set -eu
+package=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+target=${CARGO_TARGET_DIR:-$package/../../target}
+tools=$target/harness-tools
+
+# libclang is what bindgen reads C with; its wheel comes without the compiler's own headers.
+if ! [ -e "$tools/libclang/ready" ]; then
+    python3 -m venv --clear "$tools/libclang"
+    "$tools/libclang/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: libclang==18.1.1
+    touch "$tools/libclang/ready"
+fi
+LIBCLANG_PATH=$("$tools/libclang/bin/python" -c 'import clang, os; print(os.path.join(clang.__path__[0], "native"))')
+BINDGEN_EXTRA_CLANG_ARGS="-isystem $(cc -print-file-name=include)"
+export LIBCLANG_PATH BINDGEN_EXTRA_CLANG_ARGS
+
+case ${1-} in
+"")
+    "$package/ptx/build.sh"
+    CARGO_TARGET_DIR=$tools/bindgen cargo run --quiet --locked --manifest-path "$package/bindgen/Cargo.toml"
+    ;;
+--check)
+    made=$(mktemp -d)
+    trap 'rm -rf "$made"' EXIT
+    "$package/ptx/build.sh" "$made"
+    for file in compute_75.ptx compute_90.ptx; do
+        if ! cmp -s "$package/ptx/$file" "$made/$file"; then
+            echo "error: kernels/harness/ptx/$file is not what NVRTC makes of the sources" >&2
+            echo "help: run kernels/harness/regenerate.sh" >&2
+            exit 1
+        fi
+    done
+    CARGO_TARGET_DIR=$tools/bindgen cargo run --quiet --locked --manifest-path "$package/bindgen/Cargo.toml" -- --check
+    ;;
+*)
+    echo "usage: regenerate.sh [--check]" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,48 @@
+//! The argument of each kernel, and which kernel it belongs to.
+
+pub use crate::bindings::{
+    gb_check_args as CheckArguments, gb_check_partial as CheckPartial, gb_digest_args as DigestArguments,
+    gb_digest_keys as DigestKeys, gb_fill_args as FillArguments, gb_flush_args as FlushArguments,
+    gb_lines_args as LinesArguments, gb_noise_args as NoiseArguments, gb_noise_check_args as NoiseCheckArguments,
+    gb_noise_partial as NoisePartial, gb_stamp_args as StampArguments,
+};
+
+use crate::Kernel;
+
+/// The one parameter of a kernel, passed by value.
+///
+/// # Safety
+///
+/// The type must be the struct `cuda/` declares for the kernel, and have no padding.
+pub unsafe trait Arguments: Copy {
+    /// The kernel that takes it.
+    const KERNEL: Kernel;
+
+    /// Its bytes, as they are passed to the kernel.
+    fn as_bytes(&self) -> &[u8] {
+        let first = std::ptr::from_ref(self).cast::<u8>();
+        // SAFETY: implementors have no padding, so all bytes of `self` are initialised, and they live as long as it.
+        unsafe { std::slice::from_raw_parts(first, size_of::<Self>()) }
+    }
+}
+
+macro_rules! arguments {
+    ($($type:ident: $kernel:ident, $words:literal words;)*) => {$(
+        const _: () = assert!(size_of::<$type>() == 8 * $words, "a field was added: is there padding?");
+        // SAFETY: bindgen made the type from the header that the kernel includes; its fields fill the whole words asserted above.
+        unsafe impl Arguments for $type {
+            const KERNEL: Kernel = Kernel::$kernel;
+        }
+    )*};
+}
+
+arguments! {
+    FillArguments: Fill, 9 words;
+    NoiseArguments: Noise, 4 words;
+    NoiseCheckArguments: NoiseCheck, 6 words;
+    LinesArguments: Lines, 5 words;
+    FlushArguments: Flush, 4 words;
+    DigestArguments: Digest, 6 words;
+    CheckArguments: Check, 11 words;
+    StampArguments: Stamp, 1 words;
+}

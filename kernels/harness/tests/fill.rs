@@ -1,0 +1,413 @@
+//! Inputs: `gb_fill`.
+
+mod driver;
+
+use driver::{GEOMETRIES, address_mut, launch, philox, recommended};
+use gpubench_harness::arguments::FillArguments;
+use gpubench_harness::bindings::*;
+use gpubench_harness::{Geometry, Kernel};
+use proptest::prelude::*;
+
+const SIZES: [usize; 12] = [1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8];
+
+fn filled(arguments: FillArguments, geometry: Geometry) -> Vec<u8> {
+    let bytes = arguments.len as usize * SIZES[arguments.dtype as usize];
+    let mut memory = vec![0_u64; bytes.div_ceil(8) + 1];
+    *memory.last_mut().expect("a word more") = 0x5a5a_5a5a_5a5a_5a5a;
+    let arguments = FillArguments {
+        out: address_mut(&mut memory),
+        ..arguments
+    };
+    // SAFETY: the memory holds the elements.
+    unsafe { launch(&arguments, geometry) };
+    assert_eq!(
+        *memory.last().expect("a word more"),
+        0x5a5a_5a5a_5a5a_5a5a,
+        "written behind the end"
+    );
+    memory.iter().flat_map(|word| word.to_le_bytes()).take(bytes).collect()
+}
+
+/// The elements as doubles; 64-bit integers lose low bits.
+fn values(arguments: FillArguments) -> Vec<f64> {
+    let bytes = filled(arguments, recommended(Kernel::Fill, arguments.len * 8));
+    bytes
+        .chunks_exact(SIZES[arguments.dtype as usize])
+        .map(|element| value(arguments.dtype, element))
+        .collect()
+}
+
+fn value(dtype: u32, element: &[u8]) -> f64 {
+    let mut wide = [0; 8];
+    wide[..element.len()].copy_from_slice(element);
+    let bits = u64::from_le_bytes(wide);
+    match dtype {
+        GB_U8 | GB_U16 | GB_U32 | GB_U64 => bits as f64,
+        GB_I8 => f64::from(bits as i8),
+        GB_I16 => f64::from(bits as i16),
+        GB_I32 => f64::from(bits as i32),
+        GB_I64 => bits as i64 as f64,
+        GB_F16 => half(bits as u16),
+        GB_BF16 => f64::from(f32::from_bits((bits as u32) << 16)),
+        GB_F32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
+    }
+}
+
+fn half(bits: u16) -> f64 {
+    let (exponent, mantissa) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        0 => mantissa * 2_f64.powi(-24),
+        31 if mantissa == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + mantissa) * 2_f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+fn uniform(dtype: u32, len: u64, a: f64, b: f64) -> FillArguments {
+    FillArguments {
+        len,
+        dtype,
+        kind: GB_FILL_UNIFORM,
+        a,
+        b,
+        key: 0x1234_5678_9abc_def0,
+        tensor: 3,
+        ..Default::default()
+    }
+}
+
+fn integers(dtype: u32, len: u64, low: i64, span: u64) -> FillArguments {
+    FillArguments {
+        len,
+        dtype,
+        kind: GB_FILL_INTEGERS,
+        low,
+        span,
+        key: 99,
+        tensor: 1,
+        ..Default::default()
+    }
+}
+
+#[test]
+fn the_generator_yields_the_published_answers() {
+    // Known-answer vectors of Random123 for Philox4x32-10.
+    assert_eq!(
+        philox([0; 4], [0; 2]),
+        [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
+    );
+    assert_eq!(
+        philox([!0; 4], [!0; 2]),
+        [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
+    );
+    let pi = philox(
+        [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
+        [0xa409_3822, 0x299f_31d0],
+    );
+    assert_eq!(pi, [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]);
+
+    let zero = FillArguments {
+        len: 4,
+        dtype: GB_U32,
+        kind: GB_FILL_BITS,
+        ..Default::default()
+    };
+    let words = filled(zero, GEOMETRIES[0]);
+    assert_eq!(
+        words,
+        [0x6627_e8d5_u32, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
+            .map(u32::to_le_bytes)
+            .concat()
+    );
+}
+
+#[test]
+fn bits_are_the_generators_blocks_in_order() {
+    let (key, tensor) = (0xfedc_ba98_7654_3210_u64, 17);
+    let expected: Vec<u8> = (0..1000_u32)
+        .flat_map(|block| philox([block, 0, tensor, 0], [key as u32, (key >> 32) as u32]))
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    for (dtype, size) in SIZES.iter().enumerate() {
+        let arguments = FillArguments {
+            len: (16_000 / size) as u64,
+            dtype: dtype as u32,
+            kind: GB_FILL_BITS,
+            key,
+            tensor,
+            ..Default::default()
+        };
+        assert_eq!(filled(arguments, GEOMETRIES[3]), expected, "element type {dtype}");
+    }
+}
+
+#[test]
+fn elements_do_not_depend_on_the_geometry_or_the_length() {
+    for dtype in 0..12 {
+        for kind in [GB_FILL_UNIFORM, GB_FILL_NORMAL, GB_FILL_INTEGERS, GB_FILL_BITS] {
+            for span in [100, 1 << 33] {
+                let whole = FillArguments {
+                    kind,
+                    span,
+                    ..uniform(dtype, 5000, 0.0, 50.0)
+                };
+                let expected = filled(whole, GEOMETRIES[0]);
+                for geometry in GEOMETRIES {
+                    for len in [1, 2, 511, 1024, 4097, 5000] {
+                        let part = filled(FillArguments { len, ..whole }, geometry);
+                        assert_eq!(
+                            part,
+                            expected[..part.len()],
+                            "type {dtype}, kind {kind}, {len} elements, {geometry:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_and_tensors_have_streams_of_their_own() {
+    let first = FillArguments {
+        kind: GB_FILL_BITS,
+        ..uniform(GB_U64, 4096, 0.0, 1.0)
+    };
+    let mut all: Vec<u64> = [
+        first,
+        FillArguments {
+            key: first.key + 1,
+            ..first
+        },
+        FillArguments { tensor: 4, ..first },
+    ]
+    .into_iter()
+    .flat_map(|arguments| filled(arguments, GEOMETRIES[3]))
+    .collect::<Vec<u8>>()
+    .chunks_exact(8)
+    .map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes")))
+    .collect();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 3 * 4096);
+}
+
+#[test]
+fn uniform_elements_stay_below_their_bound() {
+    // Bounds next to which rounding to the element type would reach them.
+    let bounds = [
+        (0.0, 1.0),
+        (-1.0, 1.0),
+        (0.0, 0.1),
+        (-1e-3, 0.0),
+        (1000.0, 1000.5),
+        (0.999, 1.0001),
+        (-65504.0, 65504.0),
+        (1e-7, 2e-7),
+    ];
+    for dtype in [GB_F16, GB_BF16, GB_F32, GB_F64] {
+        for (a, b) in bounds {
+            for value in values(uniform(dtype, 100_000, a, b)) {
+                assert!(value < b, "type {dtype}: {value} is not below {b}");
+                assert!(value >= a, "type {dtype}: {value} is below {a}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn uniform_elements_are_between_any_bounds(a in -1e4..1e4_f64, width in 1e2..1e4_f64, dtype in GB_F16..=GB_F64, key: u64) {
+        let b = a + width;
+        for value in values(FillArguments { key, ..uniform(dtype, 3000, a, b) }) {
+            prop_assert!(a <= value && value < b, "{value} is not in [{a}, {b})");
+        }
+    }
+
+    #[test]
+    fn integers_are_in_their_range(low in -100_000_i64..100_000, span in 1_u64..200_000, key: u64, dtype in prop::sample::select(vec![GB_I32, GB_I64, GB_F64])) {
+        for value in values(FillArguments { key, ..integers(dtype, 3000, low, span) }) {
+            prop_assert!(low as f64 <= value && value < (low + span as i64) as f64);
+            prop_assert_eq!(value, value.trunc());
+        }
+    }
+
+    #[test]
+    fn integers_rounded_to_a_short_type_stay_in_their_range(low in -1000_i64..1000, span in 300_u64..30_000, dtype in GB_F16..=GB_F32) {
+        for value in values(integers(dtype, 3000, low, span)) {
+            prop_assert!(low as f64 <= value && value < (low + span as i64) as f64, "{value} for {low} + {span}");
+        }
+    }
+}
+
+#[test]
+fn wide_integers_are_scaled_by_all_64_bits() {
+    let (low, span) = (-(1_i64 << 40), 3 * (1_u64 << 45) + 7);
+    let arguments = integers(GB_I64, 2000, low, span);
+    let got = filled(arguments, GEOMETRIES[1]);
+    for (i, element) in got.chunks_exact(8).enumerate() {
+        let words = philox([(i / 2) as u32, 0, 1, 0], [99, 0]);
+        let draw = u64::from(words[i % 2 * 2]) | u64::from(words[i % 2 * 2 + 1]) << 32;
+        let offset = ((u128::from(draw) * u128::from(span)) >> 64) as i64;
+        assert_eq!(i64::from_le_bytes(element.try_into().expect("8 bytes")), low + offset);
+    }
+}
+
+#[test]
+fn every_small_integer_comes_up_about_equally_often() {
+    let mut counts = [0_u32; 10];
+    for value in values(integers(GB_I8, 400_000, -5, 10)) {
+        counts[(value + 5.0) as usize] += 1;
+    }
+    // Six standard deviations of a binomial distribution; the key is fixed.
+    assert!(counts.iter().all(|&count| count.abs_diff(40_000) < 1150), "{counts:?}");
+}
+
+#[test]
+fn all_values_of_an_integer_type_can_be_asked_for() {
+    for (dtype, low, span) in [
+        (GB_U8, 0, 256),
+        (GB_I8, -128, 256),
+        (GB_U16, 0, 65536),
+        (GB_I16, -32768, 65536),
+    ] {
+        let mut seen: Vec<f64> = values(integers(dtype, 1_500_000, low, span));
+        seen.sort_by(f64::total_cmp);
+        seen.dedup();
+        assert_eq!(seen.len() as u64, span, "type {dtype}");
+        assert_eq!(seen[0], low as f64);
+    }
+    let largest = values(integers(GB_U64, 1000, 0, 0)).into_iter().fold(0.0, f64::max);
+    assert!(largest > 1.8e19);
+}
+
+#[test]
+fn uniform_elements_have_the_moments_of_the_distribution() {
+    for dtype in [GB_F16, GB_BF16, GB_F32, GB_F64] {
+        let values = values(uniform(dtype, 400_000, -1.0, 3.0));
+        let mean = values.iter().sum::<f64>() / 4e5;
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 4e5;
+        // bfloat16 has 2^-8 of relative precision, which moves the clamped mean.
+        assert!((mean - 1.0).abs() < 0.01, "type {dtype}: mean {mean}");
+        assert!(
+            (variance - 16.0 / 12.0).abs() < 0.01,
+            "type {dtype}: variance {variance}"
+        );
+    }
+}
+
+#[test]
+fn normal_elements_have_the_moments_and_the_tails_of_the_distribution() {
+    for dtype in [GB_F16, GB_BF16, GB_F32, GB_F64] {
+        let arguments = FillArguments {
+            kind: GB_FILL_NORMAL,
+            ..uniform(dtype, 400_000, 2.0, 3.0)
+        };
+        let z: Vec<f64> = values(arguments).iter().map(|value| (value - 2.0) / 3.0).collect();
+        let moment = |power: i32| z.iter().map(|z| z.powi(power)).sum::<f64>() / 4e5;
+        assert!(moment(1).abs() < 0.01, "type {dtype}: mean {}", moment(1));
+        assert!((moment(2) - 1.0).abs() < 0.01, "type {dtype}: variance {}", moment(2));
+        assert!(moment(3).abs() < 0.03, "type {dtype}: skewness {}", moment(3));
+        assert!((moment(4) - 3.0).abs() < 0.1, "type {dtype}: kurtosis {}", moment(4));
+        let beyond = |limit: f64| z.iter().filter(|z| z.abs() > limit).count() as f64 / 4e5;
+        // 2 * (1 - Phi(x)) for 1 and 3.
+        assert!((beyond(1.0) - 0.3173).abs() < 0.01, "type {dtype}: {}", beyond(1.0));
+        assert!((beyond(3.0) - 0.0027).abs() < 0.0006, "type {dtype}: {}", beyond(3.0));
+        assert!(z.iter().all(|z| z.is_finite() && z.abs() < 9.0));
+    }
+}
+
+#[test]
+fn neighbouring_normal_elements_are_uncorrelated() {
+    for dtype in [GB_F32, GB_F64] {
+        let z = values(FillArguments {
+            kind: GB_FILL_NORMAL,
+            ..uniform(dtype, 400_000, 0.0, 1.0)
+        });
+        for lag in 1..=4 {
+            let correlation = z.windows(lag + 1).map(|pair| pair[0] * pair[lag]).sum::<f64>() / 4e5;
+            assert!(correlation.abs() < 0.01, "type {dtype}, lag {lag}: {correlation}");
+        }
+    }
+}
+
+#[test]
+fn normal_elements_follow_the_formula() {
+    let (key, tensor) = (0x1234_5678_9abc_def0_u64, 3);
+    let got = values(FillArguments {
+        kind: GB_FILL_NORMAL,
+        ..uniform(GB_F64, 2000, 0.0, 1.0)
+    });
+    for (pair, got) in got.chunks_exact(2).enumerate() {
+        let words = philox([pair as u32, 0, tensor, 0], [key as u32, (key >> 32) as u32]);
+        let wide = |i: usize| u64::from(words[i]) | u64::from(words[i + 1]) << 32;
+        let radius = (-2.0 * ((wide(0) >> 12) as f64 * 2_f64.powi(-52) + 2_f64.powi(-53)).ln()).sqrt();
+        // The quadrant is in the top two bits, the place in it counts from its middle.
+        let place = (wide(2) << 2 >> 12) as f64 * 2_f64.powi(-52) - 0.5;
+        let angle = std::f64::consts::FRAC_PI_2 * (place + (wide(2) >> 62) as f64);
+        assert!(
+            (got[0] - radius * angle.cos()).abs() < 1e-14,
+            "{} {}",
+            got[0],
+            radius * angle.cos()
+        );
+        assert!(
+            (got[1] - radius * angle.sin()).abs() < 1e-14,
+            "{} {}",
+            got[1],
+            radius * angle.sin()
+        );
+    }
+}
+
+#[test]
+fn what_does_not_fit_the_type_is_held_at_its_ends() {
+    for (dtype, low, high) in [
+        (GB_U8, 0.0, 255.0),
+        (GB_I8, -128.0, 127.0),
+        (GB_I16, -32768.0, 32767.0),
+        (GB_U32, 0.0, 4_294_967_295.0),
+    ] {
+        let values = values(FillArguments {
+            kind: GB_FILL_NORMAL,
+            ..uniform(dtype, 10_000, 0.0, 1e12)
+        });
+        assert!(values.contains(&low) && values.contains(&high), "type {dtype}");
+        assert!(
+            values.iter().all(|&value| low <= value && value <= high),
+            "type {dtype}"
+        );
+    }
+    let halves = values(FillArguments {
+        kind: GB_FILL_NORMAL,
+        ..uniform(GB_F16, 10_000, 0.0, 1e6)
+    });
+    assert!(halves.iter().all(|half| half.abs() <= 65504.0));
+}
+
+#[test]
+fn uniform_integers_take_the_floor() {
+    let mut counts = std::collections::BTreeMap::new();
+    for value in values(uniform(GB_I32, 100_000, -1.5, 2.0)) {
+        *counts.entry(value as i64).or_insert(0) += 1;
+    }
+    assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [-1, 0, 1], "{counts:?}");
+}
+
+#[test]
+fn an_unknown_type_or_distribution_leaves_the_memory_alone() {
+    for (dtype, kind) in [(12, GB_FILL_BITS), (GB_F32, 4)] {
+        let mut memory = [7_u64; 16];
+        let arguments = FillArguments {
+            out: address_mut(&mut memory),
+            kind,
+            dtype,
+            ..uniform(0, 16, 0.0, 1.0)
+        };
+        // SAFETY: the memory holds 16 elements of any type.
+        unsafe { launch(&arguments, GEOMETRIES[0]) };
+        assert_eq!(memory, [7; 16]);
+    }
+}

@@ -1,0 +1,55 @@
+//! Generated files name the checksum of what they were made from, so that a forgotten regeneration shows without the tools that
+//! `regenerate.sh --check` installs to compare every byte.
+
+#[path = "drift/checksum.rs"]
+mod checksum;
+
+use std::path::Path;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn assert_made_from(file: &str, prefix: &str, paths: &[&str]) {
+    let text = std::fs::read_to_string(root().join(file)).expect("the generated file is in the package");
+    let named = text
+        .lines()
+        .find_map(|line| line.strip_prefix(prefix))
+        .expect("it names a checksum");
+    assert_eq!(
+        named,
+        checksum::of_files(root(), paths),
+        "`{file}` is stale: run `kernels/harness/regenerate.sh`"
+    );
+}
+
+#[test]
+fn the_bindings_are_those_of_the_header() {
+    assert_made_from("src/bindings.rs", "// header: ", &["include/gb_harness.h"]);
+}
+
+#[test]
+fn the_ptx_is_that_of_the_sources() {
+    let sources = checksum::ptx_sources(root());
+    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    for file in ["ptx/compute_75.ptx", "ptx/compute_90.ptx"] {
+        assert_made_from(file, "// sources: ", &sources);
+    }
+}
+
+#[test]
+fn the_ptx_has_every_kernel_for_its_capability() {
+    for (ptx, target) in [
+        (gpubench_harness::PTX_COMPUTE_75, "sm_75"),
+        (gpubench_harness::PTX_COMPUTE_90, "sm_90"),
+    ] {
+        assert!(ptx.lines().any(|line| line == format!(".target {target}")), "{target}");
+        for kernel in gpubench_harness::Kernel::ALL {
+            assert!(
+                ptx.contains(&format!(".visible .entry {}(", kernel.name())),
+                "{} in {target}",
+                kernel.name()
+            );
+        }
+    }
+}
