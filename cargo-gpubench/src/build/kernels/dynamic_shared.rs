@@ -5,8 +5,7 @@
 
 use std::fmt::Write as _;
 
-/// Bytes of dynamic shared memory a block can have: what compute capability 9.0 allows after opting in.
-pub(super) const DYNAMIC_SHARED_BYTES: usize = 227 * 1024;
+use crate::device::cpu::executor::MAX_DYNAMIC_SHARED as DYNAMIC_SHARED_BYTES;
 
 const SECTION_HEADER_BYTES: usize = 64;
 const SYMBOL_BYTES: usize = 24;

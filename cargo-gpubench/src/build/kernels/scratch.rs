@@ -73,15 +73,16 @@ impl Scratch {
 /// The generated translation unit: prelude, source, exports.
 fn unit(source: &Source, names: &[String]) -> String {
     let main = source.files.first().map_or("", |file| file.path.as_str());
-    let mut text = format!("#include \"gpubench/cuda.h\"\n#include \"{main}\"\n");
-    for (number, name) in names.iter().enumerate() {
-        text += &format!(
+    let prelude = format!("#include \"gpubench/cuda.h\"\n#include \"{main}\"\n");
+    let export = |(number, name): (usize, &String)| {
+        format!(
             "#line 1 \"kernel `{}`\"\nGB_EXPORT_AS(n{number}, {name:?}, {name})\n",
             name.escape_default()
-        );
-    }
+        )
+    };
+    let exports: String = names.iter().enumerate().map(export).collect();
     let descriptors: Vec<String> = (0..names.len()).map(|number| format!("&gb_kernel_n{number}")).collect();
-    text + &format!("GB_MODULE({})\n", descriptors.join(", "))
+    format!("{prelude}{exports}GB_MODULE({})\n", descriptors.join(", "))
 }
 
 /// How many directories above its start a path reaches at most.

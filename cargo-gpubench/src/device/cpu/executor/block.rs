@@ -3,29 +3,20 @@
 //! All of a block's threads begin in a loop on the first coroutine. A thread that waits keeps the coroutine it is on, and the loop goes on
 //! with the next thread on another one. Coroutines outlive the block: when its threads have returned, they begin those of the next block.
 
-use std::cell::Cell;
 use std::ffi::c_void;
 use std::io;
 use std::ops::Range;
 use std::ptr;
 use std::thread::{self, ThreadId};
 
-use corosensei::trap::CoroutineTrapHandler;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
-
-use super::abi::{Callbacks, Request, Shape, Threads, range, stop, vote, wait};
+use super::abi::{Request, Shape, Threads, vote, wait};
+use super::exchange::{Exchange, Paused, Slot};
 use super::fault::{FaultKind, KernelFault};
 use super::kernel::Kernel;
 use super::launch::{LaunchShape, ScheduleSeed};
-use super::signals::{self, Trap};
+use super::signals;
 use super::stack::GuardedStack;
 use super::warp::{LANES, Lane, Settlement, settle};
-
-/// What kernels call back.
-pub(super) static CALLBACKS: Callbacks = Callbacks {
-    wait: enter_wait,
-    stop: stop_launch,
-};
 
 /// A launch as every thread of a pool needs it.
 #[derive(Clone, Copy)]
@@ -40,155 +31,17 @@ pub(super) struct Job {
 // SAFETY: the pool keeps the arguments alive until every thread has left the job.
 unsafe impl Send for Job {}
 
-/// A coroutine that runs threads of blocks, and what the thread that waits on it asked for.
-struct Slot {
-    coroutine: Coroutine<(), (), (), GuardedStack>,
-    trap_handler: CoroutineTrapHandler<()>,
-    guard: Range<usize>,
-    yielder: Cell<*const Yielder<(), ()>>,
-    /// What the thread waits for; null if none does.
-    request: Cell<*const Request>,
-    answer: Cell<u64>,
-    /// Whether the coroutine is parked inside the kernel that ran last, ready for threads of the next block.
-    in_kernel: Cell<bool>,
-}
-
-/// What the scheduler, the running coroutine and the signal handler tell each other; all three reach it through a raw pointer.
-pub(super) struct Exchange {
-    current: Cell<*mut Slot>,
-    entry: Cell<Threads>,
-    first: Cell<u32>,
-    end: Cell<u32>,
-    /// Threads at the block barrier.
-    arrived: Cell<u32>,
-    /// Line of the barrier the first of them met, and what it answers.
-    barrier: Cell<(u32, u32)>,
-    /// Whether another met a different one.
-    mismatched: Cell<bool>,
-    /// Threads whose predicate holds.
-    votes: Cell<u32>,
-    /// Threads that wait for lanes of their warp.
-    in_warps: Cell<u32>,
-    stopped: Cell<Option<(FaultKind, u32)>>,
-    trap: Cell<Option<Trap>>,
-}
-
-impl Exchange {
-    /// Trap handler and guard of the running coroutine.
-    ///
-    /// # Safety
-    /// Called on the thread that owns the exchange.
-    pub(super) unsafe fn running(&self) -> Option<(CoroutineTrapHandler<()>, &Range<usize>)> {
-        let slot = self.current.get();
-        // SAFETY: a slot is current only while it exists.
-        (!slot.is_null()).then(|| unsafe { ((*slot).trap_handler, &(*slot).guard) })
-    }
-
-    #[inline]
-    fn arrive_at_barrier(&self, request: &Request) {
-        let place = (request.line, request.arg);
-        if self.arrived.get() == 0 {
-            self.barrier.set(place);
-        } else if self.barrier.get() != place {
-            self.mismatched.set(true);
-        }
-        self.arrived.set(self.arrived.get() + 1);
-        self.votes.set(self.votes.get() + request.value as u32);
-    }
-
-    /// Leaves the reason why the running coroutine was ended.
-    pub(super) fn leave(&self, trap: Trap) {
-        self.trap.set(Some(trap));
-    }
-}
-
-extern "C" fn no_entry(_first: u32, _end: u32) {}
-
-/// `gb_callbacks.wait` where it is jumped to: goes back by a jump as well.
-#[cfg(target_arch = "x86_64")]
-unsafe extern "C" fn enter_wait(worker: *mut c_void, request: *const Request) -> ! {
-    // SAFETY: the shim hands over what `wait` asks for.
-    let answer = unsafe { wait_for_others(worker.cast(), request) };
-    // SAFETY: the shim's frame is intact and expects to go on at this place, with these registers and no others.
-    unsafe {
-        std::arch::asm!(
-            "mov rsp, [rcx + {stack}]",
-            "mov rbp, [rcx + {frame}]",
-            "jmp [rcx + {place}]",
-            stack = const std::mem::offset_of!(Request, stack),
-            frame = const std::mem::offset_of!(Request, frame),
-            place = const std::mem::offset_of!(Request, place),
-            in("rcx") request,
-            in("rax") answer,
-            options(noreturn),
-        )
-    }
-}
-
-/// `gb_callbacks.wait` where it is called.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe extern "C" fn enter_wait(worker: *mut c_void, request: *const Request) -> u64 {
-    // SAFETY: the shim hands over what `wait` asks for.
-    unsafe { wait_for_others(worker.cast(), request) }
-}
-
-/// Notes what the running thread asks for and lets others run until it is answered.
-///
-/// # Safety
-/// `exchange` is the one that `BlockRunner::begin` gave to the kernel, and `request` lives as long as its thread waits.
-#[inline(always)]
-unsafe fn wait_for_others(exchange: *const Exchange, request: *const Request) -> u64 {
-    // SAFETY: the current slot is the one this coroutine runs on, and its yielder lives as long as its coroutine.
-    unsafe {
-        let slot = (*exchange).current.get();
-        match (*request).kind {
-            wait::BARRIER => {
-                (*slot).request.set(request);
-                (*exchange).arrive_at_barrier(&*request);
-            }
-            wait::PARK => {
-                (*slot).request.set(ptr::null());
-                (*slot).in_kernel.set(true);
-            }
-            _ => {
-                (*slot).request.set(request);
-                (*exchange).in_warps.set((*exchange).in_warps.get() + 1);
-            }
-        }
-        (*(*slot).yielder.get()).suspend(());
-        (*slot).answer.get()
-    }
-}
-
-/// `gb_callbacks.stop`: never returns to the kernel, whose coroutine is abandoned.
-unsafe extern "C" fn stop_launch(worker: *mut c_void, kind: u32, line: u32, thread: u32) {
-    let exchange = worker.cast::<Exchange>();
-    let kind = match kind {
-        stop::ASSERT => FaultKind::Assert { line },
-        stop::TRAP => FaultKind::Trap { line },
-        _ => FaultKind::IllegalInstruction,
-    };
-    // SAFETY: as in `wait_for_others`.
-    unsafe {
-        (*exchange).stopped.set(Some((kind, thread)));
-        loop {
-            (*(*(*exchange).current.get()).yielder.get()).suspend(());
-        }
-    }
-}
-
-/// Where a resumed coroutine stopped.
-enum Paused {
-    /// Its thread waits.
-    Waiting,
-    /// Its threads have returned.
-    Parked,
-}
-
 /// Why a block ended early; `thread` is linear, and exact if it is there.
 struct Broken {
     kind: FaultKind,
     thread: Option<u32>,
+}
+
+/// Whether a thread waits for others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    Yes,
+    No,
 }
 
 /// Which form of a kernel runs.
@@ -225,21 +78,8 @@ unsafe impl Send for BlockRunner {}
 
 impl BlockRunner {
     pub(super) fn new() -> BlockRunner {
-        let exchange = Exchange {
-            current: Cell::new(ptr::null_mut()),
-            entry: Cell::new(no_entry),
-            first: Cell::new(0),
-            end: Cell::new(0),
-            arrived: Cell::new(0),
-            barrier: Cell::new((0, 0)),
-            mismatched: Cell::new(false),
-            votes: Cell::new(0),
-            in_warps: Cell::new(0),
-            stopped: Cell::new(None),
-            trap: Cell::new(None),
-        };
         BlockRunner {
-            exchange: Box::new(exchange),
+            exchange: Box::new(Exchange::new()),
             slots: Vec::new(),
             slot_of: Vec::new(),
             order: None,
@@ -282,7 +122,7 @@ impl BlockRunner {
                     // SAFETY: as above.
                     unsafe { (*slot).answer.set(0) };
                     // It only returns: nothing of the kernel runs that could fail.
-                    let _ = self.resume(slot);
+                    let _ = self.go_on(slot);
                 }
             }
         }
@@ -341,17 +181,7 @@ impl BlockRunner {
     }
 
     fn run_block(&mut self, job: &Job, form: Form) -> Result<(), Broken> {
-        let descriptor = job.kernel.descriptor();
-        let entry = if form == Form::Fast {
-            descriptor.fast
-        } else {
-            descriptor.precise
-        };
-        self.exchange.entry.set(entry);
-        self.exchange.arrived.set(0);
-        self.exchange.mismatched.set(false);
-        self.exchange.votes.set(0);
-        self.exchange.in_warps.set(0);
+        self.exchange.reset(form.entry(job));
         let threads = job.shape.threads();
         let outcome = self
             .start_threads(threads)
@@ -394,12 +224,12 @@ impl BlockRunner {
         while next < threads {
             let slot = self.slot(used)?;
             match self.start(slot, next, threads)? {
-                Paused::Parked if used == 0 => return Ok(false),
-                Paused::Parked => {
+                Waits::No if used == 0 => return Ok(false),
+                Waits::No => {
                     self.slot_of[next as usize..].fill(ptr::null_mut());
                     break;
                 }
-                Paused::Waiting => {
+                Waits::Yes => {
                     // SAFETY: the request of a waiting thread lives on its coroutine's stack.
                     let thread = unsafe { (*(*slot).request.get()).thread };
                     self.slot_of[next as usize..thread as usize].fill(ptr::null_mut());
@@ -416,7 +246,7 @@ impl BlockRunner {
         let mut used = 0;
         for &thread in order {
             let slot = self.slot(used)?;
-            let waits = matches!(self.start(slot, thread, thread + 1)?, Paused::Waiting);
+            let waits = self.start(slot, thread, thread + 1)? == Waits::Yes;
             self.slot_of[thread as usize] = if waits { slot } else { ptr::null_mut() };
             used += usize::from(waits);
         }
@@ -456,7 +286,7 @@ impl BlockRunner {
         self.exchange.votes.set(0);
         for step in 0..threads as usize {
             let thread = self.order.as_ref().map_or(step, |order| order[step] as usize);
-            self.resume(self.slot_of[thread])?;
+            self.go_on(self.slot_of[thread])?;
         }
         Ok(())
     }
@@ -535,7 +365,7 @@ impl BlockRunner {
                 let slot = self.slot_of[first + lane];
                 // SAFETY: a lane that waits has a slot.
                 unsafe { (*slot).answer.set(answer) };
-                self.resume(slot)?;
+                self.go_on(slot)?;
             }
         }
         Ok(())
@@ -578,58 +408,56 @@ impl BlockRunner {
         Broken { kind, thread: None }
     }
 
-    /// Has a coroutine that is free run threads `first..end`.
+    /// Has a coroutine that is free run threads `first..end`; whether the last of them waits.
     #[inline]
-    fn start(&self, slot: *mut Slot, first: u32, end: u32) -> Result<Paused, Broken> {
-        self.exchange.first.set(first);
-        self.exchange.end.set(end);
-        // SAFETY: slots live as long as the runner.
-        unsafe { (*slot).answer.set(range(first, end)) };
-        self.resume(slot)
+    fn start(&self, slot: *mut Slot, first: u32, end: u32) -> Result<Waits, Broken> {
+        // SAFETY: slots live as long as the runner, and no other coroutine of it runs.
+        match unsafe { self.exchange.start(slot, first, end) } {
+            Paused::Waiting => Ok(Waits::Yes),
+            Paused::Parked => Ok(Waits::No),
+            Paused::Ended => Err(self.broken()),
+        }
     }
 
-    /// Switches to a coroutine until its thread waits or its threads have returned.
+    /// Lets a thread that was answered go on.
     #[inline]
-    fn resume(&self, slot: *mut Slot) -> Result<Paused, Broken> {
-        self.exchange.current.set(slot);
-        // SAFETY: slots live as long as the runner; while a coroutine runs, its fields are reached through cells alone.
-        unsafe {
-            (*slot).request.set(ptr::null());
-            match (*slot).coroutine.resume(()) {
-                CoroutineResult::Yield(()) if !(*slot).request.get().is_null() => Ok(Paused::Waiting),
-                CoroutineResult::Yield(()) => match self.exchange.stopped.take() {
-                    None => Ok(Paused::Parked),
-                    Some((kind, thread)) => Err(Broken {
-                        kind,
-                        thread: Some(thread),
-                    }),
-                },
-                CoroutineResult::Return(()) => Err(Broken {
-                    kind: FaultKind::IllegalInstruction,
-                    thread: None,
-                }),
-            }
+    fn go_on(&self, slot: *mut Slot) -> Result<(), Broken> {
+        // SAFETY: slots live as long as the runner, and no other coroutine of it runs.
+        match unsafe { self.exchange.resume(slot) } {
+            Paused::Ended => Err(self.broken()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Why the coroutine that ran last has ended; a trap's thread is found later.
+    #[cold]
+    fn broken(&self) -> Broken {
+        match self.exchange.stopped.take() {
+            Some((kind, thread)) => Broken {
+                kind,
+                thread: Some(thread),
+            },
+            None => Broken {
+                kind: FaultKind::IllegalInstruction,
+                thread: None,
+            },
         }
     }
 
     fn slot(&mut self, number: usize) -> Result<*mut Slot, Broken> {
         if number == self.slots.len() {
             let stack = GuardedStack::new(number).map_err(Broken::without_stack)?;
-            self.slots
-                .push(Box::into_raw(Box::new(Slot::new(stack, &self.exchange))));
+            self.slots.push(Slot::allocate(stack, &self.exchange));
         }
         Ok(self.slots[number])
     }
 
     /// Gives every coroutine that is inside a kernel a new start; the kernel's frames are dropped as they are.
     fn abandon_coroutines(&mut self) {
-        self.exchange.current.set(ptr::null_mut());
+        self.exchange.forget_current();
         for &slot in &self.slots {
             // SAFETY: the slot was made by `slot`, and nothing else refers to it now.
-            let mut slot = unsafe { Box::from_raw(slot) };
-            // SAFETY: kernels own nothing that is dropped, and no reference to their frames remains.
-            unsafe { slot.coroutine.force_reset() };
-            drop(slot);
+            unsafe { Slot::discard(slot) };
         }
         self.slots.clear();
         self.slot_of.fill(ptr::null_mut());
@@ -639,34 +467,6 @@ impl BlockRunner {
 impl Drop for BlockRunner {
     fn drop(&mut self) {
         self.abandon_coroutines();
-    }
-}
-
-impl Slot {
-    fn new(stack: GuardedStack, exchange: &Exchange) -> Slot {
-        let guard = stack.guard();
-        let exchange = ptr::from_ref(exchange);
-        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-            loop {
-                // SAFETY: the exchange outlives the coroutine; the entry is of the kernel that the unit was prepared for.
-                unsafe {
-                    (*(*exchange).current.get()).yielder.set(yielder);
-                    ((*exchange).entry.get())((*exchange).first.get(), (*exchange).end.get());
-                    (*(*exchange).current.get()).request.set(ptr::null());
-                    (*(*exchange).current.get()).in_kernel.set(false);
-                }
-                yielder.suspend(());
-            }
-        });
-        Slot {
-            trap_handler: coroutine.trap_handler(),
-            guard,
-            coroutine,
-            yielder: Cell::new(ptr::null()),
-            request: Cell::new(ptr::null()),
-            answer: Cell::new(0),
-            in_kernel: Cell::new(false),
-        }
     }
 }
 

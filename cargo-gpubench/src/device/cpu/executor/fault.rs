@@ -67,7 +67,8 @@ pub enum FaultKind {
         /// Line of the assertion.
         line: u32,
     },
-    /// The launch itself is impossible: a zero extent, more than 1024 threads, or another number of arguments than the kernel has.
+    /// The launch itself is impossible: a zero extent, more than 1024 threads or 227 KiB of dynamic shared memory, or
+    /// another number of arguments than the kernel has.
     InvalidLaunch,
     /// The system has no memory or mappings left for the stacks of the block's threads.
     OutOfStacks,

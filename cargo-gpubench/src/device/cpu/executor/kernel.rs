@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
 use super::abi::{ABI, Descriptor, ModuleTable};
-use super::block::CALLBACKS;
+use super::exchange::CALLBACKS;
 
 /// A kernel that can be launched. Its code is never unloaded.
 #[derive(Clone, Copy)]

@@ -3,6 +3,10 @@
 /// Most threads of a block, as on every GPU.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
+/// Most dynamic shared memory of a block in bytes: what compute capability 9.0 allows after opting in. The kernel compiler gives a library
+/// that uses dynamic shared memory so much of it.
+pub const MAX_DYNAMIC_SHARED: u32 = 227 * 1024;
+
 /// Extents of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchShape {
@@ -10,7 +14,7 @@ pub struct LaunchShape {
     pub grid: [u32; 3],
     /// Threads of a block along x, y and z; none zero, at most [`MAX_THREADS_PER_BLOCK`] together.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block in bytes.
+    /// Dynamic shared memory of a block in bytes, at most [`MAX_DYNAMIC_SHARED`].
     pub dynamic_shared: u32,
 }
 
@@ -36,7 +40,9 @@ impl LaunchShape {
             .iter()
             .map(|&extent| u64::from(extent))
             .try_fold(1u64, u64::checked_mul);
-        threads.is_some_and(|n| (1..=u64::from(MAX_THREADS_PER_BLOCK)).contains(&n)) && blocks.is_some_and(|n| n > 0)
+        threads.is_some_and(|n| (1..=u64::from(MAX_THREADS_PER_BLOCK)).contains(&n))
+            && blocks.is_some_and(|n| n > 0)
+            && self.dynamic_shared <= MAX_DYNAMIC_SHARED
     }
 
     /// Whether `blockIdx.x * blockDim.x + threadIdx.x` stays below 2^31, which the fast form of a kernel assumes.

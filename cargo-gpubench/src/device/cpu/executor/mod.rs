@@ -6,6 +6,7 @@
 
 mod abi;
 mod block;
+mod exchange;
 mod fault;
 mod kernel;
 mod launch;
@@ -18,6 +19,6 @@ mod warp;
 
 pub use fault::{Access, FAULT_WORDS, FaultKind, KernelFault};
 pub use kernel::{Kernel, LoadError, Module};
-pub use launch::{LaunchShape, MAX_THREADS_PER_BLOCK, ScheduleSeed};
+pub use launch::{LaunchShape, MAX_DYNAMIC_SHARED, MAX_THREADS_PER_BLOCK, ScheduleSeed};
 pub use pool::Pool;
 pub use signals::install_fault_handlers;

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Once;
 
-use super::block::Exchange;
+use super::exchange::Exchange;
 use super::fault::{Access, FaultKind};
 
 /// Signals a kernel can raise.

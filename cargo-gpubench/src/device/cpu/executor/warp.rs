@@ -17,6 +17,8 @@ pub(super) enum Lane {
 }
 
 /// What happens next in a warp of which no lane can run.
+// Short-lived and on the stack: a box would cost more than its size.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Settlement {
     /// No lane waits for its warp.

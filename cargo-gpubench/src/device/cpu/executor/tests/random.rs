@@ -53,7 +53,7 @@ enum Warps {
 
 impl Warps {
     fn holds(self, thread: usize) -> bool {
-        matches!(self, Warps::All) || thread / 32 % 2 == 0
+        matches!(self, Warps::All) || (thread / 32).is_multiple_of(2)
     }
 }
 
@@ -188,7 +188,7 @@ impl Step {
             }
             Step::PartialShuffle { lanes, xor } => {
                 for (t, v) in v.iter_mut().enumerate().filter(|(t, _)| lanes >> (t % 32) & 1 == 1) {
-                    let source = t % 32 ^ *xor as usize;
+                    let source = (t % 32) ^ *xor as usize;
                     let source = if lanes >> source & 1 == 1 { source } else { t % 32 };
                     *v = v.wrapping_add(of_lane(source, t).wrapping_mul(5));
                 }
