@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
-use super::cases::Case;
+use super::cases::{Case, Naming};
 use super::kernels::Modules;
 use super::options::{Color, ExportFormat, MessageFormat, RunOptions, Verbosity};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Device, Environment, JsonReporter, MarkdownReporter,
-    Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished, RunStarted,
-    SchemaVersion, TerminalOptions, TerminalReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter,
+    MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
+    RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
@@ -20,6 +20,7 @@ use crate::window::Seeds;
 pub(super) struct Reporting {
     reporters: Reporters,
     run_id: String,
+    naming: Naming,
     began: Instant,
     cases: u64,
     passed: u64,
@@ -35,7 +36,7 @@ impl Reporting {
     ///
     /// # Errors
     /// When a file cannot be created.
-    pub(super) fn new(options: &RunOptions) -> Result<Reporting, ExpectedError> {
+    pub(super) fn new(options: &RunOptions, naming: Naming) -> Result<Reporting, ExpectedError> {
         let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
             MessageFormat::Human => Box::new(TerminalReporter::new(Output::stdout(), terminal_options(options))),
             MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
@@ -52,6 +53,7 @@ impl Reporting {
         Ok(Reporting {
             reporters: Reporters(reporters),
             run_id: run_id(),
+            naming,
             began: Instant::now(),
             cases: 0,
             passed: 0,
@@ -70,7 +72,7 @@ impl Reporting {
             package: case.package.clone(),
             benchmark: case.path.clone(),
             params: (&case.params).into(),
-            case: case.name(),
+            case: case.name_as(self.naming),
             index: index as u64,
         }
     }
@@ -195,9 +197,14 @@ fn terminal_options(options: &RunOptions) -> TerminalOptions {
     match options.output.verbosity {
         Verbosity::Quiet => TerminalOptions {
             progress: ProgressDisplay::Hidden,
+            detail: Detail::Brief,
             ..fitting
         },
-        Verbosity::Normal | Verbosity::Verbose => fitting,
+        Verbosity::Normal => fitting,
+        Verbosity::Verbose => TerminalOptions {
+            detail: Detail::Full,
+            ..fitting
+        },
     }
 }
 

@@ -167,7 +167,7 @@ impl Run<'_> {
             .iter()
             .map(|library| library.package.clone())
             .collect();
-        let mut reporting = Reporting::new(self.options)?;
+        let mut reporting = Reporting::new(self.options, Naming::for_packages(self.built.libraries.len()))?;
         let announced: Vec<BenchmarkStarted> = self
             .cases
             .iter()

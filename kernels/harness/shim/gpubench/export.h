@@ -14,17 +14,23 @@ struct gb_run<Kernel, Precise> {
   static constexpr uint32_t count = sizeof...(P);
 
   __attribute__((noinline, flatten)) static void threads(uint32_t first, uint32_t end) {
-    with(first, end, gb_now.arguments, std::index_sequence_for<P...>{});
+    while (with(first, end, gb_now.arguments, std::index_sequence_for<P...>{})) {
+      const uint64_t range = gb_wait_for(GB_WAIT_PARK, 0, 0, 0, 0);
+      if (range == 0) return;
+      first = GB_RANGE_FIRST(range);
+      end = GB_RANGE_END(range);
+    }
   }
 
  private:
   template <size_t... I>
-  static inline __attribute__((always_inline)) void with(uint32_t first, uint32_t end, const void *const *arguments,
+  static inline __attribute__((always_inline)) bool with(uint32_t first, uint32_t end, const void *const *arguments,
                                                          std::index_sequence<I...>) {
-    loop(first, end, *static_cast<const std::remove_cv_t<P> *>(arguments[I])...);
+    return loop(first, end, *static_cast<const std::remove_cv_t<P> *>(arguments[I])...);
   }
 
-  static inline __attribute__((always_inline)) void loop(uint32_t first, uint32_t end, const std::remove_cv_t<P>... argument) {
+  /* Whether the last thread that ran has waited, so that others run elsewhere. */
+  static inline __attribute__((always_inline)) bool loop(uint32_t first, uint32_t end, const std::remove_cv_t<P>... argument) {
     const unsigned int bx = gb_now.block_dim.x, by = gb_now.block_dim.y, bz = gb_now.block_dim.z;
     if constexpr (!Precise) {
       /* Without this, `blockIdx.x * blockDim.x + threadIdx.x` may wrap and the loop over x is not vectorised. */
@@ -43,7 +49,7 @@ struct gb_run<Kernel, Precise> {
         __asm__("" : "+r"(y));
         if constexpr (Precise) {
           for (; x < bx; x++) {
-            if (left-- == 0) return;
+            if (left-- == 0) return false;
             gb_now.thread.x = x;
             gb_now.thread.y = y;
             gb_now.thread.z = z;
@@ -51,7 +57,7 @@ struct gb_run<Kernel, Precise> {
             __asm__ volatile("" ::: "memory");
             Kernel(argument...);
             __asm__ volatile("" ::: "memory");
-            if (gb_now.waited) return;
+            if (gb_now.waited) return true;
           }
         } else {
           /* Threads of a block are unordered between barriers. */
@@ -62,11 +68,12 @@ struct gb_run<Kernel, Precise> {
             gb_now.thread.z = z;
             gb_now.waited = 0;
             Kernel(argument...);
-            if (gb_now.waited) return;
+            if (gb_now.waited) return true;
           }
         }
       }
     }
+    return false;
   }
 };
 

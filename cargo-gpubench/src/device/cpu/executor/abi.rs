@@ -14,6 +14,7 @@ pub(super) mod wait {
     pub(crate) const MATCH_ALL: u32 = 6;
     pub(crate) const ACTIVE: u32 = 7;
     pub(crate) const REDUCE: u32 = 8;
+    pub(crate) const PARK: u32 = 9;
 }
 
 /// `gb_vote`: what a block barrier answers.
@@ -53,12 +54,27 @@ pub(super) struct Request {
     pub(super) value: u64,
     pub(super) thread: u32,
     pub(super) reserved: u32,
+    pub(super) stack: u64,
+    pub(super) frame: u64,
+    pub(super) place: u64,
 }
+
+/// What `gb_callbacks.wait` answers to [`wait::PARK`]: run threads `first..end`.
+pub(super) fn range(first: u32, end: u32) -> u64 {
+    u64::from(end) << 32 | u64::from(first + 1)
+}
+
+/// `gb_callbacks.wait`.
+#[cfg(target_arch = "x86_64")]
+pub(super) type Wait = unsafe extern "C" fn(worker: *mut c_void, request: *const Request) -> !;
+/// `gb_callbacks.wait`.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) type Wait = unsafe extern "C" fn(worker: *mut c_void, request: *const Request) -> u64;
 
 /// `gb_callbacks`.
 #[repr(C)]
 pub(super) struct Callbacks {
-    pub(super) wait: unsafe extern "C" fn(worker: *mut c_void, request: *const Request) -> u64,
+    pub(super) wait: Wait,
     pub(super) stop: unsafe extern "C" fn(worker: *mut c_void, kind: u32, line: u32, thread: u32),
 }
 

@@ -8,11 +8,12 @@ use std::ffi::c_void;
 use std::io;
 use std::ops::Range;
 use std::ptr;
+use std::thread::{self, ThreadId};
 
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use super::abi::{Callbacks, Request, Shape, Threads, stop, vote, wait};
+use super::abi::{Callbacks, Request, Shape, Threads, range, stop, vote, wait};
 use super::fault::{FaultKind, KernelFault};
 use super::kernel::Kernel;
 use super::launch::{LaunchShape, ScheduleSeed};
@@ -22,7 +23,7 @@ use super::warp::{LANES, Lane, Settlement, settle};
 
 /// What kernels call back.
 pub(super) static CALLBACKS: Callbacks = Callbacks {
-    wait: wait_for_others,
+    wait: enter_wait,
     stop: stop_launch,
 };
 
@@ -45,8 +46,11 @@ struct Slot {
     trap_handler: CoroutineTrapHandler<()>,
     guard: Range<usize>,
     yielder: Cell<*const Yielder<(), ()>>,
+    /// What the thread waits for; null if none does.
     request: Cell<*const Request>,
     answer: Cell<u64>,
+    /// Whether the coroutine is parked inside the kernel that ran last, ready for threads of the next block.
+    in_kernel: Cell<bool>,
 }
 
 /// What the scheduler, the running coroutine and the signal handler tell each other; all three reach it through a raw pointer.
@@ -80,6 +84,18 @@ impl Exchange {
         (!slot.is_null()).then(|| unsafe { ((*slot).trap_handler, &(*slot).guard) })
     }
 
+    #[inline]
+    fn arrive_at_barrier(&self, request: &Request) {
+        let place = (request.line, request.arg);
+        if self.arrived.get() == 0 {
+            self.barrier.set(place);
+        } else if self.barrier.get() != place {
+            self.mismatched.set(true);
+        }
+        self.arrived.set(self.arrived.get() + 1);
+        self.votes.set(self.votes.get() + request.value as u32);
+    }
+
     /// Leaves the reason why the running coroutine was ended.
     pub(super) fn leave(&self, trap: Trap) {
         self.trap.set(Some(trap));
@@ -88,28 +104,56 @@ impl Exchange {
 
 extern "C" fn no_entry(_first: u32, _end: u32) {}
 
-/// `gb_callbacks.wait`.
-unsafe extern "C" fn wait_for_others(worker: *mut c_void, request: *const Request) -> u64 {
-    let exchange = worker.cast::<Exchange>();
-    // SAFETY: kernels hand back the exchange that `BlockRunner::begin` gave them, and their request lives while they wait; the current slot
-    // is the one this coroutine runs on, and its yielder lives as long as its coroutine.
+/// `gb_callbacks.wait` where it is jumped to: goes back by a jump as well.
+#[cfg(target_arch = "x86_64")]
+unsafe extern "C" fn enter_wait(worker: *mut c_void, request: *const Request) -> ! {
+    // SAFETY: the shim hands over what `wait` asks for.
+    let answer = unsafe { wait_for_others(worker.cast(), request) };
+    // SAFETY: the shim's frame is intact and expects to go on at this place, with these registers and no others.
+    unsafe {
+        std::arch::asm!(
+            "mov rsp, [rcx + {stack}]",
+            "mov rbp, [rcx + {frame}]",
+            "jmp [rcx + {place}]",
+            stack = const std::mem::offset_of!(Request, stack),
+            frame = const std::mem::offset_of!(Request, frame),
+            place = const std::mem::offset_of!(Request, place),
+            in("rcx") request,
+            in("rax") answer,
+            options(noreturn),
+        )
+    }
+}
+
+/// `gb_callbacks.wait` where it is called.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe extern "C" fn enter_wait(worker: *mut c_void, request: *const Request) -> u64 {
+    // SAFETY: the shim hands over what `wait` asks for.
+    unsafe { wait_for_others(worker.cast(), request) }
+}
+
+/// Notes what the running thread asks for and lets others run until it is answered.
+///
+/// # Safety
+/// `exchange` is the one that `BlockRunner::begin` gave to the kernel, and `request` lives as long as its thread waits.
+#[inline(always)]
+unsafe fn wait_for_others(exchange: *const Exchange, request: *const Request) -> u64 {
+    // SAFETY: the current slot is the one this coroutine runs on, and its yielder lives as long as its coroutine.
     unsafe {
         let slot = (*exchange).current.get();
-        (*slot).request.set(request);
-        let Request {
-            kind, line, arg, value, ..
-        } = *request;
-        if kind == wait::BARRIER {
-            let arrived = (*exchange).arrived.get();
-            if arrived == 0 {
-                (*exchange).barrier.set((line, arg));
-            } else if (*exchange).barrier.get() != (line, arg) {
-                (*exchange).mismatched.set(true);
+        match (*request).kind {
+            wait::BARRIER => {
+                (*slot).request.set(request);
+                (*exchange).arrive_at_barrier(&*request);
             }
-            (*exchange).arrived.set(arrived + 1);
-            (*exchange).votes.set((*exchange).votes.get() + value as u32);
-        } else {
-            (*exchange).in_warps.set((*exchange).in_warps.get() + 1);
+            wait::PARK => {
+                (*slot).request.set(ptr::null());
+                (*slot).in_kernel.set(true);
+            }
+            _ => {
+                (*slot).request.set(request);
+                (*exchange).in_warps.set((*exchange).in_warps.get() + 1);
+            }
         }
         (*(*slot).yielder.get()).suspend(());
         (*slot).answer.get()
@@ -154,6 +198,15 @@ enum Form {
     Precise,
 }
 
+impl Form {
+    fn entry(self, job: &Job) -> Threads {
+        match self {
+            Form::Fast => job.kernel.descriptor().fast,
+            Form::Precise => job.kernel.descriptor().precise,
+        }
+    }
+}
+
 /// Runs blocks on the calling thread; belongs to one thread at a time.
 pub(super) struct BlockRunner {
     exchange: Box<Exchange>,
@@ -162,9 +215,12 @@ pub(super) struct BlockRunner {
     slot_of: Vec<*mut Slot>,
     order: Option<Vec<u32>>,
     form: Form,
+    /// The thread that ran blocks last.
+    thread: Option<ThreadId>,
 }
 
-// SAFETY: a runner moves between threads only while all of its coroutines are parked, in a frame of this file that keeps nothing of a thread.
+// SAFETY: a runner moves between threads only while no kernel of it runs, and `begin` drops the coroutines that are inside kernels of
+// another thread; the others are parked in a frame of this file that keeps nothing of a thread.
 unsafe impl Send for BlockRunner {}
 
 impl BlockRunner {
@@ -188,6 +244,7 @@ impl BlockRunner {
             slot_of: Vec::new(),
             order: None,
             form: Form::Fast,
+            thread: None,
         }
     }
 
@@ -205,8 +262,30 @@ impl BlockRunner {
         self.order = job.order.order(shape.threads());
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
+        self.make_coroutines_enter(self.form.entry(job));
         self.slot_of.clear();
         self.slot_of.resize(shape.threads() as usize, ptr::null_mut());
+    }
+
+    /// Leads coroutines that are parked inside another kernel out of it.
+    fn make_coroutines_enter(&mut self, entry: Threads) {
+        let thread = Some(thread::current().id());
+        if self.thread != thread {
+            // Kernels keep the addresses of the other thread's memory.
+            self.thread = thread;
+            self.abandon_coroutines();
+        }
+        if !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
+            for &slot in &self.slots {
+                // SAFETY: slots live as long as the runner.
+                if unsafe { (*slot).in_kernel.get() } {
+                    // SAFETY: as above.
+                    unsafe { (*slot).answer.set(0) };
+                    // It only returns: nothing of the kernel runs that could fail.
+                    let _ = self.resume(slot);
+                }
+            }
+        }
     }
 
     /// Runs the blocks with these linear numbers. [`begin`](Self::begin) was called for the job on this thread.
@@ -314,9 +393,7 @@ impl BlockRunner {
         let mut used = 0;
         while next < threads {
             let slot = self.slot(used)?;
-            self.exchange.first.set(next);
-            self.exchange.end.set(threads);
-            match self.resume(slot)? {
+            match self.start(slot, next, threads)? {
                 Paused::Parked if used == 0 => return Ok(false),
                 Paused::Parked => {
                     self.slot_of[next as usize..].fill(ptr::null_mut());
@@ -339,9 +416,7 @@ impl BlockRunner {
         let mut used = 0;
         for &thread in order {
             let slot = self.slot(used)?;
-            self.exchange.first.set(thread);
-            self.exchange.end.set(thread + 1);
-            let waits = matches!(self.resume(slot)?, Paused::Waiting);
+            let waits = matches!(self.start(slot, thread, thread + 1)?, Paused::Waiting);
             self.slot_of[thread as usize] = if waits { slot } else { ptr::null_mut() };
             used += usize::from(waits);
         }
@@ -390,6 +465,10 @@ impl BlockRunner {
     fn settle_warps(&mut self) -> Result<(), Broken> {
         for first in (0..self.slot_of.len()).step_by(LANES) {
             loop {
+                if let Some(answers) = self.full_shuffle(first) {
+                    self.proceed(first, u32::MAX, &answers)?;
+                    continue;
+                }
                 let lanes = self.lanes(first);
                 match settle(&lanes) {
                     Settlement::Settled => break,
@@ -404,6 +483,26 @@ impl BlockRunner {
             }
         }
         Ok(())
+    }
+
+    /// The answers to a shuffle that all 32 lanes of a warp wait at; the usual case, without a look at each lane's state.
+    fn full_shuffle(&self, first: usize) -> Option<[u64; LANES]> {
+        let slots: &[*mut Slot; LANES] = self.slot_of.get(first..first + LANES)?.try_into().ok()?;
+        let mut values = [0; LANES];
+        let mut sources = [0; LANES];
+        let mut place = None;
+        for (lane, &slot) in slots.iter().enumerate() {
+            // SAFETY: slots live as long as the runner, and requests as long as their threads wait.
+            let request = unsafe { slot.as_ref()?.request.get().as_ref()? };
+            if request.kind != wait::SHUFFLE
+                || request.mask != u32::MAX
+                || *place.get_or_insert(request.line) != request.line
+            {
+                return None;
+            }
+            (values[lane], sources[lane]) = (request.value, request.arg as usize % LANES);
+        }
+        Some(sources.map(|source| values[source]))
     }
 
     fn lanes(&self, first: usize) -> [Lane; LANES] {
@@ -479,6 +578,16 @@ impl BlockRunner {
         Broken { kind, thread: None }
     }
 
+    /// Has a coroutine that is free run threads `first..end`.
+    #[inline]
+    fn start(&self, slot: *mut Slot, first: u32, end: u32) -> Result<Paused, Broken> {
+        self.exchange.first.set(first);
+        self.exchange.end.set(end);
+        // SAFETY: slots live as long as the runner.
+        unsafe { (*slot).answer.set(range(first, end)) };
+        self.resume(slot)
+    }
+
     /// Switches to a coroutine until its thread waits or its threads have returned.
     #[inline]
     fn resume(&self, slot: *mut Slot) -> Result<Paused, Broken> {
@@ -544,6 +653,7 @@ impl Slot {
                     (*(*exchange).current.get()).yielder.set(yielder);
                     ((*exchange).entry.get())((*exchange).first.get(), (*exchange).end.get());
                     (*(*exchange).current.get()).request.set(ptr::null());
+                    (*(*exchange).current.get()).in_kernel.set(false);
                 }
                 yielder.suspend(());
             }
@@ -555,6 +665,7 @@ impl Slot {
             yielder: Cell::new(ptr::null()),
             request: Cell::new(ptr::null()),
             answer: Cell::new(0),
+            in_kernel: Cell::new(false),
         }
     }
 }

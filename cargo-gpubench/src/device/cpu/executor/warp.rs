@@ -91,6 +91,9 @@ fn answers(leader: &Request, group: u32, lanes: &[Lane; LANES]) -> [u64; LANES] 
         value: 0,
         thread: 0,
         reserved: 0,
+        stack: 0,
+        frame: 0,
+        place: 0,
     }; LANES];
     for (request, lane) in requests.iter_mut().zip(lanes) {
         if let Lane::Waiting(waiting) = lane {
@@ -157,6 +160,9 @@ mod tests {
             value,
             thread: 0,
             reserved: 0,
+            stack: 0,
+            frame: 0,
+            place: 0,
         })
     }
 

@@ -1,0 +1,159 @@
+//! What isolation costs on the CPU device: an empty kernel as one isolated case, and the tool's own part of a window over 1 MiB of buffers.
+//!
+//! `cargo bench -p cargo-gpubench --bench isolation` prints both. Building and listing are done before the clock starts.
+
+use std::error::Error;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use cargo_gpubench::broker::measure::{Measured, Protocol, ReadyCase, measure};
+use cargo_gpubench::build::kernels::HostCompiler;
+use cargo_gpubench::build::{BuildOptions, build_cdylibs};
+use cargo_gpubench::cli::{App, play};
+use cargo_gpubench::device::cpu;
+use cargo_gpubench::roles::{AuthorClient, Interrupt, Output, RefereeClient};
+use cargo_gpubench::stats::{StopRule, WarmUpRule, median};
+use cargo_gpubench::window::Seeds;
+use cargo_gpubench::wire::{FlushKind, Hello};
+use clap::Parser;
+use gpubench::catalog::RecordRequest;
+use gpubench::codec;
+
+/// Checked calls of a case.
+const CALLS: usize = 50;
+
+/// Cases of which the median is printed.
+const CASES: u64 = 21;
+
+const LIBRARY: &str = r#"
+use gpubench::prelude::*;
+
+cuda_source!(NOTHING = "nothing.cu");
+
+fn scratch(_n: usize) -> Tensors {
+    Tensors::new().inout("x", u32::shape([_n]), Bits)
+}
+
+fn untouched(_n: usize, _x: &mut [u32]) {}
+
+/// 1 element for the cost of a case, 1 MiB for the cost of a window.
+#[gpubench(axes(n = [1, 262_144]), inputs = scratch, reference = untouched, exact)]
+fn nothing(cx: &mut Launcher, n: usize, x: InOut<u32>) -> Result<()> {
+    cx.launch(NOTHING.kernel("nothing"), Grid::new(1, 1), (x, n))
+}
+"#;
+
+const KERNEL: &str = "__global__ void nothing(unsigned *, size_t) {}\n";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // The roles are this same program.
+    if std::env::args()
+        .nth(1)
+        .is_some_and(|argument| argument.starts_with("__"))
+    {
+        return match play(&App::parse().verb) {
+            Some(Err(error)) => Err(error.into()),
+            _ => Ok(()),
+        };
+    }
+    let folder = tempfile::tempdir()?;
+    write_crate(folder.path())?;
+    let manifest = folder.path().join("Cargo.toml").to_string_lossy().into_owned();
+    let mut options = BuildOptions::default();
+    options.manifest.manifest_path = Some(manifest.into());
+    let built = build_cdylibs(&options, &AtomicBool::new(false))?;
+    let library = &built.libraries[0];
+
+    let interrupt = Interrupt::default();
+    let within = Duration::from_secs(60);
+    let (mut author, catalog) =
+        AuthorClient::spawn(library.library.as_std_path(), &[], within, Output::Captured, &interrupt)?;
+    let facts = cpu::facts(cpu::available_threads());
+    let module = HostCompiler::find()?.compile(&catalog.sources[0], &["nothing".to_owned()], folder.path())?;
+    let modules = [(0, module)];
+    let seeds = Seeds::from_os()?;
+    let hello = Hello {
+        master_seed: *seeds.master(),
+        flush_bytes: facts.flush_bytes,
+        threads: facts.device.multiprocessors,
+        flush_kind: FlushKind::default().number(),
+    };
+    let mut referee = RefereeClient::spawn(&hello, Output::Captured, &interrupt)?;
+    let protocol = Protocol {
+        warm_up: WarmUpRule {
+            max_windows: 10,
+            ..WarmUpRule::default()
+        },
+        stop: StopRule {
+            min_samples: CALLS,
+            max_samples: CALLS,
+            target_cv: 0.0,
+            plateau: None,
+            ..StopRule::default()
+        },
+        within,
+        threads: facts.device.multiprocessors,
+        output: Output::Captured,
+        clock_bound: &facts.clock_bound,
+        seeds: &seeds,
+        interrupt: &interrupt,
+    };
+
+    for axis in &catalog.benchmarks[0].axes[0].values {
+        let params = vec![("n".to_owned(), axis.clone())];
+        let request = RecordRequest {
+            params,
+            facts: facts.device.clone(),
+        };
+        let (recording, encoded) = author.record(0, &request, &interrupt)?;
+        let request = codec::encode(&request);
+        let (mut walls, mut own, mut flushes, mut calls) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        for number in 0..CASES {
+            let case = ReadyCase {
+                number,
+                benchmark: 0,
+                request: &request,
+                recording: &recording,
+                encoded: &encoded,
+                modules: &modules,
+            };
+            let began = Instant::now();
+            let Measured { judgement, windows, .. } =
+                measure(&case, &protocol, &mut referee, &mut author, &mut |_| {})?;
+            walls.push(began.elapsed().as_secs_f64() * 1e3);
+            println_if_not_passed(&judgement);
+            calls = windows.len();
+            own.extend(windows.iter().map(|window| window.facts.own_ns as f64 * 1e-6));
+            flushes.extend(windows.iter().map(|window| window.facts.flush_ns as f64 * 1e-6));
+        }
+        let tensor = &recording.tensors[0];
+        let kib = tensor.shape[0] * 4 / 1024;
+        println!(
+            "in-out buffer of {kib:>4} KiB: a case of {calls} checked calls, worker spawn to verdict: {:.1} ms; \
+             own cost of a window: {:.3} ms; cache flush: {:.3} ms (medians, {} threads)",
+            median(&walls).unwrap_or_default(),
+            median(&own).unwrap_or_default(),
+            median(&flushes).unwrap_or_default(),
+            facts.device.multiprocessors,
+        );
+    }
+    Ok(())
+}
+
+fn println_if_not_passed(judgement: &cargo_gpubench::verdict::Judgement) {
+    if judgement.verdict != cargo_gpubench::verdict::Verdict::Pass {
+        println!("not passed: {judgement:?}");
+    }
+}
+
+fn write_crate(folder: &std::path::Path) -> std::io::Result<()> {
+    let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpubench-runtime");
+    let manifest = format!(
+        "[package]\nname = \"isolation\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+    );
+    fs_err::create_dir(folder.join("src"))?;
+    fs_err::write(folder.join("Cargo.toml"), manifest)?;
+    fs_err::write(folder.join("src/lib.rs"), LIBRARY)?;
+    fs_err::write(folder.join("src/nothing.cu"), KERNEL)
+}
