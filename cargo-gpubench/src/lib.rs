@@ -14,7 +14,6 @@ pub mod report;
 pub mod roles;
 pub mod sandbox;
 pub mod stats;
-pub mod store;
 pub mod verdict;
 pub mod window;
 pub mod wire;

@@ -1,12 +1,14 @@
 //! Recording every case twice, in two processes, and validating what was recorded.
 
-use gpubench::catalog::{Catalog, DeviceFacts, RecordRequest, Recording};
+use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
 
 use super::authors::Authors;
 use super::cases::Case;
 use super::failure::CaseFailure;
-use crate::plan::validate;
+use crate::device::Facts;
+use crate::plan::{memory_needed, validate};
+use crate::report::units::size;
 use crate::roles::{AuthorClient, AuthorProblem, Interrupt, RoleFailure};
 use crate::verdict::Cause;
 
@@ -30,7 +32,7 @@ pub(super) fn record_cases(
     cases: &[&Case],
     library: usize,
     catalog: &Catalog,
-    facts: &DeviceFacts,
+    facts: &Facts,
     authors: &mut Authors<'_>,
     interrupt: &Interrupt,
 ) -> Result<Vec<Result<RecordedCase, CaseFailure>>, Interrupted> {
@@ -40,23 +42,36 @@ pub(super) fn record_cases(
         .map(|case| {
             let request = RecordRequest {
                 params: case.params.clone(),
-                facts: facts.clone(),
+                facts: facts.device.clone(),
             };
             let recorded = record_twice(case, &request, library, authors, &mut second, interrupt);
             match recorded {
                 Err(RecordError::Interrupted) => Err(Interrupted),
                 Err(RecordError::Failed(failure)) => Ok(Err(failure)),
-                Ok((recording, encoded)) => Ok(match validate(&recording, catalog, facts) {
-                    Err(invalid) => Err(CaseFailure::error(Cause::PlanInvalid, invalid.to_string())),
-                    Ok(()) => Ok(RecordedCase {
-                        request: codec::encode(&request),
-                        recording,
-                        encoded,
-                    }),
-                }),
+                Ok((recording, encoded)) => Ok(admit(&recording, catalog, facts).map(|()| RecordedCase {
+                    request: codec::encode(&request),
+                    recording,
+                    encoded,
+                })),
             }
         })
         .collect()
+}
+
+/// Whether a recording can be measured on the device.
+fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), CaseFailure> {
+    validate(recording, catalog, &facts.device)
+        .map_err(|invalid| CaseFailure::error(Cause::PlanInvalid, invalid.to_string()))?;
+    let (needed, free) = (memory_needed(recording), facts.free_memory.unwrap_or(u64::MAX));
+    if needed > free {
+        let message = format!(
+            "it takes {} of memory with the copies that checking needs, and {} are free (hint: `--axis` chooses a smaller size)",
+            size(needed),
+            size(free)
+        );
+        return Err(CaseFailure::error(Cause::OutOfMemory, message));
+    }
+    Ok(())
 }
 
 enum RecordError {

@@ -262,7 +262,7 @@ impl Run<'_> {
                 .collect();
             let cases: Vec<&Case> = positions.iter().map(|position| &self.cases[*position]).collect();
             reporting.phase(Phase::Recording);
-            let facts = &self.facts.device;
+            let facts = self.facts;
             let Ok(recorded) = record_cases(&cases, library, catalog, facts, authors, self.interrupt) else {
                 return Err(Interrupted);
             };

@@ -13,6 +13,8 @@ pub struct Facts {
     pub granularity: u64,
     /// Buffers start at multiples of this many bytes, so that they can end close to the end of their allocation.
     pub alignment: u64,
+    /// Bytes of memory that can still be had, where it is known.
+    pub free_memory: Option<u64>,
     /// Bytes of a cache flush, unless the user says otherwise.
     pub flush_bytes: u64,
     /// Whether a clock of the referee can bound what a worker claims.

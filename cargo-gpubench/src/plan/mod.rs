@@ -6,4 +6,4 @@
 
 mod validate;
 
-pub use validate::{Invalid, validate};
+pub use validate::{Invalid, memory_needed, validate};

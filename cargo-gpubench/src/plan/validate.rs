@@ -35,6 +35,27 @@ pub fn validate(recording: &Recording, catalog: &Catalog, facts: &DeviceFacts) -
     validator.plan()
 }
 
+/// Bytes that a case takes on the device and beside it: referee and author hold an input four times (as the worker sees it, this call's, another
+/// call's for decoys, the author's copy) and an output six times (as the worker sees it, the author's answer, the expected ones of this call,
+/// the call before and the first, the snapshot).
+pub fn memory_needed(recording: &Recording) -> u64 {
+    let copies = |role: Role| match role {
+        Role::Input | Role::Constant => 4,
+        Role::Output => 6,
+        Role::InOut => 9,
+        Role::Scratch => 1,
+    };
+    let of = |tensor: &Tensor| {
+        tensor_bytes(tensor)
+            .unwrap_or(u64::MAX)
+            .saturating_mul(copies(tensor.role))
+    };
+    let tensors = recording.tensors.iter().map(of);
+    tensors
+        .chain(recording.plan.scratch.iter().copied())
+        .fold(0, u64::saturating_add)
+}
+
 struct Validator<'a> {
     recording: &'a Recording,
     catalog: &'a Catalog,

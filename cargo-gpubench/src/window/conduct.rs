@@ -103,7 +103,8 @@ impl Conductor<'_> {
         self.author
             .reference(self.interrupt)
             .map_err(ConductError::author(ConductError::Reference))?;
-        let patience_ns = (self.within + REFEREE_MARGIN).as_nanos() as u64;
+        let patience = self.within.saturating_add(REFEREE_MARGIN);
+        let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
             window,
             kind: kind.number(),

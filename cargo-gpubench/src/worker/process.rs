@@ -158,7 +158,7 @@ impl Worker {
             }
             Ok(()) => {}
             Err(DeviceError::Fault(fault)) => {
-                claim.fault = fault.code as u32;
+                claim.fault = self.replay.code_of(&fault) as u32;
                 claim.step = self.replay.step_of_launch(fault.launch);
                 claim.block = fault.block;
                 claim.thread = fault.thread.unwrap_or_default();

@@ -5,7 +5,7 @@ use gpubench::plan::{Argument, BufferId, Launch, Plan, Span, Step};
 
 use super::WorkerError;
 use crate::device::{DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Module, Stream};
-use crate::wire::BufferLayout;
+use crate::wire::{BufferLayout, FaultCode};
 
 /// A plan whose buffers are addresses and whose kernels are loaded.
 pub(super) struct Replay {
@@ -25,6 +25,7 @@ pub(super) struct NamedBuffer {
 
 enum ReadyStep {
     Launch {
+        kernel: String,
         function: Function,
         config: LaunchConfig,
         arguments: Vec<Vec<u8>>,
@@ -63,6 +64,7 @@ impl Replay {
         for step in &self.steps {
             match step {
                 ReadyStep::Launch {
+                    kernel: _,
                     function,
                     config,
                     arguments,
@@ -99,14 +101,34 @@ impl Replay {
             .unwrap_or(0)
     }
 
-    /// A fault in words, with the buffer that a stray access missed or was not allowed to write.
+    /// A fault in words, with the kernel and with the buffer that a stray access missed or was not allowed to write.
     pub(super) fn describe(&self, fault: &Fault) -> String {
-        let place = fault
+        let kernel = match self.steps.get(self.step_of_launch(fault.launch) as usize) {
+            Some(ReadyStep::Launch { kernel, .. }) => kernel.as_str(),
+            _ => "?",
+        };
+        let text = format!("kernel `{kernel}`: {}", fault.text);
+        match fault
             .address
-            .and_then(|address| self.buffers.iter().find_map(|buffer| buffer.locate(address)));
-        match place {
-            Some(place) => format!("{}, {place}", fault.text),
-            None => fault.text.clone(),
+            .and_then(|address| self.buffers.iter().find_map(|buffer| buffer.locate(address)))
+        {
+            Some(place) => format!("{text}, {place}"),
+            None => text,
+        }
+    }
+
+    /// What a fault was: a store to a buffer that is mapped for loads alone is more than a stray access.
+    pub(super) fn code_of(&self, fault: &Fault) -> FaultCode {
+        let inside = |address: u64| {
+            let holds = |buffer: &NamedBuffer| {
+                let start = buffer.address().0;
+                (start..start + buffer.layout.len).contains(&address)
+            };
+            self.buffers.iter().any(holds)
+        };
+        match fault.code {
+            FaultCode::OutOfBounds if fault.address.is_some_and(inside) => FaultCode::InputWritten,
+            code => code,
         }
     }
 }
@@ -188,6 +210,7 @@ impl Binder<'_> {
             dependence: launch.dependence,
         };
         Ok(ReadyStep::Launch {
+            kernel: launch.kernel.name.clone(),
             function,
             config,
             arguments,

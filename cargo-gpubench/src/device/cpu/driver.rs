@@ -125,11 +125,18 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
         clock_tick_ns: 1.0,
         granularity: PAGE,
         alignment: ALIGNMENT,
+        free_memory: free_memory(),
         flush_bytes: FLUSH_BYTES,
         clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker"),
         peak_bandwidth: None,
         peak_flops: None,
     }
+}
+
+fn free_memory() -> Option<u64> {
+    let memory = fs_err::read_to_string("/proc/meminfo").ok()?;
+    let line = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
 fn processor_name() -> String {
