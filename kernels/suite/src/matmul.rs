@@ -50,20 +50,21 @@ fn naive(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>
     )
 }
 
-#[allow(clippy::too_many_arguments)]
-#[gpubench(problem = matmul, axes(tile = [16, 32]), cpu(axes(tile = [16])))]
-fn tiled(
-    cx: &mut Launcher,
-    m: usize,
-    n: usize,
-    k: usize,
-    tile: usize,
-    a: In<f32>,
-    b: In<f32>,
-    c: Out<f32>,
-) -> Result<()> {
-    let kernel = MATMUL.kernel(format!("tiled<{tile}>"));
-    cx.launch(kernel, Grid::covering((n, m), (tile, tile)), (a, b, c, m, n, k))
+#[gpubench(problem = matmul)]
+fn tiled(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    const TILE: usize = 16;
+    let kernel = MATMUL.kernel(format!("tiled<{TILE}>"));
+    cx.launch(kernel, Grid::covering((n, m), (TILE, TILE)), (a, b, c, m, n, k))
+}
+
+#[gpubench(problem = matmul)]
+fn register_tiled(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    const SIDE: usize = 16;
+    const EACH: usize = 4;
+    let kernel = MATMUL.kernel(format!("register_tiled<{SIDE},{EACH}>"));
+    let tile = SIDE * EACH;
+    let grid = Grid::new((n.div_ceil(tile), m.div_ceil(tile)), (SIDE, SIDE));
+    cx.launch(kernel, grid, (a, b, c, m, n, k))
 }
 
 #[cfg(test)]
