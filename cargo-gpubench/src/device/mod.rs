@@ -6,6 +6,8 @@ pub mod cpu;
 mod driver;
 mod error;
 mod facts;
+#[cfg(test)]
+pub(crate) mod faulty;
 pub mod harness;
 pub(crate) mod memfd;
 

@@ -10,6 +10,9 @@ mod process;
 mod restore;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 pub use process::serve;
 
 use crate::device::DeviceError;

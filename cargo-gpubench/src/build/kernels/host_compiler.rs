@@ -259,6 +259,8 @@ fn find_program() -> PathBuf {
     build
         .cpp(true)
         .cargo_metadata(false)
+        // Its warnings would go to standard output, among the results.
+        .cargo_warnings(false)
         .no_default_flags(true)
         .opt_level(3)
         .target(&target)

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -89,6 +89,13 @@ impl CpuDriver {
     fn word(&self, address: u64) -> SharedWord {
         // SAFETY: the trait's callers pass words of a mapped page that outlives the driver's streams.
         unsafe { SharedWord::at(address) }
+    }
+}
+
+impl Drop for CpuDriver {
+    fn drop(&mut self) {
+        // Before the memory they work on.
+        self.streams.clear();
     }
 }
 
@@ -268,7 +275,8 @@ impl Driver for CpuDriver {
     }
 
     fn await_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
-        self.word(address).wait_at_least(value, Some(patience))
+        self.word(address)
+            .wait_at_least(value, Some(patience), &AtomicBool::new(false))
     }
 
     fn launch(

@@ -1,8 +1,9 @@
 //! A stream of the CPU device: a thread that carries out queued operations in order.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
 
 use super::executor::{FaultKind, Kernel, KernelFault, LaunchShape, Pool};
 use super::word::SharedWord;
@@ -79,29 +80,52 @@ impl PackedArguments {
     }
 }
 
-/// The sending end of a stream's thread.
+/// The sending end of a stream's thread. Dropping it ends the thread: what is queued is given up, what runs is waited for, so that nothing
+/// runs on memory that the driver unmaps next.
 pub(super) struct StreamQueue {
-    operations: mpsc::Sender<Operation>,
+    operations: Option<mpsc::Sender<Operation>>,
+    given_up: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl StreamQueue {
-    /// Starts the thread; it ends when the queue is dropped.
+    /// Starts the thread.
     pub(super) fn start(pool: Arc<Pool>) -> std::io::Result<StreamQueue> {
         let (operations, queue) = mpsc::channel();
+        let given_up = Arc::new(AtomicBool::new(false));
         let worker = StreamThread {
             pool,
             fault: None,
             launches: 0,
+            given_up: Arc::clone(&given_up),
         };
-        std::thread::Builder::new()
-            .name("gpubench-stream".to_owned())
+        let name = "gpubench-stream".to_owned();
+        let thread = std::thread::Builder::new()
+            .name(name)
             .spawn(move || worker.carry_out(&queue))?;
-        Ok(StreamQueue { operations })
+        Ok(StreamQueue {
+            operations: Some(operations),
+            given_up,
+            thread: Some(thread),
+        })
     }
 
     /// Queues an operation. Says whether the thread is still there to take it.
     pub(super) fn push(&self, operation: Operation) -> bool {
-        self.operations.send(operation).is_ok()
+        self.operations
+            .as_ref()
+            .is_some_and(|operations| operations.send(operation).is_ok())
+    }
+}
+
+impl Drop for StreamQueue {
+    fn drop(&mut self) {
+        self.given_up.store(true, Ordering::Relaxed);
+        self.operations = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing left to run.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -109,6 +133,7 @@ struct StreamThread {
     pool: Arc<Pool>,
     fault: Option<Fault>,
     launches: u32,
+    given_up: Arc<AtomicBool>,
 }
 
 impl StreamThread {
@@ -121,7 +146,7 @@ impl StreamThread {
                     let _ = answer.send(self.fault.take());
                 }
                 // Behind a fault nothing is carried out, as on a GPU whose context is lost.
-                _ if self.fault.is_some() => {}
+                _ if self.fault.is_some() || self.given_up.load(Ordering::Relaxed) => {}
                 operation => self.carry_out_one(operation),
             }
         }
@@ -130,7 +155,7 @@ impl StreamThread {
     fn carry_out_one(&mut self, operation: Operation) {
         match operation {
             Operation::Wait { word, value } => {
-                word.wait_at_least(value, None);
+                word.wait_at_least(value, None, &self.given_up);
                 // Sleeping pool threads would be woken inside the call that is timed next.
                 self.pool.wake();
             }

@@ -1,6 +1,6 @@
 //! A 32-bit word in memory that several processes map, waited for with a futex.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
@@ -29,8 +29,8 @@ impl SharedWord {
         let _ = futex::wake(self.word(), futex::Flags::empty(), u32::MAX);
     }
 
-    /// Sleeps until the word is at least `value`; without patience for ever. Says whether it is.
-    pub(super) fn wait_at_least(&self, value: u32, patience: Option<Duration>) -> bool {
+    /// Sleeps until the word is at least `value`, `patience` is over or `given_up` is set. Says whether it is.
+    pub(super) fn wait_at_least(&self, value: u32, patience: Option<Duration>, given_up: &AtomicBool) -> bool {
         let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
         loop {
             let seen = self.word().load(Ordering::Acquire);
@@ -38,7 +38,7 @@ impl SharedWord {
                 return true;
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if left.is_some_and(|left| left.is_zero()) {
+            if left.is_some_and(|left| left.is_zero()) || given_up.load(Ordering::Relaxed) {
                 return false;
             }
             // Sliced, so that a writer that does not wake anyone is seen all the same.

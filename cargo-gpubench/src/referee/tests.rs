@@ -1,0 +1,366 @@
+//! Windows of a referee whose worker is a thread of the test.
+
+use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use gpubench::catalog::{DType, Fill, Recording, Role, Tensor, Tolerance, Work};
+use gpubench::plan::Plan;
+
+use super::RefereeError;
+use super::case::{Flush, OpenCase, Referee};
+use crate::device::cpu::CpuDriver;
+use crate::device::cpu::executor::ScheduleSeed;
+use crate::device::faulty::FaultyDriver;
+use crate::device::harness::{Coverage, Harness};
+use crate::device::memfd::MemfdTable;
+use crate::device::{Access, DeviceError, DevicePtr, Driver, Stream};
+use crate::window::{Place, Seeds, WindowKind};
+use crate::wire::{BufferLayout, Channel, FlushKind, NOWHERE, Replay, SharedPage, WindowEnd, WindowFacts, WindowOrder};
+
+const ELEMENTS: usize = 1000;
+
+fn cpu() -> CpuDriver {
+    CpuDriver::new(NonZeroUsize::new(2), ScheduleSeed::default()).expect("a C++ compiler when this was built")
+}
+
+fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
+    let harness = Harness::load(&mut *driver)?;
+    let flush = Flush {
+        buffer: driver.alloc(1 << 16)?,
+        bytes: 1 << 16,
+        kind: FlushKind::Read,
+    };
+    let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
+    let stream = driver.stream()?;
+    Ok(Referee {
+        driver,
+        harness,
+        stream,
+        seeds: Seeds::new([5; 32]),
+        flush,
+        stamps,
+        digest,
+    })
+}
+
+/// One input that is to be copied to one output.
+fn recording() -> Recording {
+    let tensor = |name: &str, role, fill| Tensor {
+        name: name.to_owned(),
+        dtype: DType::F32,
+        shape: vec![ELEMENTS as u64],
+        role,
+        fill,
+        tolerance: Tolerance::Exact,
+    };
+    Recording {
+        tensors: vec![
+            tensor("x", Role::Input, Fill::Uniform { low: 0.0, high: 1.0 }),
+            tensor("y", Role::Output, Fill::Poison),
+        ],
+        work: Work::default(),
+        plan: Plan::default(),
+    }
+}
+
+/// Another process's view of the buffers, in this process.
+struct Peer {
+    driver: CpuDriver,
+    harness: Harness,
+    stream: Stream,
+    page: SharedPage,
+    x: DevicePtr,
+    y: DevicePtr,
+}
+
+impl Peer {
+    fn new(layouts: &[BufferLayout], descriptors: Vec<OwnedFd>) -> Peer {
+        let mut driver = cpu();
+        let harness = Harness::load(&mut driver).unwrap();
+        let mut descriptors = descriptors.into_iter();
+        let page = SharedPage::open(descriptors.next().unwrap()).unwrap();
+        let addresses: Vec<DevicePtr> = layouts
+            .iter()
+            .zip(descriptors)
+            .zip([Access::Read, Access::ReadWrite])
+            .map(|((layout, descriptor), access)| {
+                let memory = driver.import(descriptor, layout.allocation).unwrap();
+                driver.map(memory, access).unwrap().offset(layout.offset)
+            })
+            .collect();
+        let stream = driver.stream().unwrap();
+        Peer {
+            driver,
+            harness,
+            stream,
+            page,
+            x: addresses[0],
+            y: addresses[1],
+        }
+    }
+
+    /// Queues a window as a worker does, with `work` as its call.
+    fn arm(&mut self, window: u32, work: impl FnOnce(&mut CpuDriver, Stream, DevicePtr, DevicePtr)) {
+        let (driver, stream, bytes) = (&mut self.driver, self.stream, 4 * ELEMENTS as u64);
+        driver.wait_value(stream, self.page.go_address(), window).unwrap();
+        work(driver, stream, self.x, self.y);
+        let (keys, seal) = (self.page.keys_address(), self.page.seal_address(0));
+        self.harness
+            .digest(driver, stream, self.y, bytes, keys, Coverage::Sample, seal)
+            .unwrap();
+        driver.write_value(stream, self.page.done_address(), window).unwrap();
+    }
+}
+
+/// The author's part: the answer is the input.
+struct Author {
+    memory: MemfdTable,
+    x: DevicePtr,
+    y: DevicePtr,
+}
+
+impl Author {
+    fn new(layouts: &[BufferLayout], descriptors: Vec<OwnedFd>) -> Author {
+        let mut memory = MemfdTable::default();
+        let mut map = |layout: &BufferLayout, descriptor, access| {
+            let allocation = memory.import(descriptor, layout.allocation).unwrap();
+            memory.map(allocation, access).unwrap().offset(layout.offset)
+        };
+        let [x, y] = <[OwnedFd; 2]>::try_from(descriptors).unwrap();
+        let (x, y) = (
+            map(&layouts[0], x, Access::Read),
+            map(&layouts[1], y, Access::ReadWrite),
+        );
+        Author { memory, x, y }
+    }
+
+    fn answer(&mut self) {
+        debug_assert!(format!("{:?}", self.memory).contains("shared"));
+        let mut driver = cpu();
+        let mut contents = vec![0; 4 * ELEMENTS];
+        driver.read(self.x, &mut contents).unwrap();
+        driver.write(self.y, &contents).unwrap();
+    }
+}
+
+struct Stage {
+    referee: Referee,
+    case: OpenCase,
+    peer: Peer,
+    author: Author,
+    broker: (Channel, Channel),
+}
+
+impl Stage {
+    fn set() -> Stage {
+        let mut referee = referee(Box::new(cpu())).unwrap();
+        let case = OpenCase::open(&mut referee, 0, recording()).unwrap();
+        let layouts = case.layouts();
+        let peer = Peer::new(&layouts, case.worker_descriptors(&mut *referee.driver).unwrap());
+        let author = Author::new(&layouts, case.author_descriptors(&mut *referee.driver).unwrap());
+        let mut stage = Stage {
+            referee,
+            case,
+            peer,
+            author,
+            broker: Channel::pair().unwrap(),
+        };
+        stage.referee.generate(&stage.case, 0).unwrap();
+        stage
+    }
+
+    fn window(&mut self, window: u32, work: impl FnOnce(&mut CpuDriver, Stream, DevicePtr, DevicePtr)) -> WindowFacts {
+        self.referee.generate(&self.case, window).unwrap();
+        self.author.answer();
+        self.peer.arm(window, work);
+        self.referee
+            .release(&self.case, &order(window), &self.broker.0)
+            .unwrap()
+    }
+
+    fn honest(&mut self, window: u32) -> WindowFacts {
+        self.window(window, |driver, stream, x, y| {
+            driver.copy(stream, y, x, 4 * ELEMENTS as u64).unwrap()
+        })
+    }
+}
+
+fn order(window: u32) -> WindowOrder {
+    WindowOrder {
+        window,
+        kind: WindowKind::Timed.number(),
+        patience_ns: 20_000_000_000,
+    }
+}
+
+#[test]
+fn an_honest_window_matches_everywhere_with_its_seal_and_untouched_slack() {
+    let mut stage = Stage::set();
+    for window in 1..=3 {
+        let facts = stage.honest(window);
+        let [output] = facts.outputs() else {
+            panic!("one output")
+        };
+        assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Checked);
+        assert_eq!((output.elements, output.matched), (ELEMENTS as u64, ELEMENTS as u64));
+        assert_eq!(output.seal_claimed, output.seal_expected);
+        assert_ne!(output.seal_claimed, 0);
+        assert_eq!((output.late_bytes, facts.slack_buffer), (0, NOWHERE));
+        assert!(facts.s1_ns < facts.s2_ns);
+    }
+}
+
+#[test]
+fn an_output_that_is_left_alone_still_holds_this_windows_poison() {
+    let mut stage = Stage::set();
+    stage.honest(1);
+    let facts = stage.window(2, |_, _, _, _| ());
+    let [output] = facts.outputs() else {
+        panic!("one output")
+    };
+    assert_eq!((output.matched, output.unwritten), (0, ELEMENTS as u64));
+    assert_eq!(output.first_wrong, 0);
+}
+
+#[test]
+fn the_answers_to_the_first_and_to_the_previous_call_are_recognised() {
+    let mut stage = Stage::set();
+    let mut kept = Vec::new();
+    for window in 1..=2 {
+        stage.honest(window);
+        let mut answer = vec![0; 4 * ELEMENTS];
+        stage.peer.driver.read(stage.peer.y, &mut answer).unwrap();
+        kept.push(answer);
+    }
+    for (window, answer, replay) in [(3, &kept[1], Replay::Previous), (4, &kept[0], Replay::First)] {
+        let private = stage.peer.driver.alloc(4 * ELEMENTS as u64).unwrap();
+        stage.peer.driver.write(private, answer).unwrap();
+        let facts = stage.window(window, |driver, stream, _, y| {
+            driver.copy(stream, y, private, 4 * ELEMENTS as u64).unwrap();
+        });
+        assert_eq!(Replay::from_number(facts.outputs()[0].replay), replay);
+    }
+}
+
+#[test]
+fn a_write_behind_the_snapshot_is_late() {
+    let mut stage = Stage::set();
+    let mut facts = stage.honest(1);
+    stage.peer.driver.write(stage.peer.y.offset(8), &[1, 2, 3, 4]).unwrap();
+    stage.referee.look_again(&stage.case, &mut facts).unwrap();
+    assert!((1..=4).contains(&facts.outputs()[0].late_bytes));
+}
+
+#[test]
+fn a_write_round_a_buffer_is_found_with_its_place() {
+    let mut stage = Stage::set();
+    for (window, offset) in [(1, -8_i64), (2, 4 * ELEMENTS as i64)] {
+        let facts = stage.window(window, |driver, stream, x, y| {
+            driver.copy(stream, y, x, 4 * ELEMENTS as u64).unwrap();
+            // Eight bytes: noise equals all of them once in 2^64 windows.
+            driver
+                .set(stream, DevicePtr(y.0.wrapping_add_signed(offset)), 7, 8)
+                .unwrap();
+        });
+        assert_eq!(
+            (facts.slack_buffer, facts.slack_offset.clamp(offset, offset + 7)),
+            (1, facts.slack_offset)
+        );
+        assert!((1..=8).contains(&facts.slack_bytes));
+    }
+}
+
+#[test]
+fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
+    let mut stage = Stage::set();
+    stage.referee.generate(&stage.case, 1).unwrap();
+    let place = Place { case: 0, window: 1 };
+    let contents = |stage: &mut Stage| {
+        stage.referee.driver.synchronize(stage.referee.stream).unwrap();
+        let mut contents = vec![0; 4 * ELEMENTS];
+        stage.peer.driver.read(stage.peer.x, &mut contents).unwrap();
+        contents
+    };
+    stage.referee.restore(&stage.case, place).unwrap();
+    let with_decoys = contents(&mut stage);
+    stage.referee.reveal(&stage.case, place).unwrap();
+    let revealed = contents(&mut stage);
+    let lines = with_decoys.chunks(128).zip(revealed.chunks(128));
+    assert_eq!(lines.filter(|(decoy, line)| decoy != line).count(), 8);
+    let master = stage.case.buffers[0].masters().unwrap().current;
+    let mut true_contents = vec![0; 4 * ELEMENTS];
+    stage.referee.driver.read(master, &mut true_contents).unwrap();
+    assert_eq!(revealed, true_contents);
+}
+
+#[test]
+fn a_window_without_an_end_and_one_given_up_are_told_apart() {
+    let mut stage = Stage::set();
+    stage.referee.generate(&stage.case, 1).unwrap();
+    let hasty = WindowOrder {
+        patience_ns: 1,
+        ..order(1)
+    };
+    let facts = stage.referee.release(&stage.case, &hasty, &stage.broker.0).unwrap();
+    assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::NotDone);
+    stage.broker.1.send(crate::wire::to_referee::ABORT, &[], &[]).unwrap();
+    let facts = stage.referee.release(&stage.case, &order(2), &stage.broker.0).unwrap();
+    assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Aborted);
+}
+
+#[test]
+fn done_of_another_window_is_no_end() {
+    let mut stage = Stage::set();
+    stage.referee.generate(&stage.case, 1).unwrap();
+    stage.peer.page.done.store(9, Ordering::Release);
+    let facts = stage.referee.release(&stage.case, &order(1), &stage.broker.0).unwrap();
+    assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::NotDone);
+}
+
+/// Everything up to the facts of one window that an idle worker ends.
+fn one_window(driver: Box<dyn Driver>) -> Result<WindowFacts, RefereeError> {
+    let mut referee = referee(driver)?;
+    let case = OpenCase::open(&mut referee, 0, recording())?;
+    case.worker_descriptors(&mut *referee.driver)?;
+    case.author_descriptors(&mut *referee.driver)?;
+    referee.generate(&case, 0)?;
+    referee.generate(&case, 1)?;
+    let (ours, _theirs) = Channel::pair()?;
+    let (page, over) = (&case.page, AtomicBool::new(false));
+    let facts = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while page.go.load(Ordering::Acquire) == 0 && !over.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            page.done.store(1, Ordering::Release);
+        });
+        let facts = referee.release(&case, &order(1), &ours);
+        over.store(true, Ordering::Relaxed);
+        facts
+    });
+    case.close(&mut *referee.driver);
+    facts
+}
+
+#[test]
+fn whatever_driver_call_fails_the_window_ends_in_an_error() {
+    let mut failures = 0;
+    for successes in 0.. {
+        let driver = FaultyDriver::failing_after(cpu(), successes);
+        match one_window(Box::new(driver)) {
+            Err(RefereeError::Device(DeviceError::Unsupported(what))) => {
+                assert!(what.contains("a test said so"), "{what}");
+                failures += 1;
+            }
+            Err(other) => panic!("call {successes}: {other}"),
+            Ok(facts) => {
+                // No call was left to fail.
+                assert_eq!(facts.outputs()[0].unwritten, ELEMENTS as u64);
+                break;
+            }
+        }
+    }
+    assert!(failures > 50, "only {failures} calls were made to fail");
+}

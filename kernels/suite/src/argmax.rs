@@ -1,0 +1,66 @@
+//! Where the largest element of every row is.
+
+use gpubench::prelude::*;
+use std::ops::RangeInclusive;
+
+cuda_source!(ARGMAX = "argmax.cu");
+
+/// Few enough values that most rows have their largest one more than once: the rule for ties is part of the problem.
+/// The lowest index wins.
+const SCORES: RangeInclusive<i32> = -100..=100;
+
+fn scores(rows: usize, columns: usize) -> Tensors {
+    Tensors::new()
+        .input("x", f32::shape([rows, columns]), Integers(SCORES))
+        .output("index", i32::shape(rows))
+}
+
+fn argmax_on_cpu(_rows: usize, columns: usize, x: &[f32], index: &mut [i32]) {
+    for (x, index) in x.chunks_exact(columns).zip(index) {
+        let mut best = 0;
+        for (column, &value) in x.iter().enumerate() {
+            if value > x[best] {
+                best = column;
+            }
+        }
+        *index = best as i32;
+    }
+}
+
+#[gpubench(
+    axes(rows = [16384], columns = [1024, 999]),
+    cpu(axes(rows = [64], columns = [512, 333])),
+    inputs = scores,
+    reference = argmax_on_cpu,
+    bytes = 4 * rows * columns + 4 * rows,
+)]
+fn argmax(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<i32>) -> Result<()> {
+    let columns = i32::try_from(columns)?;
+    cx.launch(ARGMAX.kernel("argmax<128>"), Grid::new(rows, 128), (x, index, columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SCORES, argmax_on_cpu};
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_lowest_of_equal_largest_elements_wins() {
+        let mut index = [0; 3];
+        argmax_on_cpu(3, 3, &[1.0, 5.0, 5.0, 7.0, 7.0, 0.0, -3.0, -2.0, -1.0], &mut index);
+        assert_eq!(index, [1, 0, 2]);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let span = (SCORES.end() - SCORES.start() + 1) as u64;
+        let x: Vec<f32> = (0..100 * 333)
+            .map(|_| (rng.below(span) as i32 + SCORES.start()) as f32)
+            .collect();
+        let mut index = vec![0; 100];
+        argmax_on_cpu(100, 333, &x, &mut index);
+        no_constant_passes(&index, Tolerance::EXACT);
+    }
+}

@@ -1,0 +1,107 @@
+//! An image correlated with a small square filter.
+
+use crate::rounding::U;
+use gpubench::prelude::*;
+
+cuda_source!(CONVOLUTION = "convolution.cu");
+
+/// A sum of `taps` products rounds each of them at most `taps` times, and the reference once more; taps are at most 1
+/// and pixels below 1. That is the bound without any assumption on signs, and still a tenth of what inputs rounded to
+/// TF32 would err by.
+fn atol(radius: usize) -> f64 {
+    let taps = taps(radius) as f64;
+    (taps + 1.0) * U * taps
+}
+
+fn taps(radius: usize) -> usize {
+    (2 * radius + 1).pow(2)
+}
+
+/// A filter that is the same for all calls of a case, and fresh images.
+fn filter_and_image(width: usize, height: usize, radius: usize) -> Tensors {
+    Tensors::new()
+        .input("image", f32::shape([height, width]), Uniform(0.0..1.0))
+        .constant(
+            "filter",
+            f32::shape([2 * radius + 1, 2 * radius + 1]),
+            Uniform(-1.0..1.0),
+        )
+        .output("out", f32::shape([height, width]))
+        .tolerance(0.0, atol(radius))
+}
+
+fn tiled_on_cpu(width: usize, height: usize, radius: usize, image: &[f32], filter: &[f32], out: &mut [f32]) {
+    let side = 2 * radius + 1;
+    for row in 0..height {
+        for column in 0..width {
+            let mut sum = 0.0f64;
+            // Coordinates in the image are shifted by the radius, so that none is negative.
+            for y in (0..side).filter(|y| (radius..height + radius).contains(&(row + y))) {
+                for x in (0..side).filter(|x| (radius..width + radius).contains(&(column + x))) {
+                    let pixel = image[(row + y - radius) * width + column + x - radius];
+                    sum += f64::from(filter[y * side + x]) * f64::from(pixel);
+                }
+            }
+            out[row * width + column] = sum as f32;
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+#[gpubench(
+    axes(width = [4096, 4001], height = [2160], radius = [2]),
+    cpu(axes(width = [256, 131], height = [100])),
+    inputs = filter_and_image,
+    reference = tiled_on_cpu,
+    bytes = 8 * width * height + 4 * taps(radius),
+    flops = 2 * taps(radius) * width * height,
+)]
+fn tiled(
+    cx: &mut Launcher,
+    width: usize,
+    height: usize,
+    radius: usize,
+    image: In<f32>,
+    filter: Constant<f32>,
+    out: Out<f32>,
+) -> Result<()> {
+    let kernel = CONVOLUTION.kernel(format!("tiled<{radius}>"));
+    let (columns, rows) = (i32::try_from(width)?, i32::try_from(height)?);
+    cx.launch(
+        kernel,
+        Grid::covering((width, height), (32, 8)),
+        (image, filter, out, columns, rows),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{atol, tiled_on_cpu};
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_adds_weighted_neighbours_and_zeros_outside() {
+        let image = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let filter = [0.0, 0.0, 0.0, 1.0, 10.0, 100.0, 0.0, 1000.0, 0.0];
+        let mut out = [0.0; 6];
+        tiled_on_cpu(3, 2, 1, &image, &filter, &mut out);
+        assert_eq!(out, [4210.0, 5321.0, 6032.0, 540.0, 654.0, 65.0]);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let image: Vec<f32> = (0..40 * 30).map(|_| rng.f32()).collect();
+        let filter: Vec<f32> = (0..25).map(|_| rng.uniform(-1.0, 1.0) as f32).collect();
+        let mut out = vec![0.0; image.len()];
+        tiled_on_cpu(40, 30, 2, &image, &filter, &mut out);
+        no_constant_passes(
+            &out,
+            Tolerance {
+                rtol: 0.0,
+                atol: atol(2),
+            },
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! How often each byte occurs, by atomic additions.
+
+use gpubench::prelude::*;
+
+cuda_source!(HISTOGRAM = "histogram.cu");
+
+/// A dark image, since real ones are not spread evenly over the bins: many threads meet in few bins, and no two bins
+/// count alike. A kernel draws it.
+fn dark_image(n: usize) -> Tensors {
+    Tensors::new()
+        .input("pixels", u8::shape(n), ByKernel(HISTOGRAM.kernel("dark_image")))
+        .output("bins", u32::shape(256))
+}
+
+/// How often each value occurs among the pixels.
+#[problem(
+    axes(n = [1 << 24, 10_000_019]),
+    cpu(axes(n = [1 << 17, 100_003])),
+    inputs = dark_image,
+    bytes = n + 4 * 256,
+)]
+pub fn histogram(_n: usize, pixels: &[u8], bins: &mut [u32]) {
+    bins.fill(0);
+    for &pixel in pixels {
+        bins[usize::from(pixel)] += 1;
+    }
+}
+
+/// At most eight blocks for each multiprocessor, each of which goes through the image in strides.
+fn grid(cx: &Launcher, n: usize) -> Grid {
+    const THREADS: usize = 256;
+    let resident = 8 * cx.device().multiprocessors as usize;
+    Grid::new(n.div_ceil(THREADS).min(resident), THREADS)
+}
+
+#[gpubench(problem = histogram)]
+fn global_atomics(cx: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
+    cx.memset(bins, 0)?;
+    cx.launch(HISTOGRAM.kernel("global_atomics"), grid(cx, n), (pixels, bins, n))
+}
+
+#[gpubench(problem = histogram)]
+fn privatised(cx: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
+    cx.memset(bins, 0)?;
+    cx.launch(HISTOGRAM.kernel("privatised"), grid(cx, n), (pixels, bins, n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::histogram;
+    use crate::shortcuts::{Tolerance, no_constant_passes_twice};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_counts_every_pixel_once() {
+        let mut bins = [77; 256];
+        histogram(5, &[0, 255, 3, 3, 0], &mut bins);
+        assert_eq!((bins[0], bins[3], bins[255]), (2, 2, 1));
+        assert_eq!(bins.iter().sum::<u32>(), 5);
+    }
+
+    #[test]
+    fn the_largest_bin_differs_from_call_to_call() {
+        let mut rng = Rng::new(1);
+        let count = |rng: &mut Rng| {
+            let pixels: Vec<u8> = (0..100_003).map(|_| (rng.next_u32() & rng.next_u32()) as u8).collect();
+            let mut bins = [0; 256];
+            histogram(pixels.len(), &pixels, &mut bins);
+            bins[0]
+        };
+        let counts: Vec<u32> = (0..5).map(|_| count(&mut rng)).collect();
+        no_constant_passes_twice(&counts, Tolerance::EXACT);
+    }
+}

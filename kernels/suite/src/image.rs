@@ -1,0 +1,72 @@
+//! Colour to gray: three interleaved channels in, one out.
+
+use crate::rounding::U;
+use gpubench::prelude::*;
+
+cuda_source!(IMAGE = "image.cu");
+
+/// The weights of red, green and blue in Rec. ITU-R BT.709, as the kernel has them.
+const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
+
+/// A product and two additions, fused or not, round each term at most three times, and the reference is rounded once
+/// more. All terms are positive, so the error is relative to their sum.
+const RTOL: f64 = 4.0 * U;
+
+fn rgb_image(width: usize, height: usize) -> Tensors {
+    Tensors::new()
+        .input("rgb", f32::shape([height, width, 3]), Uniform(0.0..1.0))
+        .output("gray", f32::shape([height, width]))
+}
+
+fn grayscale_on_cpu(_width: usize, _height: usize, rgb: &[f32], gray: &mut [f32]) {
+    for (pixel, gray) in rgb.chunks_exact(3).zip(gray) {
+        let weighted = pixel
+            .iter()
+            .zip(LUMA)
+            .map(|(&channel, weight)| f64::from(channel) * f64::from(weight));
+        *gray = weighted.sum::<f64>() as f32;
+    }
+}
+
+#[gpubench(
+    axes(width = [4096, 1919], height = [4096]),
+    cpu(axes(width = [512, 333], height = [256])),
+    inputs = rgb_image,
+    reference = grayscale_on_cpu,
+    tolerance(rtol = RTOL),
+    bytes = 16 * width * height,
+    flops = 5 * width * height,
+)]
+fn grayscale(cx: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
+    let pixels = width * height;
+    cx.launch(
+        IMAGE.kernel("grayscale"),
+        Grid::covering(pixels, 256),
+        (rgb, gray, pixels),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RTOL, grayscale_on_cpu};
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_weighs_the_channels_of_each_pixel() {
+        let mut gray = [0.0; 4];
+        let rgb = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0];
+        grayscale_on_cpu(2, 2, &rgb, &mut gray);
+        assert_eq!(gray[..3], [0.2126, 0.7152, 0.0722]);
+        assert!((gray[3] - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let rgb: Vec<f32> = (0..3000).map(|_| rng.f32()).collect();
+        let mut gray = vec![0.0; 1000];
+        grayscale_on_cpu(100, 10, &rgb, &mut gray);
+        no_constant_passes(&gray, Tolerance { rtol: RTOL, atol: 0.0 });
+    }
+}

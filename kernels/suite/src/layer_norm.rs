@@ -1,0 +1,117 @@
+//! Layer normalisation: every row is shifted to mean 0 and scaled to variance 1, then each column has its gain and
+//! bias.
+
+use crate::rounding::U;
+use gpubench::prelude::*;
+
+cuda_source!(LAYER_NORM = "layer_norm.cu");
+
+/// Added to the variance. In the flattest rows it makes a difference of one part in 100.
+const EPSILON: f32 = 1e-4;
+
+/// Rows are uniform around their mean, so with the variance taken as 1, elements are at most `sqrt(3)` from it, and the
+/// mean is at most 4 from zero; so elements are below 6. Errors in units of `U`, with the variance taken as 1 and 16
+/// for the additions of a sum, one after the other or in pairs:
+///
+/// - mean: 16 additions and a division of numbers below 6: 17 * 6 = 102;
+/// - difference of an element to it: 102, and 2 for its own rounding; the variance hardly notices the mean's error,
+///   whose square it has;
+/// - scale: half the variance's relative error, which is 16 additions, a division and twice the rounding of a
+///   difference, and 2 ulp of `rsqrtf`: 16 / 2 + 4 + 4 = 16, times a difference of 1.8: 29;
+/// - gain up to 1.5, product and sum: 1.5 * (102 + 2 + 29 + 2) + 4 = 207.
+const ATOL: f64 = 207.0 * U;
+
+/// Rows of different offset and scale: from a tenth to ten, the mean up to four standard deviations from zero. So no
+/// row can stand in for another.
+fn activations(rows: usize, columns: usize) -> Tensors {
+    Tensors::new()
+        .input("x", f32::shape([rows, columns]), ByCpu)
+        .input("gain", f32::shape(columns), Uniform(0.5..1.5))
+        .input("bias", f32::shape(columns), Uniform(-1.0..1.0))
+        .output("y", f32::shape([rows, columns]))
+        .generate(move |rng: &mut Rng, data: &mut CpuData| fill_rows(rng, columns, data.slice("x")))
+}
+
+fn fill_rows(rng: &mut Rng, columns: usize, x: &mut [f32]) {
+    for row in x.chunks_exact_mut(columns) {
+        let deviation = 10f64.powf(rng.uniform(-1.0, 1.0));
+        let mean = deviation * rng.uniform(-4.0, 4.0);
+        // A uniform distribution over an interval of length `sqrt(12)` has variance 1.
+        let width = deviation * 12f64.sqrt();
+        row.fill_with(|| (mean + width * (rng.f64() - 0.5)) as f32);
+    }
+}
+
+fn layer_norm_on_cpu(_rows: usize, columns: usize, x: &[f32], gain: &[f32], bias: &[f32], y: &mut [f32]) {
+    let count = columns as f64;
+    for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(columns)) {
+        let mean = x.iter().map(|&x| f64::from(x)).sum::<f64>() / count;
+        let variance = x.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / count;
+        let scale = 1.0 / (variance + f64::from(EPSILON)).sqrt();
+        for (((x, y), gain), bias) in x.iter().zip(y).zip(gain).zip(bias) {
+            *y = ((f64::from(*x) - mean) * scale * f64::from(*gain) + f64::from(*bias)) as f32;
+        }
+    }
+}
+
+#[gpubench(
+    axes(rows = [8192], columns = [1024, 999]),
+    cpu(axes(rows = [32], columns = [512, 333])),
+    inputs = activations,
+    reference = layer_norm_on_cpu,
+    tolerance(atol = ATOL),
+    bytes = 8 * rows * columns + 8 * columns,
+    flops = 8 * rows * columns,
+)]
+fn layer_norm(
+    cx: &mut Launcher,
+    rows: usize,
+    columns: usize,
+    x: In<f32>,
+    gain: In<f32>,
+    bias: In<f32>,
+    y: Out<f32>,
+) -> Result<()> {
+    let kernel = LAYER_NORM.kernel("layer_norm<256>");
+    cx.launch(kernel, Grid::new(rows, 256), (x, gain, bias, y, columns, EPSILON))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ATOL, fill_rows, layer_norm_on_cpu};
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_normalises_each_row() {
+        let mut y = [0.0; 4];
+        layer_norm_on_cpu(2, 2, &[-100.0, 100.0, 3000.0, 1000.0], &[1.0, 2.0], &[0.0, 0.5], &mut y);
+        assert_eq!(y, [-1.0, 2.5, 1.0, -1.5]);
+    }
+
+    #[test]
+    fn generated_rows_have_the_moments_that_the_tolerance_counts_on() {
+        const COLUMNS: usize = 512;
+        let mut x = vec![0.0; 64 * COLUMNS];
+        fill_rows(&mut Rng::new(1), COLUMNS, &mut x);
+        for row in x.chunks_exact(COLUMNS) {
+            let mean = row.iter().map(|&x| f64::from(x)).sum::<f64>() / COLUMNS as f64;
+            let variance = row.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / COLUMNS as f64;
+            let deviation = variance.sqrt();
+            assert!((0.09..11.0).contains(&deviation), "{deviation}");
+            assert!(mean.abs() < 4.5 * deviation, "{mean} {deviation}");
+        }
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let mut x = vec![0.0; 4000];
+        fill_rows(&mut rng, 400, &mut x);
+        let gain: Vec<f32> = (0..400).map(|_| rng.uniform(0.5, 1.5) as f32).collect();
+        let bias: Vec<f32> = (0..400).map(|_| rng.uniform(-1.0, 1.0) as f32).collect();
+        let mut y = vec![0.0; 4000];
+        layer_norm_on_cpu(10, 400, &x, &gain, &bias, &mut y);
+        no_constant_passes(&y, Tolerance { rtol: 0.0, atol: ATOL });
+    }
+}

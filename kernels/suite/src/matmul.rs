@@ -1,0 +1,104 @@
+//! The product of two matrices in single precision.
+
+use crate::rounding::random_sum;
+use gpubench::prelude::*;
+
+cuda_source!(MATMUL = "matmul.cu");
+
+/// Standard deviation of the product of two numbers drawn from -1 to 1, each with a variance of 1/3.
+const PRODUCT: f64 = 1.0 / 3.0;
+
+/// Factors with mean zero: their products cancel, so an error in a few of them shows.
+fn matrices(m: usize, n: usize, k: usize) -> Tensors {
+    Tensors::new()
+        .input("a", f32::shape([m, k]), Uniform(-1.0..1.0))
+        .input("b", f32::shape([k, n]), Uniform(-1.0..1.0))
+        .output("c", f32::shape([m, n]))
+        .tolerance(0.0, random_sum(k, PRODUCT))
+}
+
+/// C = A B with A of `m` rows and `k` columns and B of `k` rows and `n` columns.
+#[problem(
+    axes(m = [1024, 1000], n = [1024], k = [1024]),
+    cpu(axes(m = [96, 61], n = [96], k = [100])),
+    inputs = matrices,
+    bytes = 4 * (m * k + k * n + m * n),
+    flops = 2 * m * n * k,
+)]
+pub fn matmul(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
+    let mut sums = vec![0.0f64; n];
+    for row in 0..m {
+        sums.fill(0.0);
+        for i in 0..k {
+            let left = f64::from(a[row * k + i]);
+            for (sum, &right) in sums.iter_mut().zip(&b[i * n..][..n]) {
+                *sum += left * f64::from(right);
+            }
+        }
+        for (c, &sum) in c[row * n..][..n].iter_mut().zip(&sums) {
+            *c = sum as f32;
+        }
+    }
+}
+
+#[gpubench(problem = matmul)]
+fn naive(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    cx.launch(
+        MATMUL.kernel("naive"),
+        Grid::covering((n, m), (32, 8)),
+        (a, b, c, m, n, k),
+    )
+}
+
+#[allow(clippy::too_many_arguments)]
+#[gpubench(problem = matmul, axes(tile = [16, 32]), cpu(axes(tile = [16])))]
+fn tiled(
+    cx: &mut Launcher,
+    m: usize,
+    n: usize,
+    k: usize,
+    tile: usize,
+    a: In<f32>,
+    b: In<f32>,
+    c: Out<f32>,
+) -> Result<()> {
+    let kernel = MATMUL.kernel(format!("tiled<{tile}>"));
+    cx.launch(kernel, Grid::covering((n, m), (tile, tile)), (a, b, c, m, n, k))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PRODUCT, matmul};
+    use crate::rounding::random_sum;
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_multiplies_rows_by_columns() {
+        let mut c = [0.0; 4];
+        matmul(
+            2,
+            2,
+            3,
+            &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+            &[7.0, 8.0, 9.0, 10.0, 11.0, 12.0],
+            &mut c,
+        );
+        assert_eq!(c, [58.0, 64.0, 139.0, 154.0]);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        const SIZE: usize = 48;
+        let mut rng = Rng::new(1);
+        let mut draw = || {
+            (0..SIZE * SIZE)
+                .map(|_| rng.uniform(-1.0, 1.0) as f32)
+                .collect::<Vec<_>>()
+        };
+        let (a, b, mut c) = (draw(), draw(), vec![0.0; SIZE * SIZE]);
+        matmul(SIZE, SIZE, SIZE, &a, &b, &mut c);
+        let atol = random_sum(SIZE, PRODUCT);
+        no_constant_passes(&c, Tolerance { rtol: 0.0, atol });
+    }
+}

@@ -1,0 +1,64 @@
+//! Products in a prime field whose elements fit 32 bits, as number-theoretic transforms need them.
+
+use gpubench::prelude::*;
+
+cuda_source!(MODULAR = "modular.cu");
+
+/// The field's prime, 15 * 2^27 + 1.
+const P: u64 = 2_013_265_921;
+
+/// Residues drawn by a kernel, which mixes in those at the edges of the range.
+fn factors(n: usize) -> Tensors {
+    Tensors::new()
+        .input("a", u32::shape(n), ByKernel(MODULAR.kernel("residues")))
+        .input("b", u32::shape(n), ByKernel(MODULAR.kernel("residues")))
+        .output("c", u32::shape(n))
+}
+
+/// The products of residues modulo 15 * 2^27 + 1.
+#[problem(
+    axes(n = [1 << 24, 10_000_019]),
+    cpu(axes(n = [1 << 17, 100_003])),
+    inputs = factors,
+    bytes = 12 * n,
+)]
+pub fn product(_n: usize, a: &[u32], b: &[u32], c: &mut [u32]) {
+    for ((&a, &b), c) in a.iter().zip(b).zip(c) {
+        *c = (u64::from(a) * u64::from(b) % P) as u32;
+    }
+}
+
+#[gpubench(problem = product)]
+fn long_remainder(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
+    cx.launch(MODULAR.kernel("long_remainder"), Grid::covering(n, 256), (a, b, c, n))
+}
+
+#[gpubench(problem = product)]
+fn montgomery(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
+    cx.launch(MODULAR.kernel("montgomery"), Grid::covering(n, 256), (a, b, c, n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{P, product};
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_is_right_at_the_edges() {
+        let edge = P as u32 - 1;
+        let mut c = [0; 4];
+        product(4, &[edge, edge, 0, 1 << 30], &[edge, 2, edge, 4], &mut c);
+        // (-1)(-1) = 1, (-1) 2 = -2, and 2^32 = 2 (15 * 2^27 + 1) + 2^28 - 2.
+        assert_eq!(c, [1, edge - 1, 0, (1 << 28) - 2]);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let mut draw = || (0..1000).map(|_| rng.below(P) as u32).collect::<Vec<_>>();
+        let (a, b, mut c) = (draw(), draw(), vec![0; 1000]);
+        product(1000, &a, &b, &mut c);
+        no_constant_passes(&c, Tolerance::EXACT);
+    }
+}

@@ -1,0 +1,100 @@
+//! The sum of a vector, in two launches: one sum a block, then the sum of those.
+
+use gpubench::prelude::*;
+use std::ops::RangeInclusive;
+
+cuda_source!(REDUCTION = "reduction.cu");
+
+/// Whole numbers, and few enough of them that partial sums stay below 2^24 in any order: 2^24 of them add up to 2^23 on
+/// average, give or take 21 000. Such sums of `f32` do not round, so the answer is compared exactly and a single
+/// element left out shows.
+const ELEMENTS: RangeInclusive<i32> = -8..=9;
+
+/// Threads of a block.
+const THREADS: usize = 256;
+
+fn vector(n: usize) -> Tensors {
+    Tensors::new()
+        .input("x", f32::shape(n), Integers(ELEMENTS))
+        .output("sum", f32::shape(1))
+}
+
+/// The sum of a vector of whole numbers.
+#[problem(
+    axes(n = [1 << 24, 10_000_019]),
+    cpu(axes(n = [1 << 16, 50_021])),
+    inputs = vector,
+    exact,
+    bytes = 4 * n + 4,
+    flops = n - 1,
+)]
+pub fn reduction(_n: usize, x: &[f32], sum: &mut [f32]) {
+    sum[0] = x.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
+}
+
+/// As many blocks as keep the device busy, but at least eight elements for each thread.
+fn blocks(cx: &Launcher, n: usize) -> usize {
+    let resident = 8 * cx.device().multiprocessors as usize;
+    n.div_ceil(8 * THREADS).min(resident)
+}
+
+fn reduce(cx: &mut Launcher, kernel: &str, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    let kernel = REDUCTION.kernel(format!("{kernel}<{THREADS}>"));
+    let blocks = blocks(cx, n);
+    let sums = cx.scratch::<f32>(blocks)?;
+    cx.launch(kernel.clone(), Grid::new(blocks, THREADS), (x, sums, n))?;
+    cx.launch(kernel, Grid::new(1, THREADS), (sums, sum, blocks))
+}
+
+#[gpubench(problem = reduction)]
+fn shared_memory(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    reduce(cx, "shared_memory", n, x, sum)
+}
+
+#[gpubench(problem = reduction)]
+fn warp_shuffle(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    reduce(cx, "warp_shuffle", n, x, sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ELEMENTS, reduction};
+    use crate::shortcuts::{Tolerance, no_constant_passes_twice};
+    use gpubench::Rng;
+
+    fn draw(rng: &mut Rng, n: usize) -> Vec<f32> {
+        let span = (ELEMENTS.end() - ELEMENTS.start() + 1) as u64;
+        (0..n)
+            .map(|_| (rng.below(span) as i32 + ELEMENTS.start()) as f32)
+            .collect()
+    }
+
+    fn sum(x: &[f32]) -> f32 {
+        let mut sum = [0.0];
+        reduction(x.len(), x, &mut sum);
+        sum[0]
+    }
+
+    #[test]
+    fn the_reference_adds_all_elements() {
+        assert_eq!(sum(&[1.0, -8.0, 9.0, 4.0]), 6.0);
+    }
+
+    #[test]
+    fn the_order_of_summation_does_not_matter() {
+        let mut rng = Rng::new(1);
+        let mut x = draw(&mut rng, 1 << 20);
+        let expected = sum(&x);
+        assert_eq!(x.iter().sum::<f32>(), expected);
+        // The largest partial sums that there can be.
+        x.sort_by(f32::total_cmp);
+        assert_eq!(x.iter().sum::<f32>(), expected);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let sums: Vec<f32> = (0..20).map(|_| sum(&draw(&mut rng, 50_021))).collect();
+        no_constant_passes_twice(&sums, Tolerance::EXACT);
+    }
+}

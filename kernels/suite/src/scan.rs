@@ -1,0 +1,65 @@
+//! Inclusive prefix sums in three launches, with scratch memory between them.
+
+use gpubench::prelude::*;
+
+cuda_source!(SCAN = "scan.cu");
+
+/// Threads of a block and elements of a tile, as in the kernels.
+const THREADS: usize = 256;
+const TILE: usize = 4 * THREADS;
+
+/// Any bits: sums wrap around at 2^32, and every bit of every element in front counts.
+fn vector(n: usize) -> Tensors {
+    Tensors::new()
+        .input("x", u32::shape(n), Bits)
+        .output("y", u32::shape(n))
+}
+
+fn inclusive_on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
+    let mut sum = 0u32;
+    for (x, y) in x.iter().zip(y) {
+        sum = sum.wrapping_add(*x);
+        *y = sum;
+    }
+}
+
+#[gpubench(
+    axes(n = [1 << 24, 10_000_019]),
+    cpu(axes(n = [1 << 16, 50_021])),
+    inputs = vector,
+    reference = inclusive_on_cpu,
+    bytes = 8 * n,
+)]
+fn inclusive(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let tiles = n.div_ceil(TILE);
+    let sums = cx.scratch::<u32>(tiles)?;
+    cx.launch(SCAN.kernel("scan_tiles"), Grid::new(tiles, THREADS), (x, y, sums, n))?;
+    if tiles == 1 {
+        return Ok(());
+    }
+    cx.launch(SCAN.kernel("scan_sums"), Grid::new(1, THREADS), (sums, tiles))?;
+    cx.launch(SCAN.kernel("add_offsets"), Grid::new(tiles - 1, THREADS), (y, sums, n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inclusive_on_cpu;
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_adds_up_and_wraps_around() {
+        let mut y = [0; 5];
+        inclusive_on_cpu(5, &[1, 2, 0, u32::MAX, 7], &mut y);
+        assert_eq!(y, [1, 3, 3, 2, 9]);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let x: Vec<u32> = (0..1000).map(|_| rng.next_u32()).collect();
+        let mut y = vec![0; 1000];
+        inclusive_on_cpu(1000, &x, &mut y);
+        no_constant_passes(&y, Tolerance::EXACT);
+    }
+}

@@ -1,0 +1,102 @@
+//! Softmax of every row of a matrix.
+
+use crate::rounding::U;
+use gpubench::prelude::*;
+
+cuda_source!(SOFTMAX = "softmax.cu");
+
+/// Logits of a model that is sure of some rows: with a standard deviation of 3 the largest probability of a row is
+/// around a tenth, the smallest below 1e-10.
+const LOGITS: Normal = Normal { mean: 0.0, stddev: 3.0 };
+
+/// What enters the quotient, in units of `U`:
+///
+/// - The difference of a logit to the largest is at most 30, and is rounded once: 30. The exponential turns this
+///   absolute error into a relative one.
+/// - `expf` itself: at most 2 ulp, that is 4. Both count twice, for the numerator and the terms of the sum: 68.
+/// - The sum: up to 32 terms a thread one after the other, then five halvings and eight warps: 45. All terms are
+///   positive.
+/// - Rescaling in the online kernel: its factors multiply to one exponential of at most 30 again, with `expf` for each
+///   of the few times that a larger logit turns up: 30 + 4 * 20.
+/// - The quotient and the rounding of the reference: 2, and twice that for a division that is not correctly rounded.
+///
+/// That is 227 at the very worst.
+const RTOL: f64 = 227.0 * U;
+
+fn logits(rows: usize, columns: usize) -> Tensors {
+    Tensors::new()
+        .input("x", f32::shape([rows, columns]), LOGITS)
+        .output("y", f32::shape([rows, columns]))
+}
+
+/// Softmax of every row: the exponentials of its elements, divided by their sum.
+#[problem(
+    axes(rows = [16384], columns = [1024, 999]),
+    cpu(axes(rows = [32], columns = [512, 333])),
+    inputs = logits,
+    tolerance(rtol = RTOL),
+    bytes = 8 * rows * columns,
+    flops = rows * (5 * columns - 2),
+)]
+pub fn softmax(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
+    for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(columns)) {
+        let largest = f64::from(x.iter().copied().fold(f32::MIN, f32::max));
+        let exponential = |x: &f32| (f64::from(*x) - largest).exp();
+        let sum: f64 = x.iter().map(exponential).sum();
+        for (x, y) in x.iter().zip(y) {
+            *y = (exponential(x) / sum) as f32;
+        }
+    }
+}
+
+#[gpubench(problem = softmax)]
+fn three_passes(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    cx.launch(
+        SOFTMAX.kernel("three_passes<256>"),
+        Grid::new(rows, 256),
+        (x, y, columns),
+    )
+}
+
+#[gpubench(problem = softmax)]
+fn online(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    // Eight warps a block, a row each.
+    let grid = Grid::new(rows.div_ceil(8), (32, 8));
+    cx.launch(SOFTMAX.kernel("online"), grid, (x, y, rows, columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LOGITS, RTOL, softmax};
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_makes_rows_of_probabilities() {
+        let mut y = [0.0; 4];
+        softmax(2, 2, &[0.0, 3.0f32.ln(), 5.0, 5.0], &mut y);
+        let off = y
+            .iter()
+            .zip([0.25, 0.75, 0.5, 0.5])
+            .map(|(y, expected)| (y - expected).abs());
+        assert!(off.fold(0.0, f32::max) < 1e-6, "{y:?}");
+    }
+
+    #[test]
+    fn large_logits_do_not_overflow() {
+        let mut y = [0.0; 2];
+        softmax(1, 2, &[1000.0, 0.0], &mut y);
+        assert_eq!(y, [1.0, 0.0]);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let x: Vec<f32> = (0..4000)
+            .map(|_| (LOGITS.mean + LOGITS.stddev * rng.normal()) as f32)
+            .collect();
+        let mut y = vec![0.0; x.len()];
+        softmax(10, 400, &x, &mut y);
+        no_constant_passes(&y, Tolerance { rtol: RTOL, atol: 0.0 });
+    }
+}

@@ -1,0 +1,64 @@
+//! Rows become columns: nothing but memory traffic, in an order that memory does not like.
+
+use gpubench::prelude::*;
+
+cuda_source!(TRANSPOSE = "transpose.cu");
+
+fn matrix(rows: usize, columns: usize) -> Tensors {
+    Tensors::new()
+        .input("x", f32::shape([rows, columns]), Uniform(1.0..2.0))
+        .output("y", f32::shape([columns, rows]))
+}
+
+/// The transpose of a matrix.
+// Exact: elements are moved, not computed with.
+#[problem(
+    axes(rows = [4096, 4001], columns = [4096]),
+    cpu(axes(rows = [256, 161], columns = [200])),
+    inputs = matrix,
+    exact,
+    bytes = 8 * rows * columns,
+)]
+pub fn transpose(rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
+    for row in 0..rows {
+        for column in 0..columns {
+            y[column * rows + row] = x[row * columns + column];
+        }
+    }
+}
+
+#[gpubench(problem = transpose)]
+fn naive(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    let grid = Grid::covering((columns, rows), (32, 8));
+    cx.launch(TRANSPOSE.kernel("naive"), grid, (x, y, rows, columns))
+}
+
+#[gpubench(problem = transpose)]
+fn tiled(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    // Blocks of 32 by 8 threads, each for a tile of 32 by 32 elements.
+    let grid = Grid::new((columns.div_ceil(32), rows.div_ceil(32)), (32, 8));
+    cx.launch(TRANSPOSE.kernel("tiled"), grid, (x, y, rows, columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::transpose;
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_turns_rows_into_columns() {
+        let mut y = [0.0; 6];
+        transpose(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut y);
+        assert_eq!(y, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let x: Vec<f32> = (0..1000).map(|_| 1.0 + rng.f32()).collect();
+        let mut y = vec![0.0; 1000];
+        transpose(20, 50, &x, &mut y);
+        no_constant_passes(&y, Tolerance::EXACT);
+    }
+}

@@ -1,0 +1,56 @@
+//! The sum of two vectors: nothing but memory traffic.
+
+use gpubench::prelude::*;
+
+cuda_source!(VECTOR = "vector.cu");
+
+/// Two summands that do not cancel on average, so that zeros are far from every sum.
+fn summands(n: usize) -> Tensors {
+    Tensors::new()
+        .input("a", f32::shape(n), Uniform(-1.0..2.0))
+        .input("b", f32::shape(n), Uniform(-1.0..2.0))
+        .output("c", f32::shape(n))
+}
+
+fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
+    for ((a, b), c) in a.iter().zip(b).zip(c) {
+        *c = a + b;
+    }
+}
+
+// Exact: one addition, which IEEE 754 rounds the same way everywhere.
+#[gpubench(
+    axes(n = [1 << 24, (1 << 26) + 1]),
+    cpu(axes(n = [1 << 18, 100_003])),
+    inputs = summands,
+    reference = add_on_cpu,
+    exact,
+    bytes = 12 * n,
+    flops = n,
+)]
+fn add(cx: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    cx.launch(VECTOR.kernel("add"), Grid::covering(n, 256), (a, b, c, n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::add_on_cpu;
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_adds_element_by_element() {
+        let mut c = [0.0; 3];
+        add_on_cpu(3, &[1.0, 2.0, 3.0], &[0.5, -2.0, 4.0], &mut c);
+        assert_eq!(c, [1.5, 0.0, 7.0]);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let mut draw = || (0..1000).map(|_| rng.uniform(-1.0, 2.0) as f32).collect::<Vec<_>>();
+        let (a, b, mut c) = (draw(), draw(), vec![0.0; 1000]);
+        add_on_cpu(1000, &a, &b, &mut c);
+        no_constant_passes(&c, Tolerance::EXACT);
+    }
+}
