@@ -1,5 +1,6 @@
 //! A case that has a verdict without a measurement.
 
+use crate::report::BenchmarkComplete;
 use crate::roles::{AuthorProblem, RoleFailure};
 use crate::verdict::{Cause, Verdict};
 use crate::window::ConductError;
@@ -79,6 +80,13 @@ impl CaseFailure {
             }
             MeasureError::Worker(_) => CaseFailure::error(Cause::WorkerFailed, crate::error::chain(error)),
         })
+    }
+
+    /// Puts the failure into a case's record.
+    pub(super) fn fill_in(self, record: &mut BenchmarkComplete) {
+        record.verdict = self.verdict;
+        record.cause = Some(self.cause);
+        record.message = Some(self.message);
     }
 
     fn prefixed(self, what: &str) -> CaseFailure {

@@ -1,12 +1,14 @@
 //! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.
 
 mod authors;
+mod campaign;
 pub mod cases;
 mod environment;
 mod failure;
 mod kernels;
 pub mod measure;
 pub mod options;
+mod preparation;
 mod recordings;
 mod reporting;
 mod result;

@@ -38,8 +38,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
     let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
     let (position, finding) = match first.verdict {
         Verdict::WrongOutput => findings()
-            .filter(|(_, finding)| replays(finding))
-            .last()
+            .rfind(|(_, finding)| replays(finding))
             .unwrap_or((first_position, first)),
         _ => (first_position, first),
     };

@@ -29,6 +29,16 @@ pub enum Disposition {
     Skip(String),
 }
 
+impl Disposition {
+    /// Why it does not run.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Run => None,
+            Self::Skip(reason) => Some(reason),
+        }
+    }
+}
+
 /// Which form of a name is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {

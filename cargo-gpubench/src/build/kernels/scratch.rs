@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use gpubench::catalog::Source;
 use gpubench_harness::shim::SHIM;
@@ -10,6 +11,10 @@ use super::error::KernelBuildError;
 
 /// Name of the generated file that includes the source and exports its kernels.
 pub(super) const UNIT: &str = "gpubench_unit.cpp";
+
+const PREFIX: &str = ".kernel-";
+/// After this time, a directory belongs to a compilation that was killed.
+const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// A directory with the shim, the source under its own relative paths, and room for what the compiler makes. Removed when dropped.
 pub(super) struct Scratch {
@@ -25,8 +30,9 @@ impl Scratch {
             move |source| KernelBuildError::Io { action, path, source }
         };
         fs_err::create_dir_all(parent).map_err(failed("create", parent))?;
+        remove_leftovers(parent);
         let directory = tempfile::Builder::new()
-            .prefix(".kernel-")
+            .prefix(PREFIX)
             .tempdir_in(parent)
             .map_err(failed("create", parent))?;
         let climbs = source
@@ -67,6 +73,23 @@ impl Scratch {
 
     pub(super) fn directory(&self) -> &Path {
         self.directory.path()
+    }
+}
+
+/// Removes what compilations that were killed have left. A cache that cannot be read is reported by what follows.
+fn remove_leftovers(parent: &Path) {
+    let Ok(entries) = fs_err::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let age = entry
+            .metadata()
+            .and_then(|data| data.modified())
+            .ok()
+            .and_then(|time| time.elapsed().ok());
+        if ours && age.is_some_and(|age| age > ABANDONED_AFTER) {
+            // Another process may remove it at the same time.
+            let _ = fs_err::remove_dir_all(entry.path());
+        }
     }
 }
 

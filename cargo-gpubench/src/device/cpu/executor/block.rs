@@ -68,6 +68,8 @@ pub(super) struct BlockRunner {
     slot_of: Vec<*mut Slot>,
     order: Option<Vec<u32>>,
     form: Form,
+    /// Whether a thread of the job has waited. If so the kernel keeps the index of its thread in memory.
+    waited: bool,
     /// The thread that ran blocks last.
     thread: Option<ThreadId>,
 }
@@ -84,6 +86,7 @@ impl BlockRunner {
             slot_of: Vec::new(),
             order: None,
             form: Form::Fast,
+            waited: false,
             thread: None,
         }
     }
@@ -103,6 +106,7 @@ impl BlockRunner {
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
         self.make_coroutines_enter(self.form.entry(job));
+        self.waited = false;
         self.slot_of.clear();
         self.slot_of.resize(shape.threads() as usize, ptr::null_mut());
     }
@@ -164,6 +168,7 @@ impl BlockRunner {
             {
                 match self.run_block(job, Form::Precise) {
                     Err(again) if std::mem::discriminant(&again.kind) == std::mem::discriminant(&broken.kind) => again,
+                    _ if self.waited => broken,
                     _ => Broken { thread: None, ..broken },
                 }
             }
@@ -230,6 +235,7 @@ impl BlockRunner {
                     break;
                 }
                 Waits::Yes => {
+                    self.waited = true;
                     // SAFETY: the request of a waiting thread lives on its coroutine's stack.
                     let thread = unsafe { (*(*slot).request.get()).thread };
                     self.slot_of[next as usize..thread as usize].fill(ptr::null_mut());

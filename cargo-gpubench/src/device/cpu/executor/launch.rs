@@ -80,3 +80,51 @@ impl ScheduleSeed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(grid: [u32; 3], block: [u32; 3]) -> LaunchShape {
+        LaunchShape {
+            grid,
+            block,
+            dynamic_shared: 0,
+        }
+    }
+
+    #[test]
+    fn extents_whose_products_overflow_are_not_runnable() {
+        assert!(shape([1, 1, 1], [32, 32, 1]).is_runnable());
+        assert!(!shape([1, 1, 1], [1 << 16, 1 << 16, 1]).is_runnable());
+        assert!(!shape([u32::MAX; 3], [1, 1, 1]).is_runnable());
+        let greedy = LaunchShape {
+            dynamic_shared: MAX_DYNAMIC_SHARED + 1,
+            ..shape([1; 3], [1; 3])
+        };
+        assert!(!greedy.is_runnable());
+    }
+
+    #[test]
+    fn grids_whose_thread_indices_leave_31_bits_run_in_the_general_form() {
+        assert!(shape([(1 << 21) - 1, 9, 9], [1023, 1, 1]).fits_fast_form());
+        assert!(!shape([1 << 21, 1, 1], [1024, 1, 1]).fits_fast_form());
+    }
+
+    #[test]
+    fn blocks_are_numbered_with_x_fastest() {
+        let shape = shape([3, 2, 4], [1, 1, 1]);
+        assert_eq!(shape.block_at(0), [0, 0, 0]);
+        assert_eq!(shape.block_at(5), [2, 1, 0]);
+        assert_eq!(shape.block_at(23), [2, 1, 3]);
+    }
+
+    #[test]
+    fn an_order_is_a_permutation_that_its_seed_repeats() {
+        let order = ScheduleSeed::Permuted(5).order(100).expect("an order");
+        assert_eq!(ScheduleSeed::Permuted(5).order(100).expect("an order"), order);
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert!(sorted.iter().copied().eq(0..100) && sorted != order);
+    }
+}

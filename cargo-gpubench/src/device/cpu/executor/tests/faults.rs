@@ -97,6 +97,20 @@ fn a_stray_read_behind_a_barrier_is_traced_to_its_thread() {
 }
 
 #[test]
+fn a_fault_that_happens_once_is_traced_if_the_kernel_has_barriers() {
+    let text = "__global__ void once(int *flag, int *out) {
+        __syncthreads();
+        if (threadIdx.x == 11 && *flag == 0) { *flag = 1; out[1 << 30] = 1; }
+        __syncthreads();
+    }";
+    let (mut flag, buffer) = ([0], Guarded::new(1));
+    let kernel = kernel(text, "once");
+    let arguments = [address(&mut flag), buffer.end() - (4u64 << 30)];
+    let found = launch(&pool(1), kernel, &line(1, 32), &arguments).expect_err("the first run faults");
+    assert_eq!((found.block, found.thread), ([0, 0, 0], Some([11, 0, 0])));
+}
+
+#[test]
 fn a_null_pointer_and_an_impossible_address_are_reported() {
     let text = "__global__ void store(long *out) { *out = threadIdx.x; }";
     assert_eq!(

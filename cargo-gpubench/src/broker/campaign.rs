@@ -1,0 +1,278 @@
+//! A run's cases, measured one after another.
+
+use std::time::Instant;
+
+use camino::Utf8Path;
+use gpubench::catalog::Catalog;
+
+use super::authors::Authors;
+use super::cases::{Case, Naming};
+use super::environment;
+use super::failure::CaseFailure;
+use super::measure::{MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::options::{AfterFailure, MasterSeed, MeasurementOptions, RunOptions};
+use super::preparation::{PreparedCase, prepare};
+use super::recordings::Interrupted;
+use super::reporting::Reporting;
+use super::result::fill_in;
+use super::run::user_output;
+use crate::build::BuiltLibrary;
+use crate::build::kernels::HostCompiler;
+use crate::device::Facts;
+use crate::error::ExpectedError;
+use crate::exit_code::ExitCode;
+use crate::report::{BenchmarkComplete, BenchmarkStarted, RunEnd};
+use crate::roles::{Interrupt, Output, RefereeClient};
+use crate::stats::{StopRule, WarmUpRule};
+use crate::verdict::{Cause, Verdict};
+use crate::window::Seeds;
+use crate::wire::{FlushKind, Hello};
+
+/// What is to be measured, and on what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Selected<'a> {
+    /// The built libraries.
+    pub(super) libraries: &'a [BuiltLibrary],
+    /// Where compiled kernels are kept.
+    pub(super) target_directory: &'a Utf8Path,
+    /// What each library says of its benchmarks.
+    pub(super) catalogs: &'a [Catalog],
+    /// The selected cases.
+    pub(super) cases: &'a [Case],
+    /// The device.
+    pub(super) facts: &'a Facts,
+}
+
+impl Selected<'_> {
+    /// Position of the library a case comes from.
+    ///
+    /// # Panics
+    /// Never: cases are selected from these libraries' catalogs.
+    pub(super) fn library_of(&self, case: &Case) -> usize {
+        let named = |library: &BuiltLibrary| library.package == case.package;
+        self.libraries
+            .iter()
+            .position(named)
+            .expect("a case comes from one of the libraries")
+    }
+}
+
+/// A run in progress.
+pub(super) struct Campaign<'a> {
+    options: &'a RunOptions,
+    selected: Selected<'a>,
+    interrupt: &'a Interrupt,
+    seeds: Seeds,
+    compiler: HostCompiler,
+    authors: Authors<'a>,
+    referee: Option<RefereeClient>,
+    reporting: Reporting,
+}
+
+impl<'a> Campaign<'a> {
+    /// Draws the seed, finds a compiler and opens the reports.
+    ///
+    /// # Errors
+    /// When one of them cannot be had.
+    pub(super) fn new(
+        options: &'a RunOptions,
+        selected: Selected<'a>,
+        authors: Authors<'a>,
+        interrupt: &'a Interrupt,
+    ) -> Result<Campaign<'a>, ExpectedError> {
+        Ok(Campaign {
+            options,
+            selected,
+            interrupt,
+            seeds: seeds(options.measurement.seed)?,
+            compiler: HostCompiler::find()?,
+            authors,
+            referee: None,
+            reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
+        })
+    }
+
+    /// Measures every case and gives what the command exits with.
+    ///
+    /// # Errors
+    /// When a result could not be written.
+    pub(super) fn measure(mut self) -> Result<ExitCode, ExpectedError> {
+        let announced = self.announce();
+        let end = match self.measure_all(&announced) {
+            Ok(end) => end,
+            Err(Interrupted) => RunEnd::Interrupted,
+        };
+        self.reporting.finish(end)
+    }
+
+    fn announce(&mut self) -> Vec<BenchmarkStarted> {
+        let (options, facts) = (&self.options.measurement, self.selected.facts);
+        let compiler = Some(self.compiler.identity());
+        let environment = environment::environment(facts, facts.device.multiprocessors, options.flush_bytes, compiler);
+        let packages = self
+            .selected
+            .libraries
+            .iter()
+            .map(|library| library.package.clone())
+            .collect();
+        let cases = self.selected.cases.iter().enumerate();
+        let announced: Vec<_> = cases
+            .map(|(index, case)| self.reporting.announce(case, index))
+            .collect();
+        self.reporting.run_started(
+            environment::device(facts),
+            environment,
+            &self.seeds,
+            packages,
+            &announced,
+        );
+        announced
+    }
+
+    fn measure_all(&mut self, announced: &[BenchmarkStarted]) -> Result<RunEnd, Interrupted> {
+        let selected = self.selected;
+        let prepared = prepare(
+            &selected,
+            &mut self.authors,
+            &self.compiler,
+            &mut self.reporting,
+            self.interrupt,
+        )?;
+        for ((case, prepared), announced) in selected.cases.iter().zip(prepared).zip(announced) {
+            if self.interrupt.is_set() {
+                return Err(Interrupted);
+            }
+            self.reporting.benchmark_started(announced);
+            let began = Instant::now();
+            let mut result = self.settle(case, prepared, announced)?;
+            result.wall_ns = began.elapsed().as_nanos() as u64;
+            self.reporting.benchmark_complete(&result);
+            if result.verdict.is_failure() && self.options.after_failure == AfterFailure::Stop {
+                return Ok(RunEnd::FailedFast);
+            }
+        }
+        Ok(RunEnd::Completed)
+    }
+
+    /// Gives a case its result.
+    fn settle(
+        &mut self,
+        case: &Case,
+        prepared: Option<Result<PreparedCase, CaseFailure>>,
+        announced: &BenchmarkStarted,
+    ) -> Result<BenchmarkComplete, Interrupted> {
+        let mut result = self.unmeasured(case, announced);
+        match prepared {
+            None => {
+                result.cause = Some(Cause::Unsupported);
+                result.message = case.disposition.reason().map(str::to_owned);
+            }
+            Some(Err(failure)) => failure.fill_in(&mut result),
+            Some(Ok(prepared)) => match self.measure_one(case, &prepared, announced.index) {
+                Ok(measured) => {
+                    let target_cv = self.options.measurement.stopping.target_cv;
+                    fill_in(&mut result, &prepared.recorded.recording, measured, target_cv);
+                }
+                Err(error) => {
+                    // What its author and the referee are in the middle of is unknown: the next case gets new ones.
+                    self.authors.retire(self.selected.library_of(case));
+                    self.referee = None;
+                    CaseFailure::of_measuring(&error)
+                        .ok_or(Interrupted)?
+                        .fill_in(&mut result);
+                }
+            },
+        }
+        Ok(result)
+    }
+
+    fn measure_one(&mut self, case: &Case, prepared: &PreparedCase, number: u64) -> Result<Measured, MeasureError> {
+        let PreparedCase { recorded, modules } = prepared;
+        let facts = self.selected.facts;
+        let protocol = Protocol {
+            warm_up: WarmUpRule {
+                tick_ns: facts.clock_tick_ns,
+                ..WarmUpRule::default()
+            },
+            stop: stop_rule(&self.options.measurement, facts),
+            within: self.options.measurement.limits.window,
+            threads: facts.device.multiprocessors,
+            output: user_output(self.options),
+            clock_bound: &facts.clock_bound,
+            seeds: &self.seeds,
+            interrupt: self.interrupt,
+        };
+        let ready = ReadyCase {
+            number,
+            benchmark: case.benchmark as u32,
+            request: &recorded.request,
+            recording: &recorded.recording,
+            encoded: &recorded.encoded,
+            modules,
+        };
+        let referee = match &mut self.referee {
+            Some(referee) => referee,
+            none => none.insert(spawn_referee(
+                &self.options.measurement,
+                facts,
+                &self.seeds,
+                self.interrupt,
+            )?),
+        };
+        let author = self
+            .authors
+            .client(self.selected.library_of(case))
+            .map_err(MeasureError::Attach)?;
+        measure(&ready, &protocol, referee, author, &mut |samples| {
+            self.reporting.progress(samples)
+        })
+    }
+
+    fn unmeasured(&self, case: &Case, announced: &BenchmarkStarted) -> BenchmarkComplete {
+        let device = environment::device(self.selected.facts).short();
+        let mut result = BenchmarkComplete::unmeasured(announced, device, Verdict::Skipped);
+        let catalog = &self.selected.catalogs[self.selected.library_of(case)];
+        result.problem = catalog
+            .benchmarks
+            .get(case.benchmark)
+            .map(|benchmark| benchmark.problem.clone());
+        result
+    }
+}
+
+fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {
+    match wanted {
+        MasterSeed::Pinned(master) => Ok(Seeds::new(master)),
+        MasterSeed::Fresh => Seeds::from_os().map_err(|source| ExpectedError::Internal {
+            what: "the operating system gives no random seed".to_owned(),
+            source: source.into(),
+        }),
+    }
+}
+
+fn stop_rule(options: &MeasurementOptions, facts: &Facts) -> StopRule {
+    let stopping = &options.stopping;
+    StopRule {
+        target_cv: stopping.target_cv,
+        min_samples: stopping.min_samples as usize,
+        max_samples: stopping.max_samples as usize,
+        max_time: stopping.max_time,
+        tick_ns: facts.clock_tick_ns,
+        ..StopRule::default()
+    }
+}
+
+fn spawn_referee(
+    options: &MeasurementOptions,
+    facts: &Facts,
+    seeds: &Seeds,
+    interrupt: &Interrupt,
+) -> Result<RefereeClient, MeasureError> {
+    let hello = Hello {
+        master_seed: *seeds.master(),
+        flush_bytes: options.flush_bytes,
+        threads: facts.device.multiprocessors,
+        flush_kind: FlushKind::default().number(),
+    };
+    RefereeClient::spawn(&hello, Output::Captured, interrupt).map_err(MeasureError::Open)
+}

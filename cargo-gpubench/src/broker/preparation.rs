@@ -1,0 +1,78 @@
+//! Recording the selected cases and compiling what their recordings use, before anything is measured.
+
+use std::path::PathBuf;
+
+use super::authors::Authors;
+use super::campaign::Selected;
+use super::cases::{Case, Disposition};
+use super::failure::CaseFailure;
+use super::kernels::{self, Modules};
+use super::recordings::{Interrupted, RecordedCase, record_cases};
+use super::reporting::Reporting;
+use crate::build::kernels::HostCompiler;
+use crate::report::Phase;
+use crate::roles::Interrupt;
+use crate::verdict::Cause;
+
+/// A case that can be measured.
+#[derive(Debug)]
+pub(super) struct PreparedCase {
+    /// Its recording.
+    pub(super) recorded: RecordedCase,
+    /// The compiled sources it uses, by their positions in the catalog.
+    pub(super) modules: Vec<(u32, PathBuf)>,
+}
+
+/// Prepares every case that is to run, in the order of the cases. A case that is skipped has nothing; one that cannot be prepared has its
+/// failure, and the others go on.
+pub(super) fn prepare(
+    selected: &Selected<'_>,
+    authors: &mut Authors<'_>,
+    compiler: &HostCompiler,
+    reporting: &mut Reporting,
+    interrupt: &Interrupt,
+) -> Result<Vec<Option<Result<PreparedCase, CaseFailure>>>, Interrupted> {
+    let mut prepared: Vec<_> = selected.cases.iter().map(|_| None).collect();
+    let cache = selected
+        .target_directory
+        .join("gpubench")
+        .join("kernels")
+        .into_std_path_buf();
+    for (library, catalog) in selected.catalogs.iter().enumerate() {
+        let (positions, cases): (Vec<usize>, Vec<&Case>) = selected
+            .cases
+            .iter()
+            .enumerate()
+            .filter(|(_, case)| case.disposition == Disposition::Run && selected.library_of(case) == library)
+            .unzip();
+        reporting.phase(Phase::Recording);
+        let recorded = record_cases(&cases, library, catalog, selected.facts, authors, interrupt)?;
+        reporting.phase(Phase::Compiling);
+        let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
+        let modules = kernels::compile(compiler, catalog, recordings, &cache);
+        reporting.show_compile_errors(&modules);
+        for (position, recorded) in positions.into_iter().zip(recorded) {
+            prepared[position] = Some(recorded.and_then(|recorded| with_modules(recorded, &modules)));
+        }
+    }
+    Ok(prepared)
+}
+
+/// A recorded case with the modules it uses, or the failure of the first that did not compile.
+fn with_modules(recorded: RecordedCase, modules: &Modules) -> Result<PreparedCase, CaseFailure> {
+    let mut used: Vec<(u32, PathBuf)> = Vec::new();
+    for kernel in kernels::kernels_of(&recorded.recording) {
+        if used.iter().any(|(source, _)| *source == kernel.source) {
+            continue;
+        }
+        match modules.get(&kernel.source) {
+            Some(Ok(path)) => used.push((kernel.source, path.clone())),
+            Some(Err(failure)) => return Err(failure.clone()),
+            None => return Err(CaseFailure::error(Cause::Internal, "its kernels were not compiled")),
+        }
+    }
+    Ok(PreparedCase {
+        recorded,
+        modules: used,
+    })
+}
