@@ -93,7 +93,7 @@ impl Run {
     /// With few and short measurements: what is checked is not how long it takes.
     #[must_use]
     pub fn briefly(self) -> Run {
-        self.args(["--min-samples", "4", "--max-samples", "4", "--max-time", "50ms"])
+        self.args(["--min-samples", "4", "--max-samples", "4", "--max-time", "1min"])
             .args(["--flush-bytes", "256KiB", "--threads", "2"])
     }
 
