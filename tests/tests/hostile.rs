@@ -86,10 +86,14 @@ ends! {
         "memory::writes_just_behind" is "wrong-output", "out-of-bounds", "4 bytes", "8 bytes behind the end of `y`";
     a_write_just_before_the_start_is_found_in_the_slack:
         "memory::writes_just_before" is "wrong-output", "out-of-bounds", "4 bytes", "before the start of `y`";
+    a_write_behind_scratch_is_found_in_the_slack:
+        "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first 0 bytes behind the end of `scratch 0`";
     a_write_far_behind_the_end_meets_the_guard_page:
         "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes behind the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
     a_write_far_before_the_start_meets_the_guard_page:
         "memory::writes_far_before" is "crashed", "out-of-bounds", "write", "before the start of `y`", "thread (0, 0, 0)";
+    a_write_to_an_input_is_named_so:
+        "memory::writes_an_input" is "crashed", "input-written", "byte 308", "`x`", "block (1, 0, 0)", "thread (13, 0, 0)";
     noise_read_behind_an_input_makes_the_answer_wrong:
         "memory::reads_just_behind" is "wrong-output", "mismatch", "1 of 600", "`y[599]`";
     a_read_far_away_is_out_of_bounds:
@@ -107,6 +111,14 @@ fn a_stray_access_is_reported_with_its_kernel() {
         &["`writes_far_behind`"],
     );
     assert_ends("memory::reads_null", "crashed", "out-of-bounds", &["`reads_null`"]);
+}
+
+#[test]
+fn an_address_that_the_processor_does_not_tell_is_not_made_up() {
+    let message = records().result("memory::reads_far_away")["message"]
+        .as_str()
+        .unwrap_or_default();
+    assert!(!message.contains("0x0"), "{message}");
 }
 
 // Faults.
@@ -132,6 +144,18 @@ ends! {
     a_worker_that_aborts_is_named: "process::aborts" is "crashed", "killed", "SIGABRT", "call 1";
     a_worker_that_kills_itself_is_named: "process::kills_itself" is "crashed", "killed", "SIGKILL", "call 1";
     a_worker_that_stops_itself_times_out: "process::stops_itself" is "timeout", "slow", "call 1";
+    a_constructor_that_exits_is_named: "process::exits_when_loaded" is "crashed", "exited", "code 0", "loaded";
+}
+
+/// Whatever becomes of its case.
+#[test]
+fn a_child_that_a_kernel_leaves_does_not_outlive_the_run() {
+    let arguments = ["--ignored", "--exact", "process::leaves_a_child::n=600"];
+    let _ = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .json()
+        .args(arguments)
+        .finish();
 }
 
 #[test]
@@ -206,6 +230,18 @@ ends! {
     more_memory_than_there_is_is_refused: "plans::too_much_memory" is "error", "plan-invalid", "9223372036854775808";
 }
 
+#[test]
+fn an_instantiation_that_does_not_compile_fails_alone() {
+    let result = records().result("sources::bad_instantiation");
+    let message = result["message"].as_str().unwrap_or_default();
+    assert_eq!(result["verdict"], "error", "{message}");
+    assert!(message.contains("times<no_such_factor>"), "{message}");
+    for neighbour in ["sources::good_instantiation", "sources::no_instantiation"] {
+        let result = records().result(neighbour);
+        assert_eq!(result["verdict"], "pass", "{neighbour}: {}", result["message"]);
+    }
+}
+
 // Sources.
 ends! {
     a_compile_error_has_file_and_line:
@@ -217,6 +253,12 @@ ends! {
         "sources::has_inline_ptx" is "error", "unsupported", "src/sources/inline_ptx.cu:5", "inline PTX", "`asm`";
     tensor_cores_are_refused_by_name_and_line:
         "sources::uses_tensor_cores" is "error", "unsupported", "src/sources/tensor_cores.cu:4", "tensor cores", "`wmma`";
+}
+
+#[test]
+fn standard_headers_can_be_included() {
+    let result = records().result("sources::includes_standard_headers");
+    assert_eq!(result["verdict"], "pass", "{}", result["message"]);
 }
 
 /// Between the others, and with what they were given.
@@ -301,6 +343,12 @@ fn what_user_code_prints_is_shown_when_asked_for() {
         .expect_code(0);
     assert!(finished.stderr.contains("this is no data"), "{}", finished.stderr);
     assert!(!finished.stdout.contains("this is no data"));
+}
+
+/// Some of the failures are compile errors, but not all.
+#[test]
+fn failed_benchmarks_give_the_run_the_exit_code_100() {
+    let _ = run().clone().expect_code(100);
 }
 
 #[test]

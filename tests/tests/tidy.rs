@@ -150,6 +150,12 @@ fn parameters_have_the_types_of_their_axes() {
 }
 
 #[test]
+fn truth_values_are_told_as_such() {
+    let params = &records().result("axes::scale::n=1000,gain=0.5,negate=true,order=backward")["params"];
+    assert_eq!(params["negate"], true);
+}
+
+#[test]
 fn a_device_has_axis_values_of_its_own() {
     assert_eq!(
         records().result("axes::small_on_the_cpu")["params"],
@@ -187,6 +193,29 @@ fn statistics_are_those_of_the_samples() {
         assert!(interval[0] <= ordered[2] && ordered[2] <= interval[1], "{stats:#}");
         assert!((number(&stats["stddev_ns"]) / mean - number(&stats["cv"])).abs() < 1e-9);
     }
+}
+
+#[test]
+fn at_least_the_minimum_of_samples_is_taken_whatever_the_time() {
+    let limits = [
+        "--min-samples",
+        "4",
+        "--max-samples",
+        "4",
+        "--max-time",
+        "1ms",
+        "--flush-bytes",
+        "256KiB",
+    ];
+    let case = ["--exact", "steps::memset_copy_and_launches::n=1000"];
+    let finished = Run::on(&Fixture::of("tidy"))
+        .json()
+        .args(limits)
+        .args(case)
+        .finish()
+        .expect_code(0);
+    let result = finished.records().result("steps::memset_copy_and_launches").clone();
+    assert_eq!(result["stats"]["n"], 4, "{}", result["stop"]);
 }
 
 #[test]
