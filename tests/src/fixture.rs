@@ -52,7 +52,8 @@ impl Fixture {
 fn lock_dependencies(directory: &Utf8Path) {
     let ours = repository().join("Cargo.lock");
     let theirs = directory.join("Cargo.lock");
-    let guard = File::create(repository().join("target/fixtures.lock")).expect("a lock file");
+    std::fs::create_dir_all(Fixture::target_directory()).expect("a directory");
+    let guard = File::create(Fixture::target_directory().join("lockfiles.lock")).expect("a lock file");
     guard.lock().expect("the lock is free at some time");
     let modified = |path: &Utf8Path| path.metadata().and_then(|metadata| metadata.modified());
     let is_current = modified(&theirs).is_ok_and(|theirs| theirs >= modified(&ours).expect("there is a lockfile"));
