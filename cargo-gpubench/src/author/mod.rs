@@ -1,6 +1,6 @@
 //! The author process: the only one that runs user host code. It lists benchmarks, records plans, generates CPU inputs and computes CPU references.
 //!
-//! [`library`] is the boundary to the user's cdylib, [`attached`] the buffers of the open case, [`process`] takes the broker's orders.
+//! `library` is the boundary to the user's cdylib, `attached` the buffers of the open case, `process` takes the broker's orders.
 
 mod attached;
 mod library;

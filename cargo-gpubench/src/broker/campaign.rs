@@ -21,7 +21,7 @@ use crate::build::kernels::HostCompiler;
 use crate::device::Facts;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, RunEnd};
+use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, RunEnd};
 use crate::roles::{Interrupt, Output, RefereeClient};
 use crate::stats::{StopRule, WarmUpRule};
 use crate::verdict::{Cause, Verdict};
@@ -105,10 +105,16 @@ impl<'a> Campaign<'a> {
         self.reporting.finish(end)
     }
 
+    /// What is around the run now.
+    fn environment(&self) -> Environment {
+        let facts = self.selected.facts;
+        let (threads, flush_bytes) = (facts.device.multiprocessors, self.options.measurement.flush_bytes);
+        environment::environment(facts, threads, flush_bytes, Some(self.compiler.identity()))
+    }
+
     fn announce(&mut self) -> Vec<BenchmarkStarted> {
-        let (options, facts) = (&self.options.measurement, self.selected.facts);
-        let compiler = Some(self.compiler.identity());
-        let environment = environment::environment(facts, facts.device.multiprocessors, options.flush_bytes, compiler);
+        let facts = self.selected.facts;
+        let environment = self.environment();
         let packages = self
             .selected
             .libraries
@@ -232,6 +238,7 @@ impl<'a> Campaign<'a> {
         let device = environment::device(self.selected.facts).short();
         let mut result = BenchmarkComplete::unmeasured(announced, device, Verdict::Skipped);
         let catalog = &self.selected.catalogs[self.selected.library_of(case)];
+        result.environment = self.environment();
         result.problem = catalog
             .benchmarks
             .get(case.benchmark)

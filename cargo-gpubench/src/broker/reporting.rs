@@ -38,7 +38,7 @@ impl Reporting {
     /// When a file cannot be created.
     pub(super) fn new(options: &RunOptions, naming: Naming) -> Result<Reporting, ExpectedError> {
         let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
-            MessageFormat::Human => Box::new(TerminalReporter::new(Output::stdout(), terminal_options(options))),
+            MessageFormat::Human => Box::new(terminal_reporter(options)),
             MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
         }];
         for export in &options.output.exports {
@@ -185,6 +185,11 @@ impl Reporting {
             self.failure.get_or_insert(failure);
         }
     }
+}
+
+fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
+    let overridden = options.cases.axes.iter().map(|axis| axis.name.clone()).collect();
+    TerminalReporter::new(Output::stdout(), terminal_options(options)).with_overridden_axes(overridden)
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {

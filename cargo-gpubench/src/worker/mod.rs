@@ -1,7 +1,7 @@
 //! The worker process: fresh for every case, it replays a launch plan on its own mapping of the buffers.
 //!
-//! It holds this window's buffers and the kernels, and nothing else: no seeds, no expected outputs, no verdicts. [`replay`] puts a plan on a
-//! stream, [`process`] takes the broker's orders.
+//! It holds this window's buffers and the kernels, and nothing else: no seeds, no expected outputs, no verdicts. `replay` puts a plan on a
+//! stream, `process` takes the broker's orders.
 
 mod process;
 mod replay;

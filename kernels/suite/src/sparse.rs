@@ -13,6 +13,9 @@ const ENTRIES_PER_ROW: usize = 8;
 /// single entry left out of the longest row shows.
 const FACTORS: RangeInclusive<i32> = -8..=9;
 
+/// Fewer rows have no room for so many entries beside the empty rows.
+const FEWEST_ROWS: usize = 2 * ENTRIES_PER_ROW;
+
 /// A square matrix in compressed rows. See [`fill_structure`] for its shape.
 fn matrix_and_vector(rows: usize) -> Tensors {
     let entries = ENTRIES_PER_ROW * rows;
@@ -23,13 +26,18 @@ fn matrix_and_vector(rows: usize) -> Tensors {
         .input("x", f32::shape(rows), Integers(FACTORS))
         .output("y", f32::shape(rows))
         .generate(move |rng: &mut Rng, data: &mut CpuData| {
-            fill_structure(rng, rows, data.slice("row_start"), data.slice("column"));
+            fill_structure(rng, rows, data.slice("row_start"), data.slice("column"))
         })
 }
 
 /// Draws where the entries are: rows of random length, one row in eight empty, and one row that has half of the
 /// columns. In each row, columns are distinct and ascend.
-fn fill_structure(rng: &mut Rng, rows: usize, row_start: &mut [u32], column: &mut [u32]) {
+fn fill_structure(rng: &mut Rng, rows: usize, row_start: &mut [u32], column: &mut [u32]) -> Result<()> {
+    if rows < FEWEST_ROWS {
+        return Err(gpubench::Error::new(format!(
+            "the axis `rows` is at least {FEWEST_ROWS}, not {rows}"
+        )));
+    }
     let longest = rng.index(rows);
     let mut lengths = vec![0usize; rows];
     lengths[longest] = rows / 2;
@@ -53,6 +61,7 @@ fn fill_structure(rng: &mut Rng, rows: usize, row_start: &mut [u32], column: &mu
         start += length;
         row_start[row + 1] = start as u32;
     }
+    Ok(())
 }
 
 /// A sparse matrix in compressed rows times a vector.
@@ -106,7 +115,7 @@ fn eight_threads_per_row(
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRIES_PER_ROW, FACTORS, fill_structure, spmv};
+    use super::{ENTRIES_PER_ROW, FACTORS, FEWEST_ROWS, fill_structure, spmv};
     use crate::shortcuts::{Tolerance, no_constant_passes};
     use gpubench::Rng;
 
@@ -114,7 +123,7 @@ mod tests {
 
     fn structure(rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
         let (mut row_start, mut column) = (vec![u32::MAX; ROWS + 1], vec![u32::MAX; ENTRIES_PER_ROW * ROWS]);
-        fill_structure(rng, ROWS, &mut row_start, &mut column);
+        fill_structure(rng, ROWS, &mut row_start, &mut column).unwrap();
         (row_start, column)
     }
 
@@ -140,6 +149,15 @@ mod tests {
             let row = &column[bounds[0] as usize..bounds[1] as usize];
             assert!(row.is_sorted_by(|left, right| left < right), "{row:?}");
             assert!(row.iter().all(|&column| (column as usize) < ROWS), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn the_smallest_matrix_has_room_for_its_entries_and_a_smaller_one_is_refused() {
+        for (rows, possible) in [(FEWEST_ROWS, true), (FEWEST_ROWS - 1, false)] {
+            let (mut row_start, mut column) = (vec![0; rows + 1], vec![0; ENTRIES_PER_ROW * rows]);
+            let filled = fill_structure(&mut Rng::new(1), rows, &mut row_start, &mut column);
+            assert_eq!(filled.is_ok(), possible, "{rows}");
         }
     }
 

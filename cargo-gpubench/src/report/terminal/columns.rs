@@ -159,6 +159,8 @@ impl Column {
                 self.right(
                     &stats
                         .relative_interval()
+                        // One sample has no spread to tell of.
+                        .filter(|_| stats.n > 1)
                         .map_or_else(none, |share| format!("±{}", percent(share))),
                 ),
                 PLAIN,

@@ -9,8 +9,13 @@ use crate::verdict::Cause;
 /// A bar stands before every line, so that it is clear where an explanation ends even if it holds a compiler's output.
 const BAR: &str = "  │ ";
 
-/// The explanation of a failed case, line by line.
-pub(super) fn lines(result: &BenchmarkComplete, line_width: usize, styling: Styling) -> Vec<String> {
+/// The explanation of a failed case, line by line. `overridden` names the axes whose values are the command line's.
+pub(super) fn lines(
+    result: &BenchmarkComplete,
+    overridden: &[String],
+    line_width: usize,
+    styling: Styling,
+) -> Vec<String> {
     let room = line_width.saturating_sub(width(BAR)).max(20);
     let (sign, style) = sign_of(result.verdict);
     let name = format!("{} {}", printable(&result.package), printable(&result.case));
@@ -32,7 +37,11 @@ pub(super) fn lines(result: &BenchmarkComplete, line_width: usize, styling: Styl
     for line in outputs(&result.checks) {
         say(&line);
     }
-    let command = format!("cargo gpubench --exact {}", shell_quoted(&printable(&result.case)));
+    let mut command = format!("cargo gpubench --exact {}", shell_quoted(&printable(&result.case)));
+    for (name, value) in result.params.0.iter().filter(|(name, _)| overridden.contains(name)) {
+        let value = shell_quoted(&printable(&format!("{name}={value}")));
+        command = format!("{command} --axis {value}");
+    }
     lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
     lines
 }

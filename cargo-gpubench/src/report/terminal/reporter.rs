@@ -99,6 +99,7 @@ pub struct TerminalReporter {
     device: Option<DeviceKind>,
     contests: Contests,
     failures: Vec<BenchmarkComplete>,
+    overridden: Vec<String>,
 }
 
 impl TerminalReporter {
@@ -117,6 +118,15 @@ impl TerminalReporter {
             device: None,
             contests: Contests::default(),
             failures: Vec::new(),
+            overridden: Vec::new(),
+        }
+    }
+
+    /// Names the axes whose values are the command line's, for the commands that are shown.
+    pub fn with_overridden_axes(self, names: Vec<String>) -> TerminalReporter {
+        TerminalReporter {
+            overridden: names,
+            ..self
         }
     }
 
@@ -145,7 +155,7 @@ impl TerminalReporter {
         let mut text = String::new();
         for failure in &self.failures {
             text.push('\n');
-            for line in explanation::lines(failure, self.options.width, self.options.styling) {
+            for line in explanation::lines(failure, &self.overridden, self.options.width, self.options.styling) {
                 text += &line;
                 text.push('\n');
             }

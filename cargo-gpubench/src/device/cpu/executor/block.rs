@@ -341,7 +341,7 @@ impl BlockRunner {
         Some(sources.map(|source| values[source]))
     }
 
-    fn lanes(&self, first: usize) -> [Lane; LANES] {
+    fn lanes(&self, first: usize) -> [Lane<'_>; LANES] {
         std::array::from_fn(|lane| {
             let slot = self.slot_of.get(first + lane).copied().unwrap_or(ptr::null_mut());
             if slot.is_null() {
@@ -353,7 +353,7 @@ impl BlockRunner {
                 return Lane::Exited;
             }
             // SAFETY: the request of a waiting thread lives on its coroutine's stack.
-            match unsafe { *request } {
+            match unsafe { &*request } {
                 Request {
                     kind: wait::BARRIER, ..
                 } => Lane::AtBarrier,

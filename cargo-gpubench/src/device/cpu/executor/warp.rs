@@ -7,13 +7,13 @@ pub(super) const LANES: usize = 32;
 
 /// Where a lane is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Lane {
+pub(super) enum Lane<'a> {
     /// It has returned, or the block has no such thread.
     Exited,
     /// It waits at a block barrier.
     AtBarrier,
     /// It waits for lanes of its warp.
-    Waiting(Request),
+    Waiting(&'a Request),
 }
 
 /// What happens next in a warp of which no lane can run.
@@ -30,7 +30,7 @@ pub(super) enum Settlement {
 }
 
 /// Finds the lanes that can go on.
-pub(super) fn settle(lanes: &[Lane; LANES]) -> Settlement {
+pub(super) fn settle(lanes: &[Lane<'_>; LANES]) -> Settlement {
     let mut present = 0u32;
     let mut waiting = 0u32;
     for (index, lane) in lanes.iter().enumerate() {
@@ -38,21 +38,21 @@ pub(super) fn settle(lanes: &[Lane; LANES]) -> Settlement {
         waiting |= u32::from(matches!(lane, Lane::Waiting(_))) << index;
     }
     let mut unseen = waiting;
+    let mut proceeding = 0;
+    let mut answers = [0; LANES];
     let mut stuck = None;
     let mut at_active_mask = None;
     while unseen != 0 {
         let Lane::Waiting(leader) = lanes[unseen.trailing_zeros() as usize] else {
             break;
         };
-        let group = group_of(&leader, lanes);
+        let group = group_of(leader, unseen, lanes);
         unseen &= !group;
         if leader.kind == wait::ACTIVE {
             at_active_mask.get_or_insert(group);
         } else if leader.mask & present == group {
-            return Settlement::Proceed {
-                lanes: group,
-                answers: answers(&leader, group, lanes),
-            };
+            proceeding |= group;
+            answer(leader, group, lanes, &mut answers);
         } else {
             stuck.get_or_insert(Settlement::Stuck {
                 line: leader.line,
@@ -62,6 +62,10 @@ pub(super) fn settle(lanes: &[Lane; LANES]) -> Settlement {
         }
     }
     match at_active_mask {
+        _ if proceeding != 0 => Settlement::Proceed {
+            lanes: proceeding,
+            answers,
+        },
         // Only when nothing else moves: the lanes that got here by then are the ones that are active together.
         Some(group) => Settlement::Proceed {
             lanes: group,
@@ -71,68 +75,75 @@ pub(super) fn settle(lanes: &[Lane; LANES]) -> Settlement {
     }
 }
 
-/// The lanes that wait at the leader's operation. Warp barriers in different places meet, as on a GPU; other operations do not.
-fn group_of(leader: &Request, lanes: &[Lane; LANES]) -> u32 {
-    let mut group = 0;
-    for (index, lane) in lanes.iter().enumerate() {
-        let Lane::Waiting(request) = lane else { continue };
+/// The numbers of the lanes of a mask.
+fn lanes_of(mask: u32) -> impl Iterator<Item = usize> + Clone {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros() as usize;
+        left &= left.wrapping_sub(1);
+        (lane < LANES).then_some(lane)
+    })
+}
+
+/// The lanes among `candidates` that wait at the leader's operation. Warp barriers in different places meet, as on a GPU; other operations
+/// do not.
+fn group_of(leader: &Request, candidates: u32, lanes: &[Lane<'_>; LANES]) -> u32 {
+    let joins = |lane: &usize| {
+        let Lane::Waiting(request) = lanes[*lane] else {
+            return false;
+        };
         let same_operation = request.kind == leader.kind && request.mask == leader.mask;
         let same_place = request.line == leader.line || leader.kind == wait::WARP;
         let same_reduction = leader.kind != wait::REDUCE || request.arg == leader.arg;
-        group |= u32::from(same_operation && same_place && same_reduction) << index;
-    }
-    group
+        same_operation && same_place && same_reduction
+    };
+    lanes_of(candidates)
+        .filter(joins)
+        .fold(0, |group, lane| group | 1 << lane)
 }
 
-fn answers(leader: &Request, group: u32, lanes: &[Lane; LANES]) -> [u64; LANES] {
-    let mut requests = [Request {
-        kind: 0,
-        line: 0,
-        mask: 0,
-        arg: 0,
-        value: 0,
-        thread: 0,
-        reserved: 0,
-        stack: 0,
-        frame: 0,
-        place: 0,
-    }; LANES];
-    for (request, lane) in requests.iter_mut().zip(lanes) {
-        if let Lane::Waiting(waiting) = lane {
-            *request = *waiting;
-        }
-    }
-    let members = || (0..LANES).filter(|lane| group >> lane & 1 == 1);
-    let mut answers = [0; LANES];
+/// Writes the answers to a group's lanes.
+fn answer(leader: &Request, group: u32, lanes: &[Lane<'_>; LANES], answers: &mut [u64; LANES]) {
+    let value = |lane: usize| match lanes[lane] {
+        Lane::Waiting(request) => request.value,
+        _ => 0,
+    };
     match leader.kind {
         wait::SHUFFLE => {
-            for lane in members() {
-                let source = requests[lane].arg as usize % LANES;
+            for lane in lanes_of(group) {
+                let Lane::Waiting(request) = lanes[lane] else { continue };
+                let source = request.arg as usize % LANES;
                 // Reading from a lane that takes no part is undefined on a GPU; the lane keeps its own value here.
-                answers[lane] = requests[if group >> source & 1 == 1 { source } else { lane }].value;
+                answers[lane] = value(if group >> source & 1 == 1 { source } else { lane });
             }
         }
-        wait::BALLOT => {
-            let votes = members().fold(0, |votes, lane| votes | (requests[lane].value & 1) << lane);
-            answers = [u64::from(group) << 32 | votes; LANES];
-        }
         wait::MATCH_ANY => {
-            for lane in members() {
-                let equal = members().filter(|&other| requests[other].value == requests[lane].value);
+            for lane in lanes_of(group) {
+                let equal = lanes_of(group).filter(|&other| value(other) == value(lane));
                 answers[lane] = equal.fold(0, |mask, other| mask | 1 << other);
             }
         }
-        wait::MATCH_ALL => {
-            let all = members().all(|lane| requests[lane].value == leader.value);
-            answers = [if all { u64::from(group) } else { 0 }; LANES];
+        _ => {
+            let same = answer_for_all(leader, group, &value);
+            lanes_of(group).for_each(|lane| answers[lane] = same);
         }
-        wait::REDUCE => {
-            let values = members().map(|lane| requests[lane].value as u32);
-            answers = [u64::from(values.reduce(combination(leader.arg)).unwrap_or(0)); LANES];
-        }
-        _ => {}
     }
-    answers
+}
+
+/// The answer to operations that answer all lanes the same.
+fn answer_for_all(leader: &Request, group: u32, value: &dyn Fn(usize) -> u64) -> u64 {
+    match leader.kind {
+        wait::BALLOT => {
+            let votes = lanes_of(group).fold(0, |votes, lane| votes | (value(lane) & 1) << lane);
+            u64::from(group) << 32 | votes
+        }
+        wait::MATCH_ALL if lanes_of(group).all(|lane| value(lane) == leader.value) => u64::from(group),
+        wait::REDUCE => {
+            let values = lanes_of(group).map(|lane| value(lane) as u32);
+            u64::from(values.reduce(combination(leader.arg)).unwrap_or(0))
+        }
+        _ => 0,
+    }
 }
 
 fn combination(how: u32) -> fn(u32, u32) -> u32 {
@@ -153,8 +164,8 @@ fn combination(how: u32) -> fn(u32, u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn shuffle(mask: u32, source: u32, value: u64, line: u32) -> Lane {
-        Lane::Waiting(Request {
+    fn shuffle(mask: u32, source: u32, value: u64, line: u32) -> Lane<'static> {
+        Lane::Waiting(Box::leak(Box::new(Request {
             kind: wait::SHUFFLE,
             line,
             mask,
@@ -165,7 +176,7 @@ mod tests {
             stack: 0,
             frame: 0,
             place: 0,
-        })
+        })))
     }
 
     #[test]
