@@ -1,1 +1,18 @@
+//! What the end-to-end tests stand on: the tool as it is built, crates to run it on, a run that can be watched and interrupted, and a look at
+//! what it leaves behind.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
+mod fixture;
+mod leftovers;
+mod records;
+mod run;
+mod terminal;
+mod tool;
+
+pub use fixture::{Fixture, repository};
+pub use leftovers::{Process, Role, SharedMemory, processes_of};
+pub use records::Records;
+pub use run::{Ending, Finished, Run, Running, wait_until};
+pub use terminal::Terminal;
+pub use tool::tool;

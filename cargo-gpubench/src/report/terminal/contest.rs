@@ -51,7 +51,11 @@ impl Contests {
     fn contests(&self, (package, problem): (&str, &str)) -> Vec<Contest<'_>> {
         let of_problem = |entry: &&Entry| entry.package == package && entry.problem == problem;
         let entries: Vec<&Entry> = self.0.iter().filter(of_problem).collect();
-        let shared = |name: &str| entries.iter().all(|entry| entry.params.0.iter().any(|(own, _)| own == name));
+        let shared = |name: &str| {
+            entries
+                .iter()
+                .all(|entry| entry.params.0.iter().any(|(own, _)| own == name))
+        };
         let mut contests: Vec<Contest<'_>> = Vec::new();
         for entry in &entries {
             let (params, own): (Vec<_>, Vec<_>) = entry.params.0.iter().cloned().partition(|(name, _)| shared(name));
@@ -59,7 +63,11 @@ impl Contests {
             let contest = match contests.iter_mut().find(|contest| contest.params == params) {
                 Some(contest) => contest,
                 None => {
-                    contests.push(Contest { problem: &entry.problem, params, entries: Vec::new() });
+                    contests.push(Contest {
+                        problem: &entry.problem,
+                        params,
+                        entries: Vec::new(),
+                    });
                     let last = contests.len() - 1;
                     &mut contests[last]
                 }
@@ -67,7 +75,12 @@ impl Contests {
             let label = printable(format!("{} {own}", entry.benchmark).trim_end());
             contest.entries.push((label, entry));
         }
-        contests.retain(|contest| contest.entries.iter().any(|(_, entry)| entry.benchmark != contest.entries[0].1.benchmark));
+        contests.retain(|contest| {
+            contest
+                .entries
+                .iter()
+                .any(|(_, entry)| entry.benchmark != contest.entries[0].1.benchmark)
+        });
         contests
     }
 }
@@ -82,7 +95,8 @@ struct Contest<'a> {
 
 impl Contest<'_> {
     fn ranking(mut self, styling: Styling) -> String {
-        self.entries.sort_by(|(_, one), (_, other)| one.median_ns.total_cmp(&other.median_ns));
+        self.entries
+            .sort_by(|(_, one), (_, other)| one.median_ns.total_cmp(&other.median_ns));
         let longest = self.entries.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
         let title = styling.paint(TITLE, &printable(self.problem));
         let params = styling.paint(FAINT, &printable(&self.params.to_string()));
@@ -91,7 +105,11 @@ impl Contest<'_> {
             .entries
             .iter()
             .map(|(label, entry)| format!("  {}  {}\n", padded(label, longest), entry.standing(best, styling)));
-        format!("\n{}\n{}", format_args!("{title} {params}").to_string().trim_end(), lines.collect::<String>())
+        format!(
+            "\n{}\n{}",
+            format_args!("{title} {params}").to_string().trim_end(),
+            lines.collect::<String>()
+        )
     }
 }
 
@@ -122,7 +140,12 @@ mod tests {
             package: "suite".to_owned(),
             problem: "matmul".to_owned(),
             benchmark: benchmark.to_owned(),
-            params: Params(params.iter().map(|(name, value)| ((*name).to_owned(), ParamValue::Int(*value))).collect()),
+            params: Params(
+                params
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), ParamValue::Int(*value)))
+                    .collect(),
+            ),
             median_ns,
             interval_ns: [median_ns - 1.0, median_ns + 1.0],
         }

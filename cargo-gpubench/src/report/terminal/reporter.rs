@@ -124,7 +124,10 @@ impl TerminalReporter {
 
     /// Names the axes whose values are the command line's, for the commands that are shown.
     pub fn with_overridden_axes(self, names: Vec<String>) -> TerminalReporter {
-        TerminalReporter { overridden: names, ..self }
+        TerminalReporter {
+            overridden: names,
+            ..self
+        }
     }
 
     fn print(&mut self, text: &str) -> Result<(), OutputError> {

@@ -1,0 +1,56 @@
+//! The records of `--message-format json`.
+
+use serde_json::Value;
+
+/// The records of a run in order.
+#[derive(Clone, Debug, Default)]
+pub struct Records(Vec<Value>);
+
+impl Records {
+    /// Reads one object a line.
+    ///
+    /// # Panics
+    /// When a line is none.
+    pub fn parse(lines: &str) -> Records {
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in the line `{line}`"));
+        Records(lines.lines().map(parse).collect())
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Value] {
+        &self.0
+    }
+
+    /// Those with a reason.
+    pub fn with_reason(&self, reason: &str) -> impl Iterator<Item = &Value> {
+        self.0.iter().filter(move |record| record["reason"] == reason)
+    }
+
+    /// The only one with a reason.
+    ///
+    /// # Panics
+    /// When there is none, or another.
+    pub fn the(&self, reason: &str) -> &Value {
+        let found: Vec<&Value> = self.with_reason(reason).collect();
+        assert_eq!(found.len(), 1, "records with the reason `{reason}`: {found:#?}");
+        found[0]
+    }
+
+    /// The results.
+    pub fn results(&self) -> impl Iterator<Item = &Value> {
+        self.with_reason("benchmark-complete")
+    }
+
+    /// The result of the case with this name, or of the benchmark where it has only one.
+    ///
+    /// # Panics
+    /// When there is no such result, or another.
+    pub fn result(&self, name: &str) -> &Value {
+        let found: Vec<&Value> = self
+            .results()
+            .filter(|result| result["case"] == name || result["benchmark"] == name)
+            .collect();
+        assert_eq!(found.len(), 1, "results of `{name}`: {found:#?}");
+        found[0]
+    }
+}

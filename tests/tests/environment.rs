@@ -1,0 +1,200 @@
+//! What a run needs and does not get: each lack is one clear line.
+#![forbid(unsafe_code)]
+
+use std::fs::OpenOptions;
+use std::process::Command;
+
+use gpubench_tests::{Finished, Fixture, Records, Run};
+use serde_json::Value;
+
+const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
+
+fn run() -> Run {
+    Run::on(&Fixture::of("tidy")).briefly().args(["--exact", CASE])
+}
+
+/// The error, after a look at that it is the only one and names what it is about.
+#[track_caller]
+fn the_error<'a>(finished: &'a Finished, words: &[&str]) -> &'a str {
+    let errors = finished.errors();
+    assert_eq!(errors.len(), 1, "{}", finished.stderr);
+    for word in words {
+        assert!(
+            finished.stderr.contains(word),
+            "`{word}` is not in:\n{}",
+            finished.stderr
+        );
+    }
+    assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
+    errors[0]
+}
+
+#[test]
+fn an_export_that_cannot_be_created_is_named_before_anything_is_measured() {
+    let finished = run()
+        .args(["--export-json", "/no/such/directory/results.json"])
+        .finish()
+        .expect_code(110);
+    let error = the_error(&finished, &["No such file or directory"]);
+    assert!(error.contains("/no/such/directory/results.json"), "{error}");
+}
+
+#[test]
+fn an_export_onto_a_full_disk_is_named_and_the_results_are_still_printed() {
+    for option in ["--export-json", "--export-csv", "--export-markdown"] {
+        let finished = run().json().args([option, "/dev/full"]).finish().expect_code(110);
+        let error = the_error(&finished, &["No space left on device"]);
+        assert!(error.contains("/dev/full"), "{error}");
+        assert_eq!(finished.records().result(CASE)["verdict"], "pass");
+        assert_eq!(finished.records().with_reason("run-finished").count(), 1);
+    }
+}
+
+#[test]
+fn standard_output_onto_a_full_disk_is_named_and_the_export_is_whole() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let export = directory.path().join("results.json");
+    let full = OpenOptions::new().write(true).open("/dev/full").expect("it opens");
+    let arguments = ["--export-json", export.to_str().expect("UTF-8")];
+    let finished = run().args(arguments).finish_onto(full.into()).expect_code(110);
+    the_error(&finished, &["standard output", "No space left on device"]);
+    let records = Records::parse(&std::fs::read_to_string(export).expect("it is written"));
+    assert_eq!(records.result(CASE)["verdict"], "pass");
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_reason_for_words() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let finished = run().json().finish_onto(writer.into());
+    assert!(
+        finished.errors().is_empty() && !finished.stderr.contains("panicked"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_target_directory_that_cannot_be_written_is_named() {
+    let finished = run()
+        .env("CARGO_TARGET_DIR", "/proc/no-target")
+        .finish()
+        .expect_code(101);
+    assert!(finished.stderr.contains("/proc/no-target"), "{}", finished.stderr);
+    assert!(
+        finished.errors().iter().any(|error| error.contains("`tidy`")),
+        "{}",
+        finished.stderr
+    );
+    assert_eq!(finished.stdout, "");
+}
+
+/// A run that finds another file system in place of its cache of kernels, or nothing where the system does not permit that.
+fn with_kernel_cache(options: &str) -> Option<Finished> {
+    let cache = Fixture::target_directory().join("gpubench/kernels");
+    std::fs::create_dir_all(&cache).expect("a directory");
+    let inside = format!("mount -t tmpfs -o {options} tmpfs '{cache}'");
+    let may_mount = Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", &inside])
+        .output();
+    if !may_mount.is_ok_and(|output| output.status.success()) {
+        return None;
+    }
+    let shell = format!(
+        "exec unshare --map-root-user --mount sh -c \"{inside} && exec \\\"\\$0\\\" \\\"\\$@\\\"\" \"$0\" \"$@\""
+    );
+    Some(
+        Run::after(&shell, &Fixture::of("tidy"))
+            .briefly()
+            .json()
+            .args(["--exact", CASE, "axes::no-axes"])
+            .finish(),
+    )
+}
+
+fn assert_kernels_fail(finished: Finished, reason: &str) {
+    let finished = finished.expect_code(101);
+    the_error(&finished, &[reason, "gpubench/kernels"]);
+    let records = finished.records();
+    let result = records.result(CASE);
+    assert_eq!(
+        (&result["verdict"], &result["cause"]),
+        (&Value::from("error"), &Value::from("compile-failed"))
+    );
+    assert!(
+        result["message"]
+            .as_str()
+            .is_some_and(|message| message.contains(reason)),
+        "{}",
+        result["message"]
+    );
+    assert_eq!(records.result("axes::no-axes")["verdict"], "pass", "it needs no kernel");
+}
+
+/// Where nothing may be mounted, files may not grow, which is as good as a full disk to the one who writes.
+#[test]
+fn a_full_disk_under_the_kernels_is_named() {
+    if let Some(finished) = with_kernel_cache("size=64k") {
+        return assert_kernels_fail(finished, "No space left on device");
+    }
+    eprintln!("no file system can be mounted here: files are kept from growing instead");
+    a_memory_that_cannot_be_had_is_named();
+}
+
+#[test]
+fn a_kernel_cache_that_cannot_be_written_is_named() {
+    match with_kernel_cache("ro") {
+        Some(finished) => assert_kernels_fail(finished, "Read-only file system"),
+        None => eprintln!("no file system can be mounted here: not tested"),
+    }
+}
+
+/// Shared memory is files to the system.
+#[test]
+fn a_memory_that_cannot_be_had_is_named() {
+    // The library and its kernels must be there already: cargo and the compiler write files, too.
+    let _ = run().finish().expect_code(0);
+    let run = Run::after("trap '' XFSZ; ulimit -f 8", &Fixture::of("tidy"))
+        .briefly()
+        .json();
+    let records = run.args(["--exact", CASE]).finish().expect_code(100).records();
+    let result = records.result(CASE);
+    assert_eq!(result["verdict"], "error");
+    let message = result["message"].as_str().unwrap_or_default();
+    assert!(
+        message.contains("no memory") && message.contains("File too large"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_missing_compiler_is_named_with_what_to_do() {
+    let finished = run().json().env("CXX", "/no/such/compiler").finish().expect_code(96);
+    the_error(&finished, &["C++ compiler", "/no/such/compiler", "CXX"]);
+}
+
+#[test]
+fn nothing_but_data_is_printed_where_the_compiler_is_missing() {
+    let finished = run().json().env("CXX", "/no/such/compiler").finish();
+    assert_eq!(finished.stdout, "");
+}
+
+#[test]
+fn benchmarks_are_listed_without_a_compiler() {
+    let finished = run()
+        .args(["--list"])
+        .env("CXX", "/no/such/compiler")
+        .finish()
+        .expect_code(0);
+    assert_eq!(finished.stdout, format!("{CASE}\n"));
+}
+
+#[test]
+fn a_device_that_there_is_not_is_named() {
+    let finished = run()
+        .args(["--device", "cuda"])
+        .env("CUDA_VISIBLE_DEVICES", "")
+        .finish()
+        .expect_code(96);
+    the_error(&finished, &["CUDA", "--device cpu"]);
+}

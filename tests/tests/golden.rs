@@ -1,0 +1,130 @@
+//! What people see, with times and machines made equal.
+#![forbid(unsafe_code)]
+
+use gpubench_tests::{Fixture, Run, Terminal};
+
+/// Numbers that differ from run to run keep their place: a column stays as wide as it was.
+const MEASURED: &str = r" +±? ?[0-9.]+ ?(?:[nµm]?s|%|[kMGT]?B/s|[kMGT]?FLOP/s)(?: |$)";
+
+/// The table with what differs between runs and machines replaced.
+fn redacted(table: &str) -> String {
+    let (head, rows) = table.split_once("\n\n").expect("an empty line behind the head");
+    let rows = rows.lines().map(|line| match line.split_once(" passed, ") {
+        Some(_) => line.rsplit_once(" in ").map_or(line, |(counts, _)| counts).to_owned() + " in [time]",
+        None => redact_row(line),
+    });
+    [redact_head(head), String::new()]
+        .into_iter()
+        .chain(rows)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The version and the cases stay; where the lines break depends on the machine's name.
+fn redact_head(head: &str) -> String {
+    let head = head.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts: Vec<&str> = head.split(" · ").collect();
+    match parts[..] {
+        [tool, device, cases] if device.starts_with("CPU device: ") && device.ends_with(", 2 threads") => {
+            format!("{tool} · CPU device: [name], 2 threads · {cases}")
+        }
+        _ => head,
+    }
+}
+
+/// Only a row that was measured has numbers with units; names of cases have none.
+fn redact_row(line: &str) -> String {
+    let Some((case, measured)) = line.split_once("✓ pass") else {
+        return line.to_owned();
+    };
+    let mut row = format!("{case}✓ pass");
+    let mut rest = measured;
+    while let Some(found) = first_number(rest) {
+        row += &rest[..found.start];
+        let number = &rest[found.clone()];
+        let unit: String = number
+            .chars()
+            .skip_while(|letter| !letter.is_alphabetic() && *letter != '%')
+            .collect();
+        let unit = unit.trim_start_matches(['k', 'M', 'G', 'T', 'n', 'µ', 'm']);
+        let (unit, width) = (format!("[{unit}]"), number.chars().count());
+        row.extend([" ".repeat(width.saturating_sub(unit.len())), unit]);
+        rest = &rest[found.end..];
+    }
+    row + rest
+}
+
+fn first_number(text: &str) -> Option<std::ops::Range<usize>> {
+    let found = measured().find(text)?;
+    let end = found.end() - usize::from(found.as_str().ends_with(' '));
+    Some(found.start()..end)
+}
+
+fn measured() -> &'static regex::Regex {
+    static PATTERN: std::sync::OnceLock<regex::Regex> = std::sync::OnceLock::new();
+    PATTERN.get_or_init(|| regex::Regex::new(MEASURED).expect("a pattern"))
+}
+
+#[test]
+fn the_table_of_a_tidy_crate_in_a_pipe_has_120_columns() {
+    let finished = Run::on(&Fixture::of("tidy")).briefly().finish().expect_code(0);
+    assert!(finished.stdout.lines().all(|line| line.chars().count() <= 120));
+    insta::assert_snapshot!(redacted(&finished.stdout));
+}
+
+#[test]
+fn the_table_of_a_tidy_crate_on_a_terminal_fits_its_80_columns() {
+    let (terminal, stdout) = Terminal::new(80);
+    let finished = Run::on(&Fixture::of("tidy"))
+        .briefly()
+        .args(["--color", "never"])
+        .finish_onto(stdout);
+    let table = terminal.text();
+    let _ = finished.expect_code(0);
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    insta::assert_snapshot!(redacted(&table));
+}
+
+#[test]
+fn a_table_is_plain_in_a_pipe_and_coloured_on_a_terminal() {
+    let case = ["--exact", "sums::one_thread_a_row::rows=33,cols=100"];
+    let plain = Run::on(&Fixture::of("tidy"))
+        .briefly()
+        .args(case)
+        .finish()
+        .expect_code(0);
+    assert!(!plain.stdout.contains('\u{1b}') && !plain.stderr.contains('\u{1b}'));
+    let asked = Run::on(&Fixture::of("tidy"))
+        .briefly()
+        .args(case)
+        .args(["--color", "always"])
+        .finish()
+        .expect_code(0);
+    assert!(asked.stdout.contains('\u{1b}'));
+    let (terminal, stdout) = Terminal::new(100);
+    let run = Run::on(&Fixture::of("tidy"))
+        .briefly()
+        .args(case)
+        .env("TERM", "xterm-256color");
+    let _ = run.finish_onto(stdout).expect_code(0);
+    assert!(terminal.text().contains('\u{1b}'));
+}
+
+/// The part behind the tree explains what failed and how to see it again.
+#[test]
+fn failures_are_explained_below_the_table() {
+    let cases = [
+        "--exact",
+        "answers::one_element_is_wrong::n=600",
+        "answers::honest::n=600",
+        "memory::reads_null::n=600",
+    ];
+    let seed = ["--seed", "5eed"];
+    let finished = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .args(cases)
+        .args(seed)
+        .finish()
+        .expect_code(100);
+    insta::assert_snapshot!(redacted(&finished.stdout));
+}

@@ -1,0 +1,395 @@
+//! Kernels and host code that cheat, break or lie: each ends in its own verdict and cause, and disturbs nobody else.
+#![forbid(unsafe_code)]
+
+use std::sync::OnceLock;
+
+use gpubench_tests::{Finished, Fixture, Records, Run};
+use serde_json::Value;
+
+/// All cases of the crate in one run.
+fn run() -> &'static Finished {
+    static RUN: OnceLock<Finished> = OnceLock::new();
+    RUN.get_or_init(|| {
+        // Long enough for a machine that does a lot else, and short enough for the cases that hang.
+        let limits = ["--timeout", "3s", "--reference-timeout", "5s"];
+        Run::on(&Fixture::of("hostile")).briefly().json().args(limits).finish()
+    })
+}
+
+fn records() -> &'static Records {
+    static RECORDS: OnceLock<Records> = OnceLock::new();
+    RECORDS.get_or_init(|| run().records())
+}
+
+/// A case's verdict and cause with its message, after a look at what the message must say.
+#[track_caller]
+fn assert_ends(benchmark: &str, verdict: &str, cause: &str, words: &[&str]) {
+    let result = records().result(benchmark);
+    let message = result["message"].as_str().unwrap_or_default();
+    let told = format!("{} / {}: {message}", result["verdict"], result["cause"]);
+    assert_eq!(
+        (&result["verdict"], &result["cause"]),
+        (&Value::from(verdict), &Value::from(cause)),
+        "{told}"
+    );
+    for word in words {
+        assert!(message.contains(word), "`{word}` is not in {told}");
+    }
+}
+
+/// A test for each benchmark: its name, what it ends in, and words of its message.
+macro_rules! ends {
+    ($($(#[$attribute:meta])* $test:ident: $benchmark:literal is $verdict:literal, $cause:literal $(, $word:literal)*;)*) => {$(
+        $(#[$attribute])*
+        #[test]
+        fn $test() {
+            assert_ends($benchmark, $verdict, $cause, &[$($word),*]);
+        }
+    )*};
+}
+
+// Answers.
+ends! {
+    the_first_answer_again_is_cached:
+        "answers::keeps_the_first_answer" is "wrong-output", "cached", "`y`", "answer to call 1", "`y[0]`", "expected", "got";
+    an_answer_found_by_the_address_of_the_input_is_cached:
+        "answers::keeps_answers_by_address" is "wrong-output", "cached", "`y`", "answer to call 1";
+    the_answer_to_the_call_before_is_stale:
+        "answers::gives_the_answer_before" is "wrong-output", "stale", "`y`", "answer to call";
+    an_output_written_for_the_first_call_only_is_unwritten:
+        "answers::writes_the_first_time_only" is "wrong-output", "unwritten", "`y`", "call 2", "`y[0]`";
+    an_output_never_written_is_unwritten:
+        "answers::writes_nothing" is "wrong-output", "unwritten", "`y`", "call 1", "`y[0]`", "expected", "got";
+    half_an_output_is_partial:
+        "answers::writes_half" is "wrong-output", "partial", "300 of 600", "`y[300]`";
+    one_element_left_out_is_partial:
+        "answers::leaves_one_element_out" is "wrong-output", "partial", "1 of 600", "`y[417]`";
+    a_constant_output_is_constant:
+        "answers::writes_a_constant" is "wrong-output", "constant", "`y[0]`", "got 4";
+    nan_is_not_finite:
+        "answers::writes_nan" is "wrong-output", "non-finite", "200 of 600", "`y[1]`", "NaN";
+    infinity_is_not_finite:
+        "answers::writes_infinity_at_the_end" is "wrong-output", "non-finite", "1 of 600", "`y[599]`", "inf";
+    one_wrong_element_is_found:
+        "answers::one_element_is_wrong" is "wrong-output", "mismatch", "1 of 600", "`y[417]`", "expected", "got";
+    an_output_off_by_one_place_is_a_mismatch:
+        "answers::shifted_by_one" is "wrong-output", "mismatch", "600 of 600", "`y[0]`";
+    an_in_place_tensor_left_alone_is_a_mismatch:
+        "answers::leaves_in_place" is "wrong-output", "mismatch", "600 of 600", "`z[0]`";
+    the_wrong_one_of_two_outputs_is_named_with_its_place_in_two_dimensions:
+        "answers::second_output_is_wrong" is "wrong-output", "mismatch", "1 of 600", "`bad[6, 3]`";
+}
+
+// Memory.
+ends! {
+    a_write_just_behind_the_end_is_found_in_the_slack:
+        "memory::writes_just_behind" is "wrong-output", "out-of-bounds", "4 bytes", "8 bytes behind the end of `y`";
+    a_write_just_before_the_start_is_found_in_the_slack:
+        "memory::writes_just_before" is "wrong-output", "out-of-bounds", "4 bytes", "before the start of `y`";
+    a_write_behind_scratch_is_found_in_the_slack:
+        "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first 0 bytes behind the end of `scratch 0`";
+    a_write_far_behind_the_end_meets_the_guard_page:
+        "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes behind the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
+    a_write_far_before_the_start_meets_the_guard_page:
+        "memory::writes_far_before" is "crashed", "out-of-bounds", "write", "before the start of `y`", "thread (0, 0, 0)";
+    a_write_to_an_input_is_named_so:
+        "memory::writes_an_input" is "crashed", "input-written", "byte 308", "`x`", "block (1, 0, 0)", "thread (13, 0, 0)";
+    noise_read_behind_an_input_makes_the_answer_wrong:
+        "memory::reads_just_behind" is "wrong-output", "mismatch", "1 of 600", "`y[599]`";
+    a_read_far_away_is_out_of_bounds:
+        "memory::reads_far_away" is "crashed", "out-of-bounds", "block (2, 0, 0)", "thread (2, 0, 0)";
+    a_null_pointer_is_out_of_bounds:
+        "memory::reads_null" is "crashed", "out-of-bounds", "read", "address 0x0";
+}
+
+#[test]
+fn a_stray_access_is_reported_with_its_kernel() {
+    assert_ends(
+        "memory::writes_far_behind",
+        "crashed",
+        "out-of-bounds",
+        &["`writes_far_behind`"],
+    );
+    assert_ends("memory::reads_null", "crashed", "out-of-bounds", &["`reads_null`"]);
+}
+
+#[test]
+fn an_address_that_the_processor_does_not_tell_is_not_made_up() {
+    let message = records().result("memory::reads_far_away")["message"]
+        .as_str()
+        .unwrap_or_default();
+    assert!(!message.contains("0x0"), "{message}");
+}
+
+// Faults.
+ends! {
+    an_endless_loop_times_out: "faults::loops_forever" is "timeout", "slow", "call 1", "3s", "--timeout";
+    a_wait_for_a_thread_behind_the_barrier_times_out:
+        "faults::barrier_in_a_kernel_that_hangs_without" is "timeout", "slow", "call 1";
+    an_integer_division_by_zero_is_named: "faults::divides_by_zero" is "crashed", "division-by-zero", "block (4, 0, 0)", "thread (44, 0, 0)";
+    endless_recursion_is_a_stack_overflow: "faults::recurses_forever" is "crashed", "stack-overflow", "block (", "thread (";
+    a_trap_is_named_with_its_line: "faults::traps" is "crashed", "trap", "line 37", "block (3, 0, 0)", "thread (8, 0, 0)";
+    a_failed_assertion_is_named_with_its_line: "faults::fails_an_assertion" is "crashed", "trap", "line 43", "block (3, 0, 0)", "thread (8, 0, 0)";
+    an_illegal_instruction_is_named: "faults::executes_an_illegal_instruction" is "crashed", "illegal-instruction", "thread (8, 0, 0)";
+    a_barrier_for_some_threads_is_reported: "faults::barrier_of_some_threads" is "crashed", "barrier-divergence", "line 54", "16 of 64";
+    a_barrier_behind_a_return_is_reported: "faults::barrier_after_a_return" is "crashed", "barrier-divergence", "line 61", "24 of 64";
+    two_barriers_for_two_halves_are_reported:
+        "faults::barriers_at_two_places" is "crashed", "barrier-divergence", "line 68", "line 70";
+}
+
+// Kernels against their process.
+ends! {
+    a_worker_that_exits_is_named: "process::exits" is "crashed", "exited", "code 0", "call 1";
+    a_worker_that_exits_with_a_failure_is_named: "process::exits_with_a_failure" is "crashed", "exited", "code 7", "call 1";
+    a_worker_that_aborts_is_named: "process::aborts" is "crashed", "killed", "SIGABRT", "call 1";
+    a_worker_that_kills_itself_is_named: "process::kills_itself" is "crashed", "killed", "SIGKILL", "call 1";
+    a_worker_that_stops_itself_times_out: "process::stops_itself" is "timeout", "slow", "call 1";
+    a_constructor_that_exits_is_named: "process::exits_when_loaded" is "crashed", "exited", "code 0", "loaded";
+}
+
+/// Whatever becomes of its case.
+#[test]
+fn a_child_that_a_kernel_leaves_does_not_outlive_the_run() {
+    let arguments = ["--ignored", "--exact", "process::leaves_a_child::n=600"];
+    let _ = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .json()
+        .args(arguments)
+        .finish();
+}
+
+#[test]
+fn a_worker_without_its_connection_fails_alone() {
+    let result = records().result("process::closes_every_file");
+    let verdict = result["verdict"].as_str().unwrap_or_default();
+    assert!(
+        ["crashed", "protocol-violation"].contains(&verdict),
+        "{verdict}: {}",
+        result["message"]
+    );
+}
+
+/// Which look comes first, the seal, the snapshot or the second snapshot, is a matter of luck.
+#[test]
+fn threads_that_write_behind_the_call_never_pass() {
+    for benchmark in ["answers::finishes_later", "answers::keeps_writing"] {
+        let result = records().result(benchmark);
+        let verdict = result["verdict"].as_str().unwrap_or_default();
+        assert!(
+            ["late-write", "wrong-output"].contains(&verdict),
+            "{benchmark}: {verdict}: {}",
+            result["message"]
+        );
+    }
+}
+
+// Host code.
+ends! {
+    a_reference_that_panics_is_the_authors_error:
+        "host::reference_panics" is "error", "reference-failed", "panicked", "index out of bounds", "src/host.rs:36";
+    a_reference_that_fails_is_the_authors_error: "host::reference_fails" is "error", "reference-failed", "no answer to that";
+    a_reference_that_hangs_is_the_authors_error: "host::reference_hangs" is "error", "reference-timeout", "5s", "--reference-timeout";
+    a_reference_that_aborts_is_the_authors_error: "host::reference_aborts" is "error", "reference-failed", "SIGABRT";
+    a_reference_that_exits_is_the_authors_error: "host::reference_exits" is "error", "reference-failed", "exited with code 0";
+    a_reference_that_computes_nothing_disagrees_with_a_right_kernel:
+        "host::reference_is_lazy" is "wrong-output", "mismatch", "`y[0]`";
+    a_generator_that_panics_is_the_authors_error:
+        "host::generator_panics" is "error", "generator-failed", "panicked", "out of ideas", "src/host.rs:61";
+    a_generator_that_fails_is_the_authors_error: "host::generator_fails" is "error", "generator-failed", "no data today";
+    a_generator_that_hangs_is_the_authors_error: "host::generator_hangs" is "error", "generator-timeout", "5s", "--reference-timeout";
+    a_generator_that_aborts_is_the_authors_error: "host::generator_kills_itself" is "error", "generator-failed", "SIGABRT";
+    a_generator_of_another_type_is_the_authors_error:
+        "host::generator_takes_another_type" is "error", "generator-failed", "`x`", "f32", "f64", "src/host.rs:65";
+    a_generator_that_leaves_its_tensor_is_the_authors_error:
+        "host::generator_leaves_the_tensor" is "error", "generator-failed", "`x`";
+    a_benchmark_function_that_fails_is_named: "host::function_fails" is "error", "recording-failed", "cannot double 600 numbers";
+    a_benchmark_function_that_panics_is_named:
+        "host::function_panics" is "error", "recording-failed", "panicked", "600 numbers are too many", "src/host.rs:";
+    a_benchmark_function_that_hangs_is_named: "host::function_hangs" is "error", "recording-timeout", "5s";
+    a_benchmark_function_that_exits_is_named: "host::function_exits" is "error", "recording-failed", "exited with code 0";
+    a_benchmark_function_that_aborts_is_named: "host::function_aborts" is "error", "recording-failed", "SIGABRT";
+    a_benchmark_function_that_is_not_reproducible_is_found: "host::function_is_random" is "error", "not-reproducible", "second process";
+}
+
+// Plans.
+ends! {
+    an_unknown_kernel_is_named_with_those_there_are: "plans::unknown_kernel" is "error", "plan-invalid", "`plans.cu`", "`twicee`", "`twice`";
+    an_unknown_template_is_named: "plans::unknown_template" is "error", "plan-invalid", "`plans.cu`", "thrice";
+    a_grid_of_no_blocks_is_named: "plans::grid_of_nothing" is "error", "recording-failed", "plans::grid_of_nothing", "`twice`", "no blocks";
+    a_block_too_large_is_named: "plans::block_too_large" is "error", "recording-failed", "4096 threads", "1024";
+    an_offset_behind_the_end_is_named: "plans::offset_behind_the_end" is "error", "recording-failed", "argument 1", "601", "600";
+    a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "`twice`", "3 parameters", "2 arguments";
+    an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "`twice`", "3 parameters", "4 arguments";
+    an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "parameter 3", "`twice`", "8 bytes", "4";
+    a_copy_of_unequal_lengths_is_named: "plans::copy_of_unequal_lengths" is "error", "recording-failed", "40 bytes", "44";
+    a_plan_without_a_step_is_refused: "plans::errors_passed_over" is "error", "plan-invalid", "launches nothing";
+    scratch_of_no_elements_is_named: "plans::scratch_of_nothing" is "error", "recording-failed", "no elements";
+    too_much_shared_memory_is_named: "plans::too_much_shared_memory" is "error", "recording-failed", "1073741824 bytes";
+    another_element_type_is_named: "plans::element_type_differs" is "error", "recording-failed", "`x`", "In<f32>", "In<f64>";
+    a_missing_tensor_is_named: "plans::tensor_missing" is "error", "recording-failed", "`x`", "`xs`";
+    more_memory_than_there_is_is_refused: "plans::too_much_memory" is "error", "plan-invalid", "9223372036854775808";
+}
+
+#[test]
+fn an_instantiation_that_does_not_compile_fails_alone() {
+    let result = records().result("sources::bad_instantiation");
+    let message = result["message"].as_str().unwrap_or_default();
+    assert_eq!(result["verdict"], "error", "{message}");
+    assert!(message.contains("times<no_such_factor>"), "{message}");
+    for neighbour in ["sources::good_instantiation", "sources::no_instantiation"] {
+        let result = records().result(neighbour);
+        assert_eq!(result["verdict"], "pass", "{neighbour}: {}", result["message"]);
+    }
+}
+
+// Sources.
+ends! {
+    a_compile_error_has_file_and_line:
+        "sources::does_not_compile" is "error", "compile-failed", "src/sources/broken.cu:5:21", "'wrong'";
+    a_compile_error_in_a_header_has_file_and_line:
+        "sources::includes_what_does_not_compile" is "error", "compile-failed", "src/sources/broken_header.cuh:4:25";
+    a_missing_definition_is_named: "sources::calls_what_there_is_not" is "error", "compile-failed", "computed_elsewhere";
+    inline_ptx_is_refused_by_name_and_line:
+        "sources::has_inline_ptx" is "error", "unsupported", "src/sources/inline_ptx.cu:5", "inline PTX", "`asm`";
+    tensor_cores_are_refused_by_name_and_line:
+        "sources::uses_tensor_cores" is "error", "unsupported", "src/sources/tensor_cores.cu:4", "tensor cores", "`wmma`";
+}
+
+#[test]
+fn standard_headers_can_be_included() {
+    let result = records().result("sources::includes_standard_headers");
+    assert_eq!(result["verdict"], "pass", "{}", result["message"]);
+}
+
+/// Between the others, and with what they were given.
+#[test]
+fn honest_benchmarks_beside_them_pass() {
+    let honest: Vec<&Value> = records()
+        .results()
+        .filter(|result| {
+            result["benchmark"]
+                .as_str()
+                .is_some_and(|name| name.contains("::honest"))
+        })
+        .collect();
+    assert_eq!(honest.len(), 8);
+    for result in honest {
+        assert_eq!(
+            result["verdict"], "pass",
+            "{}: {}",
+            result["benchmark"], result["message"]
+        );
+        assert_eq!(result["checks"][0]["matched"], 600);
+    }
+    assert_eq!(records().result("host::function_prints")["verdict"], "pass");
+}
+
+#[test]
+fn the_first_wrong_element_is_in_the_record() {
+    let check = &records().result("answers::one_element_is_wrong")["checks"][0];
+    assert_eq!(
+        (&check["elements"], &check["matched"]),
+        (&Value::from(600), &Value::from(599))
+    );
+    assert_eq!(
+        (&check["first_wrong"]["index"], &check["worst_index"]),
+        (&Value::from(417), &Value::from(417))
+    );
+    let value = |of: &str| check["first_wrong"][of].as_f64().expect("a number");
+    assert!((value("got") - value("expected") - 1.0).abs() < 1e-5, "{check:#}");
+}
+
+#[test]
+fn only_the_wrong_one_of_two_outputs_has_wrong_elements() {
+    let checks = &records().result("answers::second_output_is_wrong")["checks"];
+    let counts = |check: &Value| (check["output"].clone(), check["matched"].clone());
+    assert_eq!(counts(&checks[0]), ("good".into(), 600.into()));
+    assert_eq!(counts(&checks[1]), ("bad".into(), 599.into()));
+}
+
+#[test]
+fn every_case_has_one_result_and_the_run_a_sum_of_them() {
+    let records = records();
+    let count = |verdicts: fn(&str) -> bool| {
+        records
+            .results()
+            .filter(|result| verdicts(result["verdict"].as_str().expect("a word")))
+            .count() as u64
+    };
+    let finished = records.the("run-finished");
+    assert_eq!(finished["passed"], count(|verdict| verdict == "pass"));
+    assert_eq!(finished["failed"], count(|verdict| verdict != "pass"));
+    assert_eq!(
+        (&finished["skipped"], &finished["not_run"]),
+        (&Value::from(0), &Value::from(0))
+    );
+    assert_eq!(records.the("run-started")["cases"], count(|_| true));
+    assert_eq!(records.with_reason("benchmark-started").count() as u64, count(|_| true));
+}
+
+#[test]
+fn what_user_code_prints_is_no_data() {
+    assert!(!run().stdout.contains("this is no data"));
+}
+
+#[test]
+fn what_user_code_prints_is_shown_when_asked_for() {
+    let arguments = ["--no-capture", "--exact", "host::function_prints::n=600"];
+    let finished = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .json()
+        .args(arguments)
+        .finish()
+        .expect_code(0);
+    assert!(finished.stderr.contains("this is no data"), "{}", finished.stderr);
+    assert!(!finished.stdout.contains("this is no data"));
+}
+
+/// Some of the failures are compile errors, but not all.
+#[test]
+fn failed_benchmarks_give_the_run_the_exit_code_100() {
+    let _ = run().clone().expect_code(100);
+}
+
+#[test]
+fn a_source_that_does_not_compile_gives_the_run_the_exit_code_101() {
+    let names = ["--exact", "sources::does_not_compile::n=600", "sources::honest::n=600"];
+    let finished = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .json()
+        .args(names)
+        .finish()
+        .expect_code(101);
+    assert_eq!(finished.records().result("sources::honest")["verdict"], "pass");
+    let shown = finished.stderr.matches("src/sources/broken.cu:5:21: error").count();
+    assert_eq!(shown, 1, "as cargo shows its own:\n{}", finished.stderr);
+}
+
+#[test]
+fn the_first_failure_ends_a_run_that_fails_fast() {
+    let arguments = [
+        "--fail-fast",
+        "--exact",
+        "memory::honest::n=600",
+        "memory::reads_null::n=600",
+        "memory::writes_an_input::n=600",
+    ];
+    let finished = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .json()
+        .args(arguments)
+        .finish()
+        .expect_code(100);
+    let verdicts: Vec<Value> = finished
+        .records()
+        .results()
+        .map(|result| result["verdict"].clone())
+        .collect();
+    assert_eq!(verdicts, ["pass", "crashed"]);
+    let records = finished.records();
+    let end = records.the("run-finished");
+    assert_eq!(
+        (&end["not_run"], &end["end"]),
+        (&Value::from(1), &Value::from("failed-fast"))
+    );
+}

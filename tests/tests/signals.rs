@@ -1,0 +1,160 @@
+//! Runs that are interrupted, and roles that are killed.
+#![forbid(unsafe_code)]
+
+use gpubench_tests::{Ending, Fixture, Records, Role, Run, Running};
+use rustix::process::{Signal, kill_process};
+use serde_json::Value;
+
+/// An honest case, one that hangs, and another honest one, in this order.
+fn hang_in(benchmark: &str, limits: [&'static str; 2], export: Option<&str>) -> Running {
+    let hanging = format!("{benchmark}::n=600");
+    let names = ["--exact", "answers::honest::n=600", &hanging, "sources::honest::n=600"];
+    let export = export.map(|path| ["--export-json", path]).into_iter().flatten();
+    let run = Run::on(&Fixture::of("hostile")).briefly().json();
+    let mut running = run.args(names).args(limits).args(export).start();
+    running.wait_for_record("the case that hangs", |record| {
+        record["reason"] == "benchmark-started" && record["benchmark"] == benchmark
+    });
+    running
+}
+
+/// Until the kernel loops: its worker is there.
+fn loop_forever(timeout: &'static str, export: Option<&str>) -> Running {
+    let running = hang_in("faults::loops_forever", ["--timeout", timeout], export);
+    running.wait_for_role(Role::Worker);
+    running
+}
+
+fn verdicts(records: &Records) -> Vec<(&Value, &Value, &Value)> {
+    records
+        .results()
+        .map(|result| (&result["benchmark"], &result["verdict"], &result["cause"]))
+        .collect()
+}
+
+fn assert_interrupted(records: &Records) {
+    let verdict = |result: &Value| (result["benchmark"].clone(), result["verdict"].clone());
+    let first = records.results().next().map(verdict);
+    assert_eq!(
+        first,
+        Some(("answers::honest".into(), "pass".into())),
+        "what was measured is kept"
+    );
+    assert!(
+        records.results().all(|result| result["benchmark"] != "sources::honest"),
+        "nothing is begun any more"
+    );
+    let finished = records.the("run-finished");
+    assert_eq!(
+        (&finished["end"], &finished["passed"]),
+        (&Value::from("interrupted"), &Value::from(1))
+    );
+}
+
+#[test]
+fn an_interrupt_ends_the_run_and_keeps_the_results_so_far() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let export = directory.path().join("results.json");
+    let running = loop_forever("10min", export.to_str());
+    running.signal(Signal::INT);
+    let finished = running.finish().expect_code(130);
+    assert_interrupted(&finished.records());
+    assert_interrupted(&Records::parse(
+        &std::fs::read_to_string(export).expect("it is written"),
+    ));
+}
+
+#[test]
+fn a_polite_request_to_end_is_an_interrupt_too() {
+    let running = loop_forever("10min", None);
+    running.signal(Signal::TERM);
+    assert_interrupted(&running.finish().expect_code(130).records());
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_a_reference_that_hangs() {
+    let running = hang_in("host::reference_hangs", ["--reference-timeout", "10min"], None);
+    running.wait_for_role(Role::Worker);
+    running.signal(Signal::INT);
+    assert_interrupted(&running.finish().expect_code(130).records());
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_a_benchmark_function_that_hangs() {
+    let names = ["--exact", "host::function_hangs::n=600", "--reference-timeout", "10min"];
+    let running = Run::on(&Fixture::of("hostile")).briefly().json().args(names).start();
+    running.wait_for_role(Role::Author);
+    running.signal(Signal::INT);
+    let _ = running.finish().expect_code(130);
+}
+
+#[test]
+fn no_process_outlives_a_broker_that_is_killed_while_a_kernel_loops() {
+    let running = loop_forever("10min", None);
+    let roles: Vec<Role> = running.processes().iter().map(|process| process.role).collect();
+    for role in [Role::Broker, Role::Author, Role::Referee, Role::Worker] {
+        assert!(roles.contains(&role), "{roles:?}");
+    }
+    running.signal(Signal::KILL);
+    assert_eq!(running.finish().ending, Ending::Signal(Signal::KILL.as_raw()));
+}
+
+#[test]
+fn no_process_outlives_a_broker_that_is_killed_while_a_reference_hangs() {
+    let running = hang_in("host::reference_hangs", ["--reference-timeout", "10min"], None);
+    running.wait_for_role(Role::Worker);
+    running.signal(Signal::KILL);
+    assert_eq!(running.finish().ending, Ending::Signal(Signal::KILL.as_raw()));
+}
+
+#[test]
+fn a_worker_killed_from_outside_fails_its_case_alone() {
+    let running = loop_forever("10min", None);
+    kill_process(running.wait_for_role(Role::Worker).pid, Signal::KILL).expect("it runs");
+    let records = running.finish().expect_code(100).records();
+    let text = |text: &str| Value::from(text);
+    assert_eq!(
+        verdicts(&records),
+        [
+            (&text("answers::honest"), &text("pass"), &Value::Null),
+            (&text("faults::loops_forever"), &text("crashed"), &text("killed")),
+            (&text("sources::honest"), &text("pass"), &Value::Null),
+        ]
+    );
+    let message = &records.result("faults::loops_forever")["message"];
+    assert!(
+        message.as_str().is_some_and(|message| message.contains("SIGKILL")),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_referee_killed_from_outside_fails_one_case_and_is_replaced() {
+    let running = loop_forever("10min", None);
+    kill_process(running.wait_for_role(Role::Referee).pid, Signal::KILL).expect("it runs");
+    let records = running.finish().expect_code(100).records();
+    let looping = records.result("faults::loops_forever");
+    assert_eq!(
+        (&looping["verdict"], &looping["cause"]),
+        (&Value::from("error"), &Value::from("referee-failed"))
+    );
+    assert_eq!(records.result("sources::honest")["verdict"], "pass");
+}
+
+#[test]
+fn an_author_killed_from_outside_fails_one_case_at_most_and_is_replaced() {
+    let running = hang_in("host::reference_hangs", ["--reference-timeout", "10min"], None);
+    running.wait_for_role(Role::Worker);
+    kill_process(running.wait_for_role(Role::Author).pid, Signal::KILL).expect("it runs");
+    let records = running.finish().expect_code(100).records();
+    let hanging = records.result("host::reference_hangs");
+    assert_eq!(hanging["verdict"], "error");
+    assert!(
+        hanging["message"]
+            .as_str()
+            .is_some_and(|message| message.contains("SIGKILL")),
+        "{}",
+        hanging["message"]
+    );
+    assert_eq!(records.result("sources::honest")["verdict"], "pass");
+}
