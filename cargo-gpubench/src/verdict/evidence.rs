@@ -13,6 +13,8 @@ use crate::wire::{Claim, WindowFacts};
 pub struct Evidence<'a> {
     /// The case's tensors.
     pub tensors: &'a [Tensor],
+    /// Bytes of its scratch allocations.
+    pub scratch: &'a [u64],
     /// Its windows in order, from number 1.
     pub windows: &'a [WindowEvidence],
     /// How the case came to its end.

@@ -112,7 +112,8 @@ fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
         FaultCode::DivisionByZero => Cause::DivisionByZero,
         FaultCode::StackOverflow => Cause::StackOverflow,
         FaultCode::IllegalInstruction => Cause::IllegalInstruction,
-        FaultCode::Trap | FaultCode::Other => Cause::Trap,
+        FaultCode::Trap => Cause::Trap,
+        FaultCode::Other => Cause::Unsupported,
     };
     finding(Verdict::Crashed, cause, words::fault(claim))
 }
@@ -160,7 +161,7 @@ fn inspect_slack(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     finding(
         Verdict::WrongOutput,
         Cause::OutOfBounds,
-        words::slack_written(evidence.tensors, &window.facts),
+        words::slack_written(evidence.tensors, evidence.scratch, &window.facts),
     )
 }
 
@@ -214,7 +215,11 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
             } else {
                 format!("; it last wrote:\n{log}")
             };
-            finding(Verdict::Crashed, cause, format!("the worker {end} in call {call}{log}"))
+            let when = match call {
+                0 => "while its kernels were loaded".to_owned(),
+                call => format!("in call {call}"),
+            };
+            finding(Verdict::Crashed, cause, format!("the worker {end} {when}{log}"))
         }
         Ending::TimedOut { within } => {
             let within = humantime::format_duration(*within);
@@ -313,6 +318,7 @@ mod tests {
         let tensors = tensors();
         judge(&Evidence {
             tensors: &tensors,
+            scratch: &[],
             windows,
             ending,
             clock_bound: &NO_CLOCK,
@@ -344,6 +350,7 @@ mod tests {
         let tensors = tensors();
         let sealed = Evidence {
             tensors: &tensors,
+            scratch: &[],
             windows: &windows,
             ending: Ending::Stopped,
             clock_bound: &ClockBound::Exclusive,

@@ -63,27 +63,24 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
     }
 }
 
-/// Bytes written round a buffer.
-pub(super) fn slack_written(tensors: &[Tensor], facts: &WindowFacts) -> String {
-    let (bytes, offset) = (facts.slack_bytes, facts.slack_offset);
-    let tensor = tensors.get(facts.slack_buffer as usize);
-    let name = tensor.map_or_else(
-        || format!("scratch {}", facts.slack_buffer as usize - tensors.len()),
-        |tensor| tensor.name.clone(),
-    );
-    let place = match offset {
-        before if before < 0 => format!("{} bytes before the start of `{name}`", -before),
-        at => {
-            let len = tensor.map_or(0, |tensor| {
-                tensor.shape.iter().product::<u64>() * tensor.dtype.size() as u64
-            });
-            format!("{} bytes behind the end of `{name}`", (at as u64).saturating_sub(len))
+/// Bytes written round a buffer. Buffers are numbered through tensors, then scratch.
+pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowFacts) -> String {
+    let (bytes, number) = (facts.slack_bytes, facts.slack_buffer as usize);
+    let (name, len) = match tensors.get(number) {
+        Some(tensor) => {
+            let elements: u64 = tensor.shape.iter().product();
+            (tensor.name.clone(), elements * tensor.dtype.size() as u64)
+        }
+        None => {
+            let number = number - tensors.len();
+            (format!("scratch {number}"), scratch.get(number).copied().unwrap_or(0))
         }
     };
-    format!(
-        "{bytes} bytes were written out of bounds in call {}, the first {place}",
-        facts.window
-    )
+    let place = match u64::try_from(facts.slack_offset) {
+        Ok(offset) => format!("{} bytes behind the end of `{name}`", offset.saturating_sub(len)),
+        Err(_) => format!("{} bytes before the start of `{name}`", facts.slack_offset.unsigned_abs()),
+    };
+    format!("{bytes} bytes were written out of bounds in call {}, the first {place}", facts.window)
 }
 
 /// A kernel's fault, with its place.

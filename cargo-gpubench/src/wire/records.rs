@@ -241,6 +241,7 @@ impl FaultCode {
             StackOverflow,
             IllegalInstruction,
             Trap,
+            InputWritten,
         ];
         known.into_iter().find(|code| *code as u32 == number).unwrap_or(Other)
     }
