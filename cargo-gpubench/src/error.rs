@@ -154,7 +154,9 @@ pub fn print_warning(warning: &dyn Display) {
 
 /// Prints `error: …` to standard error, for an error that the command goes on after.
 pub fn print_error(error: &dyn Display) {
-    print_to_stderr(&format_args!("{ERROR}error{ERROR:#}: {error}\n"));
+    // It may quote what a crate or a compiler says, which must not reach the terminal as commands.
+    let text: String = error.to_string().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+    print_to_stderr(&format_args!("{ERROR}error{ERROR:#}: {text}\n"));
 }
 
 /// An error as it is shown: its text, the chain of its causes, its hint, a line or more each.

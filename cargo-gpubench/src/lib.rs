@@ -1,4 +1,5 @@
 //! `cargo gpubench`: benchmarks of GPU kernels whose numbers stay true.
+#![warn(missing_docs)]
 
 pub mod author;
 pub mod broker;

@@ -88,10 +88,10 @@ impl<'a> Authors<'a> {
     /// The author of a library, started if there is none.
     pub(super) fn client(&mut self, library: usize) -> Result<&mut AuthorClient, AuthorProblem> {
         let slot = &mut self.clients[library];
-        if slot.is_none() {
-            *slot = Some(spawn(&self.libraries[library], self.settings)?.0);
+        match slot {
+            Some(client) => Ok(client),
+            none => Ok(none.insert(spawn(&self.libraries[library], self.settings)?.0)),
         }
-        slot.as_mut().ok_or(AuthorProblem::Role(RoleFailure::Interrupted))
     }
 
     /// Lets an author go whose state is not to be trusted any more.

@@ -21,7 +21,7 @@ use crate::build::kernels::HostCompiler;
 use crate::device::Facts;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, RunEnd};
+use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, RunEnd};
 use crate::roles::{Interrupt, Output, RefereeClient};
 use crate::stats::{StopRule, WarmUpRule};
 use crate::verdict::{Cause, Verdict};
@@ -238,6 +238,7 @@ impl<'a> Campaign<'a> {
         let device = environment::device(self.selected.facts).short();
         let mut result = BenchmarkComplete::unmeasured(announced, device, Verdict::Skipped);
         let catalog = &self.selected.catalogs[self.selected.library_of(case)];
+        result.mode = if self.options.measurement.flush_bytes == 0 { Mode::Warm } else { Mode::Cold };
         result.environment = self.environment();
         result.problem = catalog
             .benchmarks

@@ -165,6 +165,8 @@ struct Sampling<'a> {
     host_ns: Vec<f64>,
     event_overhead_ns: Option<f64>,
     ending: Ending,
+    /// Number of the window that was begun last; 0 before the first.
+    last_call: u32,
     stop: Option<StopReason>,
 }
 
@@ -186,6 +188,7 @@ impl<'a> Sampling<'a> {
             host_ns: Vec::new(),
             event_overhead_ns: None,
             ending: Ending::Stopped,
+            last_call: 0,
             stop: None,
         }
     }
@@ -278,6 +281,7 @@ impl<'a> Sampling<'a> {
         kind: WindowKind,
     ) -> Result<Next, ConductError> {
         let number = self.windows.len() as u32 + 1;
+        self.last_call = number;
         match conductor.conduct(worker, number, kind)? {
             Conducted::Ended(evidence) => self.windows.push(evidence),
             Conducted::Lost(evidence, ending) => {
@@ -306,12 +310,15 @@ impl<'a> Sampling<'a> {
     }
 
     fn judge(&self, windows: &[WindowEvidence], ending: Ending) -> Judgement {
-        let (tensors, clock_bound) = (&self.case.recording.tensors, self.protocol.clock_bound);
+        let Recording { tensors, plan, .. } = self.case.recording;
+        let clock_bound = self.protocol.clock_bound;
         // No device has a known peak yet against which declared bytes could be held.
         judge(&Evidence {
             tensors,
+            scratch: &plan.scratch,
             windows,
             ending,
+            last_call: self.last_call,
             clock_bound,
             floor_ns: None,
         })

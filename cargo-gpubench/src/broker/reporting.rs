@@ -174,8 +174,8 @@ impl Reporting {
         }
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
+            _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,
             _ if self.compile_failed > 0 => ExitCode::BuildFailed,
-            _ if self.failed > 0 => ExitCode::BenchmarkFailed,
             _ => ExitCode::Success,
         })
     }

@@ -27,8 +27,8 @@ pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, mea
     record.cause = judgement.cause;
     record.message = judgement.message;
     record.grade = (!samples_ns.is_empty()).then_some(judgement.grade);
-    record.stats = Summary::of(&samples_ns).map(stats);
-    record.host_ns = host_time(&host_ns);
+    record.stats = Summary::of(&samples_ns).as_ref().map(Stats::from);
+    record.host_ns = HostTime::of(&host_ns);
     record.event_overhead_ns = event_overhead_ns;
     record.stop = stop.map(|reason| Stop { reason, target_cv });
     record.throughput = record.stats.as_ref().map_or_else(Throughput::default, |stats| {
@@ -37,45 +37,19 @@ pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, mea
     record.checks = checks(recording, &windows, judgement.window);
     record.windows = windows.len() as u64;
     record.window_counts = count(&windows, warm_up);
-    record.distinct_inputs = windows.len() as u64;
+    record.distinct_inputs = distinct_inputs(recording, windows.len() as u64);
     record.conservation = conservation(&windows);
     record.samples_ns = samples_ns;
 }
 
-fn stats(summary: Summary) -> Stats {
-    let Summary {
-        n,
-        median,
-        mean,
-        stddev,
-        cv,
-        min,
-        max,
-        q1,
-        q3,
-        ci95,
-    } = summary;
-    Stats {
-        n: n as u64,
-        median_ns: median,
-        mean_ns: mean,
-        stddev_ns: stddev,
-        cv,
-        min_ns: min,
-        max_ns: max,
-        q1_ns: q1,
-        q3_ns: q3,
-        ci95_ns: [ci95.low, ci95.high],
+/// Every window has inputs of its own, if the case has inputs that are not the same for all calls.
+fn distinct_inputs(recording: &Recording, windows: u64) -> u64 {
+    let has = |wanted: &[Role]| recording.tensors.iter().any(|tensor| wanted.contains(&tensor.role));
+    if has(&[Role::Input, Role::InOut]) {
+        windows
+    } else {
+        u64::from(has(&[Role::Constant])).min(windows)
     }
-}
-
-fn host_time(host_ns: &[f64]) -> Option<HostTime> {
-    let summary = Summary::of(host_ns)?;
-    Some(HostTime {
-        median_ns: summary.median,
-        min_ns: summary.min,
-        max_ns: summary.max,
-    })
 }
 
 fn count(windows: &[WindowEvidence], warm_up: usize) -> WindowCounts {

@@ -11,7 +11,7 @@ use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::roles::{Interrupt, Output};
+use crate::roles::{Interrupt, Output, adopt_orphans};
 
 /// Does what the options say.
 ///
@@ -33,6 +33,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         }
         return Ok(ExitCode::Success);
     }
+    adopt_orphans();
     let facts = choose_device(options)?;
     let settings = AuthorSettings {
         within: options.measurement.limits.reference,
@@ -70,6 +71,13 @@ fn name_libraries(built: &Built) {
 /// The device that was asked for.
 fn choose_device(options: &RunOptions) -> Result<Facts, ExpectedError> {
     match options.device.choice {
+        DeviceChoice::Auto | DeviceChoice::Kind(DeviceKind::Cpu) if gpubench_harness::HOST_BUILD.is_err() => {
+            let reason = gpubench_harness::HOST_BUILD.err().unwrap_or_default();
+            Err(ExpectedError::SetupMissing {
+                what: format!("this tool was built without the CPU device: {reason}"),
+                hint: "build the tool again where a C++ compiler is found as `c++` or named in `CXX`".to_owned(),
+            })
+        }
         DeviceChoice::Auto | DeviceChoice::Kind(DeviceKind::Cpu) => {
             Ok(cpu::facts(options.device.threads.unwrap_or_else(available_threads)))
         }

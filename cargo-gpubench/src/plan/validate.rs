@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, Role, Tensor, Tolerance};
-use gpubench::plan::{Argument, BufferId, KernelRef, Launch, Span, Step};
+use gpubench::plan::{Argument, Cooperation, BufferId, KernelRef, Launch, Span, Step};
 
 use crate::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
@@ -139,7 +139,7 @@ impl Validator<'_> {
                     "input `{name}` is normal with mean `{mean}` and standard deviation `{stddev}`"
                 )))
             }
-            Fill::Integers { low, high } if low >= high || high - low > 1 << 64 => Err(invalid(format!(
+            Fill::Integers { low, high } if low >= high || high.checked_sub(*low).is_none_or(|span| span > 1 << 64) => Err(invalid(format!(
                 "input `{name}` has integers from an empty or too large range, `{low}..{high}`"
             ))),
             Fill::Kernel(kernel) => self.kernel(kernel),
@@ -225,6 +225,9 @@ impl Validator<'_> {
     }
 
     fn cluster(&self, launch: &Launch) -> Checked {
+        if launch.cooperation == Cooperation::Grid && self.facts.capability == 0 {
+            return Err(invalid("is cooperative, which this device cannot launch (hint: add `requires(cuda)`)"));
+        }
         if launch.cluster == [1; 3] {
             return Ok(());
         }
@@ -457,6 +460,7 @@ mod tests {
             change_launch(|launch| launch.block[2] = 65),
             change_launch(|launch| launch.dynamic_shared = 50_000),
             change_launch(|launch| launch.cluster[0] = 2),
+            change_launch(|launch| launch.cooperation = Cooperation::Grid),
             change_launch(|launch| launch.arguments = vec![Argument::Pointer { buffer: y, offset: 33 }]),
             change_launch(|launch| {
                 launch.arguments = vec![Argument::Pointer {
@@ -509,6 +513,12 @@ mod tests {
                 recording.tensors[0].fill = Fill::Integers {
                     low: 0,
                     high: (1 << 64) + 1,
+                }
+            }),
+            verdict(|recording| {
+                recording.tensors[0].fill = Fill::Integers {
+                    low: i128::MIN,
+                    high: i128::MAX,
                 }
             }),
             verdict(|recording| recording.tensors[1].tolerance = Tolerance::Close { rtol: -1.0, atol: 0.0 }),

@@ -31,6 +31,22 @@ pub(super) struct Flush {
     pub(super) kind: FlushKind,
 }
 
+impl Flush {
+    /// Makes the buffer. It is written once: memory that nobody has written may be one and the same page over and over, and reading that evicts nothing.
+    pub(super) fn new(
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+        bytes: u64,
+        kind: FlushKind,
+    ) -> Result<Flush, RefereeError> {
+        let buffer = driver.alloc(bytes)?;
+        harness.noise(driver, stream, buffer, bytes, 0, 0)?;
+        driver.synchronize(stream)?;
+        Ok(Flush { buffer, bytes, kind })
+    }
+}
+
 /// The open case: its buffers, and the page shared with its worker.
 pub(super) struct OpenCase {
     pub(super) number: u64,

@@ -2,6 +2,7 @@
 //!
 //! It reports facts and decides nothing: `process` takes the broker's orders, `case` holds the buffers of the open case, `restore`
 //! brings them into the state a window starts from, `check` looks at what the worker made of them, `window` is the sequence.
+#![forbid(unsafe_code)]
 
 mod buffers;
 mod case;

@@ -50,18 +50,14 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
         bytes => bytes,
     };
     let kind = FlushKind::from_number(hello.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
-    let flush = Flush {
-        buffer: driver.alloc(bytes)?,
-        bytes,
-        kind,
-    };
+    let stream = driver.stream()?;
+    let flush = Flush::new(&mut driver, &harness, stream, bytes, kind)?;
     let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
     let report = DeviceReport {
         clock_tick_ns: driver.facts().clock_tick_ns,
         flush_bytes: bytes,
     };
     channel.send_record(from_referee::READY, &report)?;
-    let stream = driver.stream()?;
     let seeds = Seeds::new(hello.master_seed);
     Ok(Referee {
         driver: Box::new(driver),

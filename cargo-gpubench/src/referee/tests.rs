@@ -27,13 +27,9 @@ fn cpu() -> CpuDriver {
 
 fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     let harness = Harness::load(&mut *driver)?;
-    let flush = Flush {
-        buffer: driver.alloc(1 << 16)?,
-        bytes: 1 << 16,
-        kind: FlushKind::Read,
-    };
     let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
     let stream = driver.stream()?;
+    let flush = Flush::new(&mut *driver, &harness, stream, 1 << 16, FlushKind::Read)?;
     Ok(Referee {
         driver,
         harness,
@@ -317,6 +313,16 @@ fn done_of_another_window_is_no_end() {
     stage.peer.page.done.store(9, Ordering::Release);
     let facts = stage.referee.release(&stage.case, &order(1), &stage.broker.0).unwrap();
     assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::NotDone);
+}
+
+#[test]
+fn the_flush_goes_through_memory_of_its_own() {
+    let mut stage = Stage::set();
+    let Flush { buffer, bytes, .. } = stage.referee.flush;
+    let mut contents = vec![0; bytes as usize];
+    stage.referee.driver.read(buffer, &mut contents).unwrap();
+    let pages: std::collections::HashSet<&[u8]> = contents.chunks(4096).collect();
+    assert_eq!(pages.len(), contents.len() / 4096, "pages that look alike may be one page");
 }
 
 /// Everything up to the facts of one window that an idle worker ends.

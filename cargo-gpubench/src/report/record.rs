@@ -246,6 +246,8 @@ impl BenchmarkComplete {
 pub enum Mode {
     /// Flushed.
     Cold,
+    /// As the work before the call left them: nothing was flushed.
+    Warm,
 }
 
 impl fmt::Display for Mode {

@@ -1,18 +1,16 @@
 //! A process of another role.
 
-use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use super::log::Log;
+use super::strays::{Registered, end_strays};
 use super::{Heard, Interrupt, RoleFailure, listen};
-use crate::wire::{Channel, ChannelError, Frame, Patience};
+use crate::wire::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience};
 
 /// A frame is sent whole; one whose rest does not follow comes from a peer that is stopped or hostile.
 const REST_OF_FRAME: Duration = Duration::from_secs(10);
-
-/// How much of what a role wrote is shown.
-const LOG_TAIL: u64 = 4096;
 
 /// Which role a process plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +30,17 @@ impl RoleName {
             RoleName::Author => "__author",
             RoleName::Referee => "__referee",
             RoleName::Worker => "__worker",
+        }
+    }
+}
+
+impl RoleName {
+    /// What the broker takes from the role at most: a worker says nothing but small records.
+    fn limits(self) -> Limits {
+        match self {
+            RoleName::Author => Limits { payload: 256 << 20, descriptors: 0 },
+            RoleName::Referee => Limits { payload: 1 << 20, descriptors: MAX_DESCRIPTORS },
+            RoleName::Worker => Limits { payload: 4096, descriptors: 0 },
         }
     }
 }
@@ -87,7 +96,8 @@ pub struct Child {
     role: RoleName,
     process: std::process::Child,
     channel: Channel,
-    log: Option<std::fs::File>,
+    log: Option<Log>,
+    registered: Registered,
 }
 
 impl Child {
@@ -99,34 +109,31 @@ impl Child {
     pub fn spawn(role: RoleName, output: Output, library_path: &[std::path::PathBuf]) -> Result<Child, RoleFailure> {
         let fail = |source| RoleFailure::Spawn { role, source };
         let (ours, theirs) = Channel::pair().map_err(|error| fail(std::io::Error::other(error)))?;
-        let log = match output {
-            Output::Captured => Some(log_file().map_err(fail)?),
-            Output::Inherited => None,
+        let ours = ours.limited(role.limits()).map_err(|error| fail(std::io::Error::other(error)))?;
+        let (log, sink) = match output {
+            Output::Captured => {
+                let (log, sink) = Log::open().map_err(fail)?;
+                (Some(log), Some(sink))
+            }
+            Output::Inherited => (None, None),
         };
         let executable = std::env::current_exe().map_err(fail)?;
         let mut command = Command::new(executable);
-        command
-            .arg(role.verb())
-            .stdin(Stdio::from(theirs.into_socket()))
-            .process_group(0);
+        command.arg(role.verb()).stdin(Stdio::from(theirs.into_socket())).process_group(0);
         if !library_path.is_empty() {
             command.env("LD_LIBRARY_PATH", prepend_library_path(library_path).map_err(fail)?);
         }
         for stream in [Command::stdout, Command::stderr] as [fn(&mut Command, Stdio) -> &mut Command; 2] {
             // What user code prints must not reach standard output, which is for data.
-            let target = match &log {
-                Some(log) => Stdio::from(log.try_clone().map_err(fail)?),
+            let target = match &sink {
+                Some(sink) => Stdio::from(sink.try_clone().map_err(fail)?),
                 None => Stdio::from(std::io::stderr()),
             };
             stream(&mut command, target);
         }
         let process = command.spawn().map_err(fail)?;
-        Ok(Child {
-            role,
-            process,
-            channel: ours,
-            log,
-        })
+        let registered = Registered::new(process.id());
+        Ok(Child { role, process, channel: ours, log, registered })
     }
 
     /// The connection.
@@ -224,8 +231,9 @@ impl Child {
         })
     }
 
-    /// Kills the process; it can still be asked how it ended.
+    /// Kills the process and its group; it can still be asked how it ended.
     pub fn kill(&mut self) {
+        self.registered.kill_group();
         // It may have ended already.
         let _ = self.process.kill();
     }
@@ -247,18 +255,7 @@ impl Child {
 
     /// The last of what the process wrote.
     pub fn log_tail(&mut self) -> String {
-        let Some(log) = &mut self.log else { return String::new() };
-        let mut tail = Vec::new();
-        let read = log.seek(SeekFrom::End(0)).and_then(|length| {
-            log.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL)))?;
-            log.take(LOG_TAIL).read_to_end(&mut tail)
-        });
-        match read {
-            Ok(_) => String::from_utf8_lossy(&tail)
-                .trim()
-                .replace(|c: char| c.is_control() && c != '\n', " "),
-            Err(error) => format!("(its output cannot be read: {error})"),
-        }
+        self.log.as_ref().map_or_else(String::new, Log::tail)
     }
 
     fn explain(&mut self, error: ChannelError) -> RoleFailure {
@@ -285,6 +282,7 @@ impl Drop for Child {
         self.kill();
         // Reaped, so that nothing is left behind.
         let _ = self.process.wait();
+        end_strays();
     }
 }
 
@@ -295,13 +293,9 @@ pub(crate) fn deadline(within: Duration) -> Instant {
         .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
 }
 
-fn log_file() -> std::io::Result<std::fs::File> {
-    let log = rustix::fs::memfd_create("gpubench-log", rustix::fs::MemfdFlags::CLOEXEC)?;
-    Ok(std::fs::File::from(log))
-}
-
 fn prepend_library_path(paths: &[std::path::PathBuf]) -> std::io::Result<std::ffi::OsString> {
+    // An empty entry would mean the current directory.
     let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let all = paths.iter().cloned().chain(std::env::split_paths(&inherited));
+    let all = paths.iter().cloned().chain(std::env::split_paths(&inherited).filter(|path| !path.as_os_str().is_empty()));
     std::env::join_paths(all).map_err(std::io::Error::other)
 }

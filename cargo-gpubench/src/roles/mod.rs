@@ -1,15 +1,19 @@
 //! The other roles as the broker sees them: processes it spawns, talks to and ends.
+#![forbid(unsafe_code)]
 
 mod author;
 mod child;
 mod interrupt;
+mod log;
 mod referee;
+mod strays;
 mod worker;
 
 pub use author::{AuthorClient, AuthorProblem, BufferGrant};
 pub(crate) use child::deadline;
 pub use child::{Child, End, Output, RoleName};
 pub use interrupt::Interrupt;
+pub use strays::adopt_orphans;
 pub use referee::{OpenedCase, RefereeClient};
 pub use worker::{WorkerClient, WorkerLaunch};
 

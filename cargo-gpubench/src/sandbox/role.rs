@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use rustix::process::{Resource, Rlimit, Signal};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, Signal};
 
 use crate::wire::Channel;
 
@@ -29,6 +29,9 @@ pub fn enter_role() -> Result<Channel, RoleError> {
     };
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(refuse("dying with the broker"))?;
     rustix::thread::set_no_new_privs(true).map_err(refuse("giving up new privileges"))?;
+    // Another process of the same user could open this one's memory and buffers through /proc. Root still can.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .map_err(refuse("closing its memory to other processes"))?;
     let no_core = Rlimit {
         current: Some(0),
         maximum: Some(0),

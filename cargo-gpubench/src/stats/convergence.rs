@@ -11,7 +11,7 @@ use super::quantile::{quantile, sorted};
 
 /// When to stop sampling. A pure function of the samples so far and the time they took: the same samples always stop at the same place.
 ///
-/// The rules on spread and interval start at `min_samples`; the limits on samples and time always hold, so a slow kernel may end with fewer.
+/// Nothing but `max_samples` stops before `min_samples`: a slow kernel takes longer than `max_time`.
 /// The rules are asked after every sample, which is a repeated look at the data: the interval that stopped a run
 /// covers a little less than 95 %, and the reported interval is the bootstrap's.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +124,7 @@ impl StopRule {
     fn at_limit(&self, samples: usize, elapsed: Duration) -> Option<StopReason> {
         if samples >= self.max_samples {
             Some(StopReason::MaxSamples)
-        } else if elapsed >= self.max_time {
+        } else if elapsed >= self.max_time && samples >= self.min_samples {
             Some(StopReason::MaxTime)
         } else {
             None

@@ -19,6 +19,8 @@ pub struct Evidence<'a> {
     pub windows: &'a [WindowEvidence],
     /// How the case came to its end.
     pub ending: Ending,
+    /// Number of the window that was begun last; 0 where the worker did not come so far.
+    pub last_call: u32,
     /// Whether the referee's clock bounds the worker's claims.
     pub clock_bound: &'a ClockBound,
     /// The least time a call can take, in nanoseconds: declared bytes over peak bandwidth. `None` where no peak is known.

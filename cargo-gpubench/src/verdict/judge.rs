@@ -1,5 +1,7 @@
 //! The judge: evidence in, judgement out.
 
+use gpubench::catalog::{Role, Tensor};
+
 use super::words;
 use super::{Cause, Ending, Evidence, Grade, Verdict, WindowEvidence};
 use crate::device::ClockBound;
@@ -88,7 +90,8 @@ fn judgement(evidence: &Evidence<'_>, window: Option<usize>, found: Option<Findi
 
 fn inspect(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     inspect_fault(window).or_else(|| match WindowEnd::from_number(window.facts.end) {
-        WindowEnd::Checked => inspect_outputs(evidence, window)
+        WindowEnd::Checked => inspect_facts(evidence, window)
+            .or_else(|| inspect_outputs(evidence, window))
             .or_else(|| inspect_slack(evidence, window))
             .or_else(|| inspect_seals(evidence, window))
             .or_else(|| inspect_claim(window)),
@@ -116,6 +119,26 @@ fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
         FaultCode::Other => Cause::Unsupported,
     };
     finding(Verdict::Crashed, cause, words::fault(claim))
+}
+
+/// Facts that do not fit the case are no ground for a `pass`.
+fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
+    let is_output = |tensor: &&Tensor| matches!(tensor.role, Role::Output | Role::InOut);
+    let expected: Vec<u64> = evidence.tensors.iter().filter(is_output).map(elements).collect();
+    let outputs = window.facts.outputs();
+    let fits = |(output, elements): (&OutputFacts, &u64)| {
+        let tensor = evidence.tensors.get(output.tensor as usize);
+        tensor.is_some() && output.elements == *elements && output.matched <= output.elements
+    };
+    if outputs.len() == expected.len() && outputs.iter().zip(&expected).all(fits) {
+        return None;
+    }
+    let message = format!("the referee's facts of call {} do not fit the case's outputs", window.facts.window);
+    finding(Verdict::Error, Cause::Internal, message)
+}
+
+fn elements(tensor: &Tensor) -> u64 {
+    tensor.shape.iter().product()
 }
 
 fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
@@ -189,8 +212,11 @@ fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
 fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
     let claim: &Claim = window.claim.as_deref()?;
     let timed = window.facts.kind == WindowKind::Timed.number();
+    // The whole window lies between the referee's stamps. Two clocks may differ by their steps and a little in their rates.
+    let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
+    let possible = |ns: f64| ns <= observed * 1.01 + 1_000.0;
     let sensible = claim.elapsed_ns.is_finite() && claim.host_ns.is_finite() && claim.host_ns >= 0.0;
-    if sensible && (!timed || claim.elapsed_ns > 0.0) {
+    if sensible && (!timed || claim.elapsed_ns > 0.0 && possible(claim.elapsed_ns)) {
         return None;
     }
     let message = format!(
@@ -201,7 +227,7 @@ fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
 }
 
 fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
-    let call = evidence.windows.len();
+    let call = evidence.last_call;
     match &evidence.ending {
         Ending::Stopped => None,
         Ending::WorkerEnded { end, log } => {
@@ -255,7 +281,7 @@ mod tests {
     use std::time::Duration;
 
     use bytemuck::Zeroable;
-    use gpubench::catalog::{DType, Fill, Role, Tensor, Tolerance};
+    use gpubench::catalog::{DType, Fill, Tolerance};
 
     use super::*;
     use crate::wire::{FixedText, WindowFacts};
@@ -301,6 +327,7 @@ mod tests {
             window: number,
             slack_buffer: NOWHERE,
             output_count: 1,
+            s2_ns: 2_000,
             ..WindowFacts::zeroed()
         };
         facts.outputs[0] = output;
@@ -321,6 +348,7 @@ mod tests {
             scratch: &[],
             windows,
             ending,
+            last_call: windows.len() as u32,
             clock_bound: &NO_CLOCK,
             floor_ns: None,
         })
@@ -353,6 +381,7 @@ mod tests {
             scratch: &[],
             windows: &windows,
             ending: Ending::Stopped,
+            last_call: 2,
             clock_bound: &ClockBound::Exclusive,
             floor_ns: Some(100.0),
         };
@@ -432,7 +461,7 @@ mod tests {
             before.facts.slack_offset,
             before.facts.slack_bytes,
         ) = (0, -8, 1);
-        let claims = [f64::NAN, 0.0, -1.0, f64::INFINITY].map(|elapsed_ns| {
+        let claims = [f64::NAN, 0.0, -1.0, f64::INFINITY, 1e6].map(|elapsed_ns| {
             let mut window = window(4, good_output());
             window.claim = Some(Box::new(Claim {
                 elapsed_ns,

@@ -176,6 +176,10 @@ impl Conductor<'_> {
                     }
                 },
                 Heard::Interrupted => return Err(ConductError::Interrupted),
+                // The call has ended; only the checks take their time.
+                Heard::Deadline if claim.is_some() => {
+                    break self.referee.facts(self.interrupt).map_err(ConductError::referee)?;
+                }
                 Heard::Deadline => {
                     worker.child().kill();
                     self.referee.abort().map_err(ConductError::referee)?;
@@ -207,6 +211,7 @@ fn ending_of(failure: RoleFailure) -> Result<Ending, ConductError> {
     Ok(match failure {
         RoleFailure::Interrupted => return Err(ConductError::Interrupted),
         RoleFailure::Ended { end, log, .. } => Ending::WorkerEnded { end, log },
+        RoleFailure::Silent { within, .. } => Ending::TimedOut { within },
         other => Ending::BrokeProtocol {
             what: crate::error::chain(&other),
         },

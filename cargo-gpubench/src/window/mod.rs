@@ -1,4 +1,7 @@
 //! One measured window: its kinds, its schedule and the sequence that the broker leads the roles through.
+//!
+//! [`Conductor::conduct`] is a window from beginning to end. What the other two do in it is in `referee/window.rs` and `worker/process.rs`.
+#![forbid(unsafe_code)]
 
 mod conduct;
 mod kind;

@@ -12,19 +12,39 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketFlags, SocketType, recvmsg, send, sendmsg, socketpair,
 };
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use super::WIRE_VERSION;
 
-/// Largest payload of a frame: bounds what a peer can make us allocate.
+/// Largest payload of a frame.
 const MAX_PAYLOAD: u32 = 256 << 20;
 
 /// Most descriptors of a frame: the kernel's limit for one message is 253.
-const MAX_DESCRIPTORS: usize = 192;
+pub const MAX_DESCRIPTORS: usize = 192;
+
+/// What sending may take: a peer that does not read for so long is stopped or hostile.
+const SENDING: Duration = Duration::from_secs(10);
+
+/// What a peer can make us allocate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a payload.
+    pub payload: u32,
+    /// Descriptors of a frame.
+    pub descriptors: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { payload: MAX_PAYLOAD, descriptors: MAX_DESCRIPTORS }
+    }
+}
 
 /// One end of a connection between two roles.
 #[derive(Debug)]
 pub struct Channel {
     socket: OwnedFd,
+    limits: Limits,
 }
 
 /// A received message.
@@ -88,6 +108,8 @@ impl From<Errno> for ChannelError {
     fn from(error: Errno) -> Self {
         match error {
             Errno::PIPE | Errno::CONNRESET => ChannelError::Closed,
+            // What a socket with a time limit for sending answers.
+            Errno::AGAIN => ChannelError::TimedOut,
             other => ChannelError::Os(other.into()),
         }
     }
@@ -109,12 +131,24 @@ impl Channel {
     /// When the process has no descriptors left.
     pub fn pair() -> Result<(Channel, Channel), ChannelError> {
         let (a, b) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        Ok((Channel { socket: a }, Channel { socket: b }))
+        Ok((Channel::from_socket(a), Channel::from_socket(b)))
     }
 
     /// Takes a connected stream socket.
     pub fn from_socket(socket: OwnedFd) -> Channel {
-        Channel { socket }
+        Channel {
+            socket,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Limits what is taken from the peer, and the time that sending to it may take.
+    ///
+    /// # Errors
+    /// When the operating system refuses.
+    pub fn limited(self, limits: Limits) -> Result<Channel, ChannelError> {
+        set_socket_timeout(&self.socket, Timeout::Send, Some(SENDING))?;
+        Ok(Channel { limits, ..self })
     }
 
     /// Gives the socket up, to be inherited by a child.
@@ -160,7 +194,7 @@ impl Channel {
         if header.version != WIRE_VERSION {
             return Err(ChannelError::Protocol("its version is another"));
         }
-        if header.payload > MAX_PAYLOAD || header.descriptors as usize != descriptors.len() {
+        if header.payload > self.limits.payload || header.descriptors as usize != descriptors.len() {
             return Err(ChannelError::Protocol("its message is damaged"));
         }
         let payload = self.receive_payload(header.payload as usize, patience)?;
@@ -225,6 +259,9 @@ impl Channel {
                 if let RecvAncillaryMessage::ScmRights(received) = message {
                     descriptors.extend(received);
                 }
+            }
+            if descriptors.len() > self.limits.descriptors {
+                return Err(ChannelError::Protocol("it sent descriptors that nobody asked for"));
             }
         }
         Ok((bytemuck::pod_read_unaligned(&bytes), descriptors))
@@ -319,6 +356,29 @@ mod tests {
         drop(far);
         assert!(matches!(near.receive(Patience::Forever), Err(ChannelError::Closed)));
         assert!(matches!(near.send(1, &[b"x"], &[]), Err(ChannelError::Closed)));
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_is_not_waited_for_for_ever() {
+        let (near, far) = Channel::pair().unwrap();
+        let near = near.limited(Limits::default()).unwrap();
+        set_socket_timeout(&near, Timeout::Send, Some(Duration::from_millis(20))).unwrap();
+        let sent = near.send(1, &[&vec![0; 8 << 20]], &[]);
+        assert!(matches!(sent, Err(ChannelError::TimedOut)), "{sent:?}");
+        drop(far);
+    }
+
+    #[test]
+    fn more_than_the_limits_is_refused() {
+        let limits = Limits { payload: 4, descriptors: 0 };
+        let (near, far) = Channel::pair().unwrap();
+        let far = far.limited(limits).unwrap();
+        near.send(1, &[b"12345"], &[]).unwrap();
+        assert!(matches!(far.receive(Patience::Forever), Err(ChannelError::Protocol(_))));
+        let (near, far) = Channel::pair().unwrap();
+        let far = far.limited(limits).unwrap();
+        near.send(1, &[], &[near.as_fd()]).unwrap();
+        assert!(matches!(far.receive(Patience::Forever), Err(ChannelError::Protocol(_))));
     }
 
     #[test]

@@ -19,13 +19,13 @@ pub const PAGE_BYTES: usize = 4096;
 #[derive(Debug)]
 pub struct PageLayout {
     version: AtomicU32,
-    pad0: [u8; 60],
+    pad0: [AtomicU32; 15],
     /// Number of the window whose work may start.
     pub go: AtomicU32,
-    pad1: [u8; 60],
+    pad1: [AtomicU32; 15],
     /// Number of the window whose work has ended.
     pub done: AtomicU32,
-    pad2: [u8; 60],
+    pad2: [AtomicU32; 15],
     /// Digest key and order key of the window's seal; they arrive with *go*.
     pub keys: [AtomicU64; 2],
     /// One seal for every output, added up by the worker's device.

@@ -2,6 +2,7 @@
 //!
 //! It holds this window's buffers and the kernels, and nothing else: no seeds, no expected outputs, no verdicts. `replay` puts a plan on a
 //! stream, `process` takes the broker's orders.
+#![forbid(unsafe_code)]
 
 mod process;
 mod replay;

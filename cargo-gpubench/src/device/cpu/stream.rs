@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
-use super::executor::{FaultKind, Kernel, KernelFault, LaunchShape, Pool};
+use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
 use super::word::SharedWord;
 use crate::device::Fault;
 use crate::wire::FaultCode;
@@ -190,6 +190,9 @@ impl StreamThread {
 
 fn describe(fault: &KernelFault, launch: u32) -> Fault {
     let address = match fault.kind {
+        FaultKind::Access {
+            access: Access::Unknown, ..
+        } => None,
         FaultKind::Access { address, .. } => Some(address as u64),
         _ => None,
     };

@@ -202,9 +202,9 @@ impl fmt::Display for FaultKind {
                 access: Access::Write,
             } => write!(f, "invalid write at address {address:#x}"),
             FaultKind::Access {
-                address,
+                address: _,
                 access: Access::Unknown,
-            } => write!(f, "invalid access at address {address:#x}"),
+            } => f.write_str("invalid access, at an address that the processor does not tell"),
             FaultKind::DivisionByZero => f.write_str("integer division by zero"),
             FaultKind::StackOverflow => f.write_str("stack overflow"),
             FaultKind::IllegalInstruction => f.write_str("illegal instruction"),

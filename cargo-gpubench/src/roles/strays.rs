@@ -1,0 +1,92 @@
+//! Processes that roles leave behind.
+//!
+//! Every role leads a process group, which is killed with it. A process that left the group becomes a child of the broker when its parent dies,
+//! if the broker has asked for that, and is found among its children.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid};
+
+/// The roles that live: every other child of the broker is a stray.
+static ROLES: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+/// How often strays are looked for: killing one may bring its children up.
+const ROUNDS: usize = 16;
+
+/// From now on, orphans among the broker's descendants become its children. To be called when nothing of the broker's own (a build, say) leaves
+/// processes behind on purpose any more.
+pub fn adopt_orphans() {
+    // Where the kernel refuses, what leaves its group is not found; nothing else changes.
+    let _ = set_child_subreaper(Some(getpid()));
+}
+
+/// A role that lives.
+#[derive(Debug)]
+pub(super) struct Registered(i32);
+
+impl Registered {
+    pub(super) fn new(process: u32) -> Registered {
+        let process = process as i32;
+        ROLES.lock().unwrap_or_else(PoisonError::into_inner).insert(process);
+        Registered(process)
+    }
+
+    /// Kills the role's process group. To be called before the role is reaped, while its number is its own.
+    pub(super) fn kill_group(&self) {
+        if let Some(group) = Pid::from_raw(self.0) {
+            // There may be nobody left in it.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        ROLES.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+/// Kills and reaps the broker's children that are no roles, and theirs.
+pub(super) fn end_strays() {
+    for _ in 0..ROUNDS {
+        let roles = ROLES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let strays: Vec<Pid> = children().into_iter().filter(|child| !roles.contains(&child.as_raw_nonzero().get())).collect();
+        if strays.is_empty() {
+            return;
+        }
+        for stray in strays {
+            let _ = kill_process(stray, Signal::KILL);
+            let _ = waitpid(Some(stray), WaitOptions::empty());
+        }
+    }
+}
+
+/// The processes whose parent is this one.
+fn children() -> Vec<Pid> {
+    let Ok(entries) = fs_err::read_dir("/proc") else { return Vec::new() };
+    let own = getpid().as_raw_nonzero().get();
+    let processes = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    processes.filter(|process| parent_of(*process) == Some(own)).filter_map(Pid::from_raw).collect()
+}
+
+fn parent_of(process: i32) -> Option<i32> {
+    let stat = fs_err::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in parentheses may hold anything, also parentheses.
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    behind_name.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_is_read_from_behind_the_name() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert_eq!(parent_of(child.id() as i32), Some(std::process::id() as i32));
+        assert!(children().iter().any(|process| process.as_raw_nonzero().get() == child.id() as i32));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
