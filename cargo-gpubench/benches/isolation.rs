@@ -93,6 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         within,
         threads: facts.device.multiprocessors,
+        schedule: 0,
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
         seeds: &seeds,

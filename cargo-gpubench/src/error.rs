@@ -155,7 +155,11 @@ pub fn print_warning(warning: &dyn Display) {
 /// Prints `error: …` to standard error, for an error that the command goes on after.
 pub fn print_error(error: &dyn Display) {
     // It may quote what a crate or a compiler says, which must not reach the terminal as commands.
-    let text: String = error.to_string().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+    let text: String = error
+        .to_string()
+        .chars()
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect();
     print_to_stderr(&format_args!("{ERROR}error{ERROR:#}: {text}\n"));
 }
 

@@ -150,9 +150,9 @@ fn parameters_have_the_types_of_their_axes() {
 }
 
 #[test]
-fn truth_values_are_told_as_such() {
-    let params = &records().result("axes::scale::n=1000,gain=0.5,negate=true,order=backward")["params"];
-    assert_eq!(params["negate"], true);
+fn truth_values_are_told_as_zero_and_one() {
+    let params = &records().result("axes::scale::n=1000,gain=0.5,negate=1,order=backward")["params"];
+    assert_eq!(params["negate"], 1);
 }
 
 #[test]

@@ -25,8 +25,8 @@ use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, RunE
 use crate::roles::{Interrupt, Output, RefereeClient};
 use crate::stats::{StopRule, WarmUpRule};
 use crate::verdict::{Cause, Verdict};
-use crate::window::Seeds;
-use crate::wire::{FlushKind, Hello};
+use crate::window::{Seeds, case_number};
+use crate::wire::Hello;
 
 /// What is to be measured, and on what.
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +174,7 @@ impl<'a> Campaign<'a> {
                 result.message = case.disposition.reason().map(str::to_owned);
             }
             Some(Err(failure)) => failure.fill_in(&mut result),
-            Some(Ok(prepared)) => match self.measure_one(case, &prepared, announced.index) {
+            Some(Ok(prepared)) => match self.measure_one(case, &prepared) {
                 Ok(measured) => {
                     let target_cv = self.options.measurement.stopping.target_cv;
                     fill_in(&mut result, &prepared.recorded.recording, measured, target_cv);
@@ -192,7 +192,7 @@ impl<'a> Campaign<'a> {
         Ok(result)
     }
 
-    fn measure_one(&mut self, case: &Case, prepared: &PreparedCase, number: u64) -> Result<Measured, MeasureError> {
+    fn measure_one(&mut self, case: &Case, prepared: &PreparedCase) -> Result<Measured, MeasureError> {
         let PreparedCase { recorded, modules } = prepared;
         let facts = self.selected.facts;
         let protocol = Protocol {
@@ -203,13 +203,14 @@ impl<'a> Campaign<'a> {
             stop: stop_rule(&self.options.measurement, facts),
             within: self.options.measurement.limits.window,
             threads: facts.device.multiprocessors,
+            schedule: self.options.measurement.schedule,
             output: user_output(self.options),
             clock_bound: &facts.clock_bound,
             seeds: &self.seeds,
             interrupt: self.interrupt,
         };
         let ready = ReadyCase {
-            number,
+            number: case_number(&case.full_name()),
             benchmark: case.benchmark as u32,
             request: &recorded.request,
             recording: &recorded.recording,
@@ -238,7 +239,11 @@ impl<'a> Campaign<'a> {
         let device = environment::device(self.selected.facts).short();
         let mut result = BenchmarkComplete::unmeasured(announced, device, Verdict::Skipped);
         let catalog = &self.selected.catalogs[self.selected.library_of(case)];
-        result.mode = if self.options.measurement.flush_bytes == 0 { Mode::Warm } else { Mode::Cold };
+        result.mode = if self.options.measurement.flush_bytes == 0 {
+            Mode::Warm
+        } else {
+            Mode::Cold
+        };
         result.environment = self.environment();
         result.problem = catalog
             .benchmarks
@@ -280,7 +285,7 @@ fn spawn_referee(
         master_seed: *seeds.master(),
         flush_bytes: options.flush_bytes,
         threads: facts.device.multiprocessors,
-        flush_kind: FlushKind::default().number(),
+        flush_kind: options.flush.number(),
     };
     RefereeClient::spawn(&hello, Output::Captured, interrupt).map_err(MeasureError::Open)
 }

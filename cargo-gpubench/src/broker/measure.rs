@@ -16,9 +16,6 @@ use crate::window::{ConductError, Conducted, Conductor, Generation, Place, Seeds
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
 const DIAGNOSIS: u32 = 2;
 
-/// What loading kernels may take.
-const LOADING: Duration = Duration::from_secs(60);
-
 /// A case that can be measured.
 #[derive(Debug)]
 pub struct ReadyCase<'a> {
@@ -47,6 +44,8 @@ pub struct Protocol<'a> {
     pub within: Duration,
     /// Threads of the CPU device; 0 takes all.
     pub threads: u32,
+    /// The order in which threads of a block run on the CPU device; 0 is their own.
+    pub schedule: u64,
     /// What becomes of what user code prints.
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.
@@ -110,6 +109,7 @@ pub fn measure(
         .map_err(MeasureError::Open)?;
     let launch = WorkerLaunch {
         threads: protocol.threads,
+        schedule: protocol.schedule,
         layouts: &opened.layouts,
         modules: case.modules,
         recording: case.encoded,
@@ -140,13 +140,14 @@ pub fn measure(
     conductor.prepare_decoys()?;
 
     let mut sampling = Sampling::new(case, protocol);
-    match worker.ready(LOADING, interrupt) {
+    match worker.ready(protocol.within, interrupt) {
         Ok(ready) => {
-            sampling.event_overhead_ns = Some(ready.event_overhead_ns);
+            sampling.event_overhead_ns = Some(ready.event_overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
             sampling.run(&mut conductor, &mut worker, progress)?;
         }
-        // A kernel module's constructor may end the process: that is the kernel's doing, not ours.
+        // A kernel module's constructor may end the process or never return: that is the kernel's doing, not ours.
         Err(RoleFailure::Ended { end, log, .. }) => sampling.ending = Ending::WorkerEnded { end, log },
+        Err(RoleFailure::Silent { within, .. }) => sampling.ending = Ending::TimedOut { within },
         Err(failure) => return Err(MeasureError::Worker(failure)),
     }
     let measured = sampling.finish();

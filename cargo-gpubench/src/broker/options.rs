@@ -7,6 +7,7 @@ use gpubench::catalog::DeviceKind;
 
 use super::cases::CaseSelection;
 use crate::build::BuildOptions;
+use crate::wire::FlushKind;
 
 /// Everything a run is asked to do.
 #[derive(Clone, Debug)]
@@ -65,6 +66,10 @@ pub struct MeasurementOptions {
     pub seed: MasterSeed,
     /// Bytes the cache flush goes through on the CPU device.
     pub flush_bytes: u64,
+    /// How the flush goes through them.
+    pub flush: FlushKind,
+    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
+    pub schedule: u64,
     /// When there are enough samples.
     pub stopping: StoppingOptions,
     /// How long parts of a case may take.

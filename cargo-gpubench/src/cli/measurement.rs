@@ -10,6 +10,7 @@ use super::{UsageError, byte_size::ByteSize, percent::Percent, seed::Seed, time_
 use crate::broker::options::{
     DeviceChoice, DeviceOptions, MasterSeed, MeasurementOptions, StoppingOptions, TimeLimits,
 };
+use crate::wire::FlushKind;
 
 const HEADING: &str = "Measurement options";
 
@@ -24,9 +25,16 @@ pub(super) struct MeasurementArguments {
 
     /// Give the CPU device this many threads
     ///
-    /// Without it, as many as the process may use.
-    #[arg(long, value_name = "N", env = "GPUBENCH_THREADS")]
-    threads: Option<NonZeroUsize>,
+    /// Without it, as many as the process may use; at most 1024.
+    #[arg(long, value_name = "N", env = "GPUBENCH_THREADS", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// Run the threads of a block in another order on the CPU device
+    ///
+    /// A number, 0 for their own order. Between two barriers threads may run in any order; a kernel that lacks a barrier can be right in one
+    /// order and wrong in another.
+    #[arg(long, value_name = "SEED", env = "GPUBENCH_SCHEDULE", default_value = "0")]
+    schedule: u64,
 
     /// Draw inputs, orders and keys from this seed, for reproduction
     ///
@@ -74,6 +82,29 @@ pub(super) struct MeasurementArguments {
     /// cache is not the default. A GPU's L2 cache is always flushed whole.
     #[arg(long, value_name = "SIZE", env = "GPUBENCH_FLUSH_BYTES", default_value = "8MiB")]
     flush_bytes: ByteSize,
+
+    /// How the cache is flushed
+    ///
+    /// `read` leaves no dirty lines behind that the kernel would have to write back; `write` does.
+    #[arg(long, value_name = "HOW", env = "GPUBENCH_FLUSH", default_value = "read")]
+    flush: FlushArgument,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FlushArgument {
+    /// Read through the flush buffer
+    Read,
+    /// Write the flush buffer
+    Write,
+}
+
+impl From<FlushArgument> for FlushKind {
+    fn from(flush: FlushArgument) -> Self {
+        match flush {
+            FlushArgument::Read => Self::Read,
+            FlushArgument::Write => Self::Write,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -101,6 +132,7 @@ impl MeasurementArguments {
         let Self {
             device,
             threads,
+            schedule,
             seed,
             timeout,
             reference_timeout,
@@ -109,6 +141,7 @@ impl MeasurementArguments {
             max_samples,
             max_time,
             flush_bytes,
+            flush,
         } = self;
         if min_samples > max_samples {
             return Err(UsageError::Samples {
@@ -119,6 +152,8 @@ impl MeasurementArguments {
         let measurement = MeasurementOptions {
             seed: seed.map_or(MasterSeed::Fresh, |seed| MasterSeed::Pinned(seed.bytes())),
             flush_bytes: flush_bytes.bytes(),
+            flush: flush.into(),
+            schedule,
             stopping: StoppingOptions {
                 target_cv: target_cv.fraction(),
                 min_samples,
@@ -133,7 +168,7 @@ impl MeasurementArguments {
         Ok((
             DeviceOptions {
                 choice: device.into(),
-                threads,
+                threads: threads.and_then(|threads| NonZeroUsize::new(threads.into())),
             },
             measurement,
         ))

@@ -12,6 +12,9 @@ use super::{Access, DeviceError, DevicePtr, Memory, Seal};
 /// Bytes of a page: the granularity of allocations.
 pub(crate) const PAGE: u64 = 4096;
 
+/// Bytes of inaccessible addresses on either side of a mapping: what runs over by less is caught. Addresses cost nothing.
+pub(crate) const GUARD: u64 = 1 << 20;
+
 /// The allocations and mappings of one process.
 #[derive(Debug, Default)]
 pub(crate) struct MemfdTable {
@@ -27,7 +30,7 @@ struct SharedAllocation {
     mapping: Option<Mapping>,
 }
 
-/// A mapping with an inaccessible page on either side, unmapped on drop.
+/// A mapping with [`GUARD`] inaccessible bytes on either side, unmapped on drop.
 #[derive(Debug)]
 struct Mapping {
     reserved: *mut std::ffi::c_void,
@@ -158,7 +161,7 @@ impl Mapping {
     fn reserve(bytes: u64) -> Result<Mapping, DeviceError> {
         let out_of_memory = |source| DeviceError::OutOfMemory { bytes, source };
         let reserved_bytes = bytes
-            .checked_add(2 * PAGE)
+            .checked_add(2 * GUARD)
             .and_then(|bytes| usize::try_from(bytes).ok());
         let reserved_bytes = reserved_bytes.ok_or_else(|| out_of_memory(rustix::io::Errno::NOMEM.into()))?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
@@ -172,7 +175,7 @@ impl Mapping {
     }
 
     fn start(&self) -> *mut u8 {
-        self.reserved.cast::<u8>().wrapping_add(PAGE as usize)
+        self.reserved.cast::<u8>().wrapping_add(GUARD as usize)
     }
 }
 

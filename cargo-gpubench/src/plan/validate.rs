@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, Role, Tensor, Tolerance};
-use gpubench::plan::{Argument, Cooperation, BufferId, KernelRef, Launch, Span, Step};
+use gpubench::plan::{Argument, BufferId, Cooperation, KernelRef, Launch, Span, Step};
 
 use crate::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
@@ -139,9 +139,11 @@ impl Validator<'_> {
                     "input `{name}` is normal with mean `{mean}` and standard deviation `{stddev}`"
                 )))
             }
-            Fill::Integers { low, high } if low >= high || high.checked_sub(*low).is_none_or(|span| span > 1 << 64) => Err(invalid(format!(
-                "input `{name}` has integers from an empty or too large range, `{low}..{high}`"
-            ))),
+            Fill::Integers { low, high } if low >= high || high.checked_sub(*low).is_none_or(|span| span > 1 << 64) => {
+                Err(invalid(format!(
+                    "input `{name}` has integers from an empty or too large range, `{low}..{high}`"
+                )))
+            }
             Fill::Kernel(kernel) => self.kernel(kernel),
             _ => Ok(()),
         }
@@ -226,7 +228,9 @@ impl Validator<'_> {
 
     fn cluster(&self, launch: &Launch) -> Checked {
         if launch.cooperation == Cooperation::Grid && self.facts.capability == 0 {
-            return Err(invalid("is cooperative, which this device cannot launch (hint: add `requires(cuda)`)"));
+            return Err(invalid(
+                "is cooperative, which this device cannot launch (hint: add `requires(cuda)`)",
+            ));
         }
         if launch.cluster == [1; 3] {
             return Ok(());

@@ -45,10 +45,7 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let hello: Hello = record(&frame, to_referee::HELLO)?;
     let mut driver = CpuDriver::new(NonZeroUsize::new(hello.threads as usize), ScheduleSeed::default())?;
     let harness = Harness::load(&mut driver)?;
-    let bytes = match hello.flush_bytes {
-        u64::MAX => driver.facts().flush_bytes,
-        bytes => bytes,
-    };
+    let bytes = hello.flush_bytes;
     let kind = FlushKind::from_number(hello.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
     let stream = driver.stream()?;
     let flush = Flush::new(&mut driver, &harness, stream, bytes, kind)?;

@@ -322,7 +322,11 @@ fn the_flush_goes_through_memory_of_its_own() {
     let mut contents = vec![0; bytes as usize];
     stage.referee.driver.read(buffer, &mut contents).unwrap();
     let pages: std::collections::HashSet<&[u8]> = contents.chunks(4096).collect();
-    assert_eq!(pages.len(), contents.len() / 4096, "pages that look alike may be one page");
+    assert_eq!(
+        pages.len(),
+        contents.len() / 4096,
+        "pages that look alike may be one page"
+    );
 }
 
 /// Everything up to the facts of one window that an idle worker ends.

@@ -254,6 +254,7 @@ impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Mode::Cold => f.pad("cold"),
+            Mode::Warm => f.pad("warm"),
         }
     }
 }

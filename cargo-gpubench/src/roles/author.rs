@@ -169,11 +169,21 @@ impl AuthorClient {
 /// Names from a catalog are printed in lists, tables and records; control characters in them would be commands to a terminal.
 fn refuse_control_characters(catalog: &Catalog) -> Result<(), AuthorProblem> {
     for benchmark in &catalog.benchmarks {
-        let axes = benchmark.axes.iter().chain(benchmark.device_axes.iter().flat_map(|(_, axes)| axes));
+        let axes = benchmark
+            .axes
+            .iter()
+            .chain(benchmark.device_axes.iter().flat_map(|(_, axes)| axes));
         let names = [&benchmark.path, &benchmark.problem, &benchmark.library, &benchmark.file];
-        if let Some(name) = names.into_iter().chain(axes.map(|axis| &axis.name)).find(|name| name.contains(char::is_control)) {
+        if let Some(name) = names
+            .into_iter()
+            .chain(axes.map(|axis| &axis.name))
+            .find(|name| name.contains(char::is_control))
+        {
             let message = format!("the name `{}` has control characters", name.escape_debug());
-            return Err(AuthorProblem::Refused { failure: AuthorFailure::Library, message });
+            return Err(AuthorProblem::Refused {
+                failure: AuthorFailure::Library,
+                message,
+            });
         }
     }
     Ok(())

@@ -38,9 +38,18 @@ impl RoleName {
     /// What the broker takes from the role at most: a worker says nothing but small records.
     fn limits(self) -> Limits {
         match self {
-            RoleName::Author => Limits { payload: 256 << 20, descriptors: 0 },
-            RoleName::Referee => Limits { payload: 1 << 20, descriptors: MAX_DESCRIPTORS },
-            RoleName::Worker => Limits { payload: 4096, descriptors: 0 },
+            RoleName::Author => Limits {
+                payload: 256 << 20,
+                descriptors: 0,
+            },
+            RoleName::Referee => Limits {
+                payload: 1 << 20,
+                descriptors: MAX_DESCRIPTORS,
+            },
+            RoleName::Worker => Limits {
+                payload: 4096,
+                descriptors: 0,
+            },
         }
     }
 }
@@ -109,7 +118,9 @@ impl Child {
     pub fn spawn(role: RoleName, output: Output, library_path: &[std::path::PathBuf]) -> Result<Child, RoleFailure> {
         let fail = |source| RoleFailure::Spawn { role, source };
         let (ours, theirs) = Channel::pair().map_err(|error| fail(std::io::Error::other(error)))?;
-        let ours = ours.limited(role.limits()).map_err(|error| fail(std::io::Error::other(error)))?;
+        let ours = ours
+            .limited(role.limits())
+            .map_err(|error| fail(std::io::Error::other(error)))?;
         let (log, sink) = match output {
             Output::Captured => {
                 let (log, sink) = Log::open().map_err(fail)?;
@@ -119,7 +130,10 @@ impl Child {
         };
         let executable = std::env::current_exe().map_err(fail)?;
         let mut command = Command::new(executable);
-        command.arg(role.verb()).stdin(Stdio::from(theirs.into_socket())).process_group(0);
+        command
+            .arg(role.verb())
+            .stdin(Stdio::from(theirs.into_socket()))
+            .process_group(0);
         if !library_path.is_empty() {
             command.env("LD_LIBRARY_PATH", prepend_library_path(library_path).map_err(fail)?);
         }
@@ -133,7 +147,13 @@ impl Child {
         }
         let process = command.spawn().map_err(fail)?;
         let registered = Registered::new(process.id());
-        Ok(Child { role, process, channel: ours, log, registered })
+        Ok(Child {
+            role,
+            process,
+            channel: ours,
+            log,
+            registered,
+        })
     }
 
     /// The connection.
@@ -296,6 +316,9 @@ pub(crate) fn deadline(within: Duration) -> Instant {
 fn prepend_library_path(paths: &[std::path::PathBuf]) -> std::io::Result<std::ffi::OsString> {
     // An empty entry would mean the current directory.
     let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let all = paths.iter().cloned().chain(std::env::split_paths(&inherited).filter(|path| !path.as_os_str().is_empty()));
+    let all = paths
+        .iter()
+        .cloned()
+        .chain(std::env::split_paths(&inherited).filter(|path| !path.as_os_str().is_empty()));
     std::env::join_paths(all).map_err(std::io::Error::other)
 }

@@ -26,7 +26,9 @@ impl Log {
         let kept = Arc::new(Mutex::new(VecDeque::with_capacity(KEPT)));
         let shared = Arc::clone(&kept);
         let name = "gpubench-log".to_owned();
-        let reader = std::thread::Builder::new().name(name).spawn(move || keep(source, &shared))?;
+        let reader = std::thread::Builder::new()
+            .name(name)
+            .spawn(move || keep(source, &shared))?;
         Ok((Log { kept, reader }, sink))
     }
 
@@ -36,7 +38,13 @@ impl Log {
         while !self.reader.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let kept: Vec<u8> = self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let kept: Vec<u8> = self
+            .kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .copied()
+            .collect();
         let text = String::from_utf8_lossy(&kept);
         text.trim().replace(|c: char| c.is_control() && c != '\n', " ")
     }

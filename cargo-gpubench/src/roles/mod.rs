@@ -13,8 +13,8 @@ pub use author::{AuthorClient, AuthorProblem, BufferGrant};
 pub(crate) use child::deadline;
 pub use child::{Child, End, Output, RoleName};
 pub use interrupt::Interrupt;
-pub use strays::adopt_orphans;
 pub use referee::{OpenedCase, RefereeClient};
+pub use strays::adopt_orphans;
 pub use worker::{WorkerClient, WorkerLaunch};
 
 use std::time::Instant;

@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid,
+};
 
 /// The roles that live: every other child of the broker is a stray.
 static ROLES: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -51,7 +53,10 @@ impl Drop for Registered {
 pub(super) fn end_strays() {
     for _ in 0..ROUNDS {
         let roles = ROLES.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let strays: Vec<Pid> = children().into_iter().filter(|child| !roles.contains(&child.as_raw_nonzero().get())).collect();
+        let strays: Vec<Pid> = children()
+            .into_iter()
+            .filter(|child| !roles.contains(&child.as_raw_nonzero().get()))
+            .collect();
         if strays.is_empty() {
             return;
         }
@@ -64,10 +69,17 @@ pub(super) fn end_strays() {
 
 /// The processes whose parent is this one.
 fn children() -> Vec<Pid> {
-    let Ok(entries) = fs_err::read_dir("/proc") else { return Vec::new() };
+    let Ok(entries) = fs_err::read_dir("/proc") else {
+        return Vec::new();
+    };
     let own = getpid().as_raw_nonzero().get();
-    let processes = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    processes.filter(|process| parent_of(*process) == Some(own)).filter_map(Pid::from_raw).collect()
+    let processes = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    processes
+        .filter(|process| parent_of(*process) == Some(own))
+        .filter_map(Pid::from_raw)
+        .collect()
 }
 
 fn parent_of(process: i32) -> Option<i32> {
@@ -85,7 +97,11 @@ mod tests {
     fn a_parent_is_read_from_behind_the_name() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         assert_eq!(parent_of(child.id() as i32), Some(std::process::id() as i32));
-        assert!(children().iter().any(|process| process.as_raw_nonzero().get() == child.id() as i32));
+        assert!(
+            children()
+                .iter()
+                .any(|process| process.as_raw_nonzero().get() == child.id() as i32)
+        );
         child.kill().unwrap();
         child.wait().unwrap();
     }

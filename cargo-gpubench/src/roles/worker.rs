@@ -23,6 +23,8 @@ pub struct WorkerClient {
 pub struct WorkerLaunch<'a> {
     /// Threads of the CPU device; 0 takes all.
     pub threads: u32,
+    /// Seed of the order in which threads of a block run; 0 is their own order.
+    pub schedule: u64,
     /// Where every buffer lies.
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels by the position of their source.
@@ -46,6 +48,7 @@ impl WorkerClient {
             threads: launch.threads,
             module_bytes: modules.len() as u32,
             reserved: 0,
+            schedule: launch.schedule,
         };
         let parts = [
             bytemuck::bytes_of(&setup),

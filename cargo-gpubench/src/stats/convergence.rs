@@ -246,10 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_also_below_the_smallest_number_of_samples() {
+    fn time_ends_nothing_before_the_smallest_number_of_samples_but_the_largest_number_does() {
         let rule = StopRule::default();
-        assert_eq!(rule.decide(&[1e9], Duration::from_secs(2)), Some(StopReason::MaxTime));
-        assert_eq!(rule.decide(&[1e9], Duration::from_secs(1)), None);
+        let spread: Vec<f64> = (0..20).map(|i| 1e9 * f64::from(1 + i % 5)).collect();
+        assert_eq!(rule.decide(&spread[..19], Duration::from_secs(60)), None);
+        assert_eq!(rule.decide(&spread, Duration::from_secs(2)), Some(StopReason::MaxTime));
+        assert_eq!(rule.decide(&spread, Duration::from_secs(1)), None);
         let few = StopRule {
             max_samples: 3,
             ..StopRule::default()
@@ -303,7 +305,7 @@ mod tests {
             let samples: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
             let rule = StopRule { tick_ns: tick, max_samples: 50, ..StopRule::default() };
             let reason = rule.decide(&samples, Duration::from_secs(seconds));
-            if samples.len() >= 50 || seconds >= 2 {
+            if samples.len() >= 50 || samples.len() >= rule.min_samples && seconds >= 2 {
                 prop_assert!(reason.is_some());
             } else if samples.len() < rule.min_samples {
                 prop_assert_eq!(reason, None);

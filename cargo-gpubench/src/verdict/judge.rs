@@ -133,7 +133,10 @@ fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     if outputs.len() == expected.len() && outputs.iter().zip(&expected).all(fits) {
         return None;
     }
-    let message = format!("the referee's facts of call {} do not fit the case's outputs", window.facts.window);
+    let message = format!(
+        "the referee's facts of call {} do not fit the case's outputs",
+        window.facts.window
+    );
     finding(Verdict::Error, Cause::Internal, message)
 }
 
@@ -166,10 +169,10 @@ fn cause_of(output: &OutputFacts) -> Cause {
         Cause::Unwritten
     } else if output.unwritten == wrong {
         Cause::Partial
-    } else if output.same_as_first == output.elements && output.elements > 1 {
-        Cause::Constant
     } else if output.non_finite == wrong {
         Cause::NonFinite
+    } else if output.same_as_first == output.elements && output.elements > 1 {
+        Cause::Constant
     } else if output.unwritten > 0 {
         Cause::Partial
     } else {
@@ -220,7 +223,7 @@ fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "the worker claims that call {} took {} ns",
+        "the worker claims that call {} took {} ns; {observed} ns passed for the referee",
         window.facts.window, claim.elapsed_ns
     );
     finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
@@ -248,9 +251,12 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
             finding(Verdict::Crashed, cause, format!("the worker {end} {when}{log}"))
         }
         Ending::TimedOut { within } => {
+            let what = match call {
+                0 => "its kernels were not loaded".to_owned(),
+                call => format!("call {call} was not done"),
+            };
             let within = humantime::format_duration(*within);
-            let message =
-                format!("call {call} was not done within {within} (hint: `--timeout` gives a call more time)");
+            let message = format!("{what} within {within} (hint: `--timeout` gives more time)");
             finding(Verdict::Timeout, Cause::Slow, message)
         }
         Ending::BrokeProtocol { what } => finding(Verdict::ProtocolViolation, Cause::BadMessage, what.clone()),

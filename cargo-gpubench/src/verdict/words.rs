@@ -78,9 +78,15 @@ pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowF
     };
     let place = match u64::try_from(facts.slack_offset) {
         Ok(offset) => format!("{} bytes behind the end of `{name}`", offset.saturating_sub(len)),
-        Err(_) => format!("{} bytes before the start of `{name}`", facts.slack_offset.unsigned_abs()),
+        Err(_) => format!(
+            "{} bytes before the start of `{name}`",
+            facts.slack_offset.unsigned_abs()
+        ),
     };
-    format!("{bytes} bytes were written out of bounds in call {}, the first {place}", facts.window)
+    format!(
+        "{bytes} bytes were written out of bounds in call {}, the first {place}",
+        facts.window
+    )
 }
 
 /// A kernel's fault, with its place.

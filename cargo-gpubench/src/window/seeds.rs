@@ -13,6 +13,18 @@ pub struct Seeds {
     master: [u8; 32],
 }
 
+/// The number of a case that its keys are drawn for. It depends on the case's full name alone, so that a pinned seed gives a case the same inputs whatever else runs.
+pub fn case_number(full_name: &str) -> u64 {
+    first_eight_bytes(Sha256::new().chain_update(b"gpubench case").chain_update(full_name))
+}
+
+fn first_eight_bytes(hash: Sha256) -> u64 {
+    hash.finalize()
+        .iter()
+        .take(8)
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
 /// What a key is for: keys of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -85,9 +97,8 @@ impl Seeds {
             .chain_update(self.master)
             .chain_update([purpose as u8])
             .chain_update(place.case.to_le_bytes())
-            .chain_update(place.window.to_le_bytes())
-            .finalize();
-        hash.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
+            .chain_update(place.window.to_le_bytes());
+        first_eight_bytes(hash)
     }
 
     /// The kind of a window that follows the warm-up, `since_early` windows after the last early-check window. Drawn by the key, but never

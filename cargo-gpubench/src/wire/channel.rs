@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use bytemuck::{Pod, Zeroable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketFlags, SocketType, recvmsg, send, sendmsg, socketpair,
 };
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use super::WIRE_VERSION;
 
@@ -36,7 +36,10 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { payload: MAX_PAYLOAD, descriptors: MAX_DESCRIPTORS }
+        Limits {
+            payload: MAX_PAYLOAD,
+            descriptors: MAX_DESCRIPTORS,
+        }
     }
 }
 
@@ -370,7 +373,10 @@ mod tests {
 
     #[test]
     fn more_than_the_limits_is_refused() {
-        let limits = Limits { payload: 4, descriptors: 0 };
+        let limits = Limits {
+            payload: 4,
+            descriptors: 0,
+        };
         let (near, far) = Channel::pair().unwrap();
         let far = far.limited(limits).unwrap();
         near.send(1, &[b"12345"], &[]).unwrap();

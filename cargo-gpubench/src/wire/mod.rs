@@ -9,7 +9,7 @@ mod page;
 mod records;
 mod text;
 
-pub use channel::{Channel, ChannelError, Limits, MAX_DESCRIPTORS, Frame, Patience, poll_readable};
+pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable};
 pub use modules::{decode_modules, encode_modules};
 pub use page::{PAGE_BYTES, PageLayout, SharedPage};
 pub use records::*;

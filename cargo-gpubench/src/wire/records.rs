@@ -62,7 +62,7 @@ pub mod from_worker {
 pub struct Hello {
     /// The run's master seed.
     pub master_seed: [u8; 32],
-    /// Bytes of the cache flush; 0 flushes nothing, all ones take the device's own.
+    /// Bytes of the cache flush; 0 flushes nothing.
     pub flush_bytes: u64,
     /// Threads of the CPU device; 0 takes all.
     pub threads: u32,
@@ -169,6 +169,8 @@ pub struct WorkerSetup {
     pub module_bytes: u32,
     /// Zero.
     pub reserved: u32,
+    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
+    pub schedule: u64,
 }
 
 /// A worker is ready to be armed.
@@ -376,7 +378,7 @@ impl WindowEnd {
 pub mod to_author {
     /// Path of the cdylib. Once.
     pub const LOAD: u32 = 1;
-    /// [`Benchmark`](super::BenchmarkNumber), then the encoded request.
+    /// [`BenchmarkNumber`](super::BenchmarkNumber), then the encoded request.
     pub const RECORD: u32 = 2;
     /// [`Attach`](super::Attach), layouts, module paths, the encoded request and the encoded recording, with descriptors.
     pub const ATTACH: u32 = 3;

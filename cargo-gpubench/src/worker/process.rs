@@ -66,7 +66,7 @@ struct Worker {
 impl Worker {
     fn set_up(frame: Frame) -> Result<Worker, WorkerError> {
         let (setup, layouts, modules, recording) = parse_setup(&frame)?;
-        let mut driver = CpuDriver::new(NonZeroUsize::new(setup.threads as usize), ScheduleSeed::default())?;
+        let mut driver = CpuDriver::new(NonZeroUsize::new(setup.threads as usize), schedule(setup.schedule))?;
         let harness = Harness::load(&mut driver)?;
         let mut descriptors = frame.descriptors.into_iter();
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
@@ -168,6 +168,13 @@ impl Worker {
             Err(error) => return Err(error.into()),
         }
         Ok(claim)
+    }
+}
+
+fn schedule(seed: u64) -> ScheduleSeed {
+    match seed {
+        0 => ScheduleSeed::Natural,
+        seed => ScheduleSeed::Permuted(seed),
     }
 }
 

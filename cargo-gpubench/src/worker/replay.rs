@@ -4,6 +4,7 @@ use gpubench::catalog::{Recording, Role};
 use gpubench::plan::{Argument, BufferId, Launch, Plan, Span, Step};
 
 use super::WorkerError;
+use crate::device::memfd::GUARD;
 use crate::device::{DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Module, Stream};
 use crate::wire::{BufferLayout, FaultCode};
 
@@ -140,7 +141,6 @@ impl NamedBuffer {
 
     /// Where an address lies relative to the buffer, when it is in it or on a guard page beside it.
     fn locate(&self, address: u64) -> Option<String> {
-        const GUARD: u64 = 4096;
         let (start, len) = (self.address().0, self.layout.len);
         let end = self.mapping.0 + self.layout.allocation;
         if !(self.mapping.0.saturating_sub(GUARD)..end + GUARD).contains(&address) {

@@ -191,7 +191,8 @@ impl StreamThread {
 fn describe(fault: &KernelFault, launch: u32) -> Fault {
     let address = match fault.kind {
         FaultKind::Access {
-            access: Access::Unknown, ..
+            access: Access::Unknown,
+            ..
         } => None,
         FaultKind::Access { address, .. } => Some(address as u64),
         _ => None,
