@@ -221,7 +221,10 @@ fn at_least_the_minimum_of_samples_is_taken_whatever_the_time() {
 #[test]
 fn every_window_has_inputs_of_its_own() {
     for result in measured() {
-        assert_eq!(result["distinct_inputs"], result["windows"]);
+        match result["benchmark"].as_str() {
+            Some("devices::needs_the_cpu_device") => assert_eq!(result["distinct_inputs"], 0),
+            _ => assert_eq!(result["distinct_inputs"], result["windows"], "{}", result["case"]),
+        }
         let counts = &result["window_counts"];
         let sum: f64 = ["warm_up", "timed", "early_check"]
             .map(|kind| number(&counts[kind]))

@@ -1,5 +1,7 @@
 //! What was measured, as the record of a case.
 
+use std::collections::HashSet;
+
 use gpubench::catalog::{Recording, Role, Tensor};
 
 use super::measure::Measured;
@@ -37,19 +39,24 @@ pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, mea
     record.checks = checks(recording, &windows, judgement.window);
     record.windows = windows.len() as u64;
     record.window_counts = count(&windows, warm_up);
-    record.distinct_inputs = distinct_inputs(recording, windows.len() as u64);
+    record.distinct_inputs = distinct_inputs(recording, &windows);
     record.conservation = conservation(&windows);
     record.samples_ns = samples_ns;
 }
 
-/// Every window has inputs of its own, if the case has inputs that are not the same for all calls.
-fn distinct_inputs(recording: &Recording, windows: u64) -> u64 {
-    let has = |wanted: &[Role]| recording.tensors.iter().any(|tensor| wanted.contains(&tensor.role));
-    if has(&[Role::Input, Role::InOut]) {
-        windows
-    } else {
-        u64::from(has(&[Role::Constant])).min(windows)
+/// How many different inputs the checked windows had; none where the case has no inputs.
+fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
+    let is_input = |role| matches!(role, Role::Input | Role::Constant | Role::InOut);
+    if !recording.tensors.iter().any(|tensor| is_input(tensor.role)) {
+        return 0;
     }
+    let checked = windows
+        .iter()
+        .filter(|window| window.facts.end == WindowEnd::Checked as u32);
+    checked
+        .map(|window| window.facts.input_digest)
+        .collect::<HashSet<_>>()
+        .len() as u64
 }
 
 fn count(windows: &[WindowEvidence], warm_up: usize) -> WindowCounts {

@@ -39,7 +39,7 @@ impl Referee {
             let mut output = self.check_output(tensor, buffer, answers, place)?;
             output.tensor = index as u64;
             output.seal_claimed = seals.get(count).copied().unwrap_or(0);
-            output.seal_expected = self.digest(answers.snapshot, buffer.layout.len, kind, place)?;
+            output.seal_expected = self.seal(answers.snapshot, buffer.layout.len, kind, place)?;
             facts.outputs[count] = output;
             count += 1;
         }
@@ -144,18 +144,45 @@ impl Referee {
     }
 
     /// The seal that the worker's device should have written for contents like the snapshot's.
-    fn digest(&mut self, snapshot: DevicePtr, bytes: u64, kind: WindowKind, place: Place) -> Result<u64, RefereeError> {
+    fn seal(&mut self, snapshot: DevicePtr, bytes: u64, kind: WindowKind, place: Place) -> Result<u64, RefereeError> {
         let coverage = match kind {
             WindowKind::Timed => Coverage::Sample,
             WindowKind::EarlyCheck => Coverage::Whole,
         };
+        let keys = seal_keys(&self.seeds, place);
+        self.digest(snapshot, bytes, coverage, keys)
+    }
+
+    /// One number for all inputs of the window, by which its case's windows are told apart.
+    pub(super) fn digest_inputs(&mut self, case: &OpenCase) -> Result<u64, RefereeError> {
+        let place = Place {
+            case: case.number,
+            window: 0,
+        };
+        let key = self.seeds.key(Purpose::InputDigest, place);
+        let mut sum = 0_u64;
+        for (index, buffer) in case.buffers.iter().enumerate() {
+            if let Some(masters) = buffer.masters() {
+                let keys = [key.wrapping_add(index as u64), key];
+                sum = sum.wrapping_add(self.digest(masters.current, buffer.layout.len, Coverage::Whole, keys)?);
+            }
+        }
+        Ok(sum)
+    }
+
+    fn digest(
+        &mut self,
+        address: DevicePtr,
+        bytes: u64,
+        coverage: Coverage,
+        [digest, order]: [u64; 2],
+    ) -> Result<u64, RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
-        let [digest, order] = seal_keys(&self.seeds, place);
         let words = [digest.to_le_bytes(), order.to_le_bytes(), [0; 8]].concat();
         driver.write(self.digest, &words)?;
         let out = self.digest.offset(16);
         self.harness
-            .digest(driver, stream, snapshot, bytes, self.digest.0, coverage, out.0)?;
+            .digest(driver, stream, address, bytes, self.digest.0, coverage, out.0)?;
         driver.synchronize(stream)?;
         let mut sum = [0; 8];
         driver.read(out, &mut sum)?;

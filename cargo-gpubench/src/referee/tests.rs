@@ -194,8 +194,10 @@ fn order(window: u32) -> WindowOrder {
 #[test]
 fn an_honest_window_matches_everywhere_with_its_seal_and_untouched_slack() {
     let mut stage = Stage::set();
+    let mut digests = std::collections::HashSet::new();
     for window in 1..=3 {
         let facts = stage.honest(window);
+        assert!(digests.insert(facts.input_digest), "every window has inputs of its own");
         let [output] = facts.outputs() else {
             panic!("one output")
         };

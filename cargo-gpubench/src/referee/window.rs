@@ -58,6 +58,7 @@ impl Referee {
 
         facts.end = end as u32;
         if end == WindowEnd::Checked {
+            facts.input_digest = self.digest_inputs(case)?;
             self.snapshot(case)?;
             self.examine(case, place, kind, &seals, &mut facts)?;
             self.look_again(case, &mut facts)?;

@@ -192,7 +192,7 @@ pub struct BenchmarkComplete {
     pub windows: u64,
     /// Windows by kind.
     pub window_counts: WindowCounts,
-    /// Number of different inputs: one for every call.
+    /// Number of different inputs, by a digest of their contents: one for every call, unless the case has no inputs or its generator repeats itself.
     pub distinct_inputs: u64,
     /// The worker's claims beside the referee's clock; null where nothing was timed.
     pub conservation: Option<Conservation>,

@@ -48,6 +48,8 @@ pub enum Purpose {
     CheckOrder,
     /// Kind of a window.
     Kind,
+    /// Digest by which the inputs of a case's windows are told apart.
+    InputDigest,
 }
 
 /// A case and a window in it.

@@ -334,6 +334,8 @@ pub struct WindowFacts {
     pub own_ns: u64,
     /// The cache flush, in nanoseconds.
     pub flush_ns: u64,
+    /// Digest of all inputs of the window with a key of the case: equal inputs have equal digests.
+    pub input_digest: u64,
     /// Position of the first buffer whose slack was written, or [`NOWHERE`].
     pub slack_buffer: u64,
     /// First wrong slack byte, relative to the buffer's first byte.
