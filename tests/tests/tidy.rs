@@ -222,7 +222,9 @@ fn at_least_the_minimum_of_samples_is_taken_whatever_the_time() {
 fn every_window_has_inputs_of_its_own() {
     for result in measured() {
         match result["benchmark"].as_str() {
-            Some("devices::needs_the_cpu_device" | "devices::not_by_default") => assert_eq!(result["distinct_inputs"], 0),
+            Some("devices::needs_the_cpu_device" | "devices::not_by_default") => {
+                assert_eq!(result["distinct_inputs"], 0)
+            }
             _ => assert_eq!(result["distinct_inputs"], result["windows"], "{}", result["case"]),
         }
         let counts = &result["window_counts"];

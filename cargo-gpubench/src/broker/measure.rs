@@ -92,7 +92,7 @@ pub enum MeasureError {
     Worker(#[source] RoleFailure),
 }
 
-/// Measures a case. `progress` is told the number of samples and the time of the last one.
+/// Measures a case. `progress` is shown the samples so far, in nanoseconds, after each.
 ///
 /// # Errors
 /// When it fails for no fault of its kernels.

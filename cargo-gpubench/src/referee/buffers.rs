@@ -27,7 +27,7 @@ pub(super) struct Mapped {
 /// The part a buffer plays.
 #[derive(Debug)]
 pub(super) enum Part {
-    /// Position of a tensor that is read, and its contents.
+    /// A tensor that is read.
     Read(Masters),
     /// A tensor that is written.
     Written(Answers),

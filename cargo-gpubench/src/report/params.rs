@@ -30,6 +30,8 @@ impl fmt::Display for ParamValue {
         match self {
             ParamValue::Int(value) => value.fmt(f),
             ParamValue::Float(value) => write!(f, "{value:?}"),
+            // A line break in a value must not break the line it is shown in.
+            ParamValue::Text(value) if value.contains(char::is_control) => value.escape_debug().fmt(f),
             ParamValue::Text(value) => value.fmt(f),
         }
     }

@@ -7,10 +7,14 @@ use std::time::{Duration, Instant};
 use super::log::Log;
 use super::strays::{Registered, end_strays};
 use super::{Heard, Interrupt, RoleFailure, listen};
-use crate::wire::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience};
+use crate::wire::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, from_referee, from_worker};
 
 /// A frame is sent whole; one whose rest does not follow comes from a peer that is stopped or hostile.
 const REST_OF_FRAME: Duration = Duration::from_secs(10);
+
+/// The kind of a frame in which referee and worker say that an order failed.
+const FAILED: u32 = from_worker::FAILED;
+const _: () = assert!(FAILED == from_referee::FAILED);
 
 /// Which role a process plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +222,7 @@ impl Child {
         self.check_kind(frame, kind)
     }
 
-    /// Takes a frame for what it should be. Kind 100 is "failed" in every role; its record is a [`Problem`](crate::wire::Problem).
+    /// Takes a frame of the referee or a worker for what it should be, or for the [`Problem`](crate::wire::Problem) that both report alike.
     ///
     /// # Errors
     /// When it is another.
@@ -226,7 +230,7 @@ impl Child {
         let role = self.role;
         match frame.kind {
             found if found == kind => Ok(frame),
-            100 => {
+            FAILED => {
                 let problem: crate::wire::Problem = self.record(&frame)?;
                 Err(RoleFailure::Failed {
                     role,

@@ -43,7 +43,7 @@ pub enum RoleFailure {
         /// What it last wrote to standard error.
         log: String,
     },
-    /// It did not answer in time; it has been killed.
+    /// It did not answer, or take what was sent to it, in time.
     #[error("the {role} process did not answer within {}", humantime::format_duration(*.within))]
     Silent {
         /// Which.

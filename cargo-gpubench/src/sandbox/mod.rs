@@ -1,4 +1,4 @@
-//! What a worker may touch, and what becomes of processes when their parent goes.
+//! What every process but the broker gives up when it starts: outliving the broker, gaining privileges, showing its memory to others.
 
 mod role;
 

@@ -17,7 +17,7 @@ mod stack;
 mod tests;
 mod warp;
 
-pub use fault::{Access, FAULT_WORDS, FaultKind, KernelFault};
+pub use fault::{Access, FaultKind, KernelFault};
 pub use kernel::{Kernel, LoadError, Module};
 pub use launch::{LaunchShape, MAX_DYNAMIC_SHARED, MAX_THREADS_PER_BLOCK, ScheduleSeed};
 pub use pool::Pool;

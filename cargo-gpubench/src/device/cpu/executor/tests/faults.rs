@@ -288,49 +288,6 @@ fn an_impossible_launch_is_refused() {
 }
 
 #[test]
-fn a_fault_survives_encoding() {
-    let kinds = [
-        FaultKind::Access {
-            address: 0xdead_beef,
-            access: Access::Write,
-        },
-        FaultKind::DivisionByZero,
-        FaultKind::StackOverflow,
-        FaultKind::IllegalInstruction,
-        FaultKind::BarrierDivergence {
-            line: 3,
-            arrived: 1,
-            of: 2,
-        },
-        FaultKind::BarrierMismatch {
-            lines: [3, 5],
-            arrived: [7, 9],
-            of: 64,
-        },
-        FaultKind::WarpDivergence {
-            line: 4,
-            mask: u32::MAX,
-            arrived: 16,
-        },
-        FaultKind::Trap { line: 8 },
-        FaultKind::Assert { line: 9 },
-        FaultKind::InvalidLaunch,
-        FaultKind::OutOfStacks,
-    ];
-    for kind in kinds {
-        for thread in [None, Some([1, 2, 3])] {
-            let fault = KernelFault {
-                kind,
-                block: [4, 5, 6],
-                thread,
-            };
-            assert_eq!(KernelFault::decode(&fault.encode()), Some(fault));
-        }
-    }
-    assert_eq!(KernelFault::decode(&[99; 12]), None);
-}
-
-#[test]
 fn faults_read_as_sentences() {
     let fault = KernelFault {
         kind: FaultKind::BarrierDivergence {
