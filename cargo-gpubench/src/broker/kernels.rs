@@ -13,7 +13,37 @@ use crate::build::kernels::{HostCompiler, KernelBuildError};
 use crate::verdict::Cause;
 
 /// Compiled sources of one library by their positions in its catalog.
-pub(super) type Modules = BTreeMap<u32, Result<PathBuf, CaseFailure>>;
+pub(super) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;
+
+/// A source of which at least one kernel may be used.
+#[derive(Debug)]
+pub(super) struct Module {
+    library: Option<PathBuf>,
+    /// The failures of the kernels that the library lacks.
+    rejected: BTreeMap<String, CaseFailure>,
+}
+
+/// The library that has a kernel, or why there is none.
+pub(super) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result<&'a Path, CaseFailure> {
+    let missing = || CaseFailure::error(Cause::Internal, "its kernels were not compiled");
+    let module = modules.get(&kernel.source).ok_or_else(missing)?;
+    let module = module.as_ref().map_err(CaseFailure::clone)?;
+    match module.rejected.get(&kernel.name) {
+        Some(failure) => Err(failure.clone()),
+        None => module.library.as_deref().ok_or_else(missing),
+    }
+}
+
+/// Every failure, of whole sources and of single kernels, once.
+pub(super) fn failures(modules: &Modules) -> impl Iterator<Item = &CaseFailure> {
+    modules.values().flat_map(|module| {
+        let (of_source, of_names) = match module {
+            Ok(module) => (None, Some(module.rejected.values())),
+            Err(failure) => (Some(failure), None),
+        };
+        of_source.into_iter().chain(of_names.into_iter().flatten())
+    })
+}
 
 /// The kernels of a recording, those that generate its inputs included.
 pub(super) fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
@@ -28,7 +58,7 @@ pub(super) fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelR
     launched.chain(generating)
 }
 
-/// Compiles what a library's recordings use. A source that does not compile has its failure; the others go on.
+/// Compiles what a library's recordings use. A source or a kernel that does not compile has its failure; the others go on.
 pub(super) fn compile<'a>(
     compiler: &HostCompiler,
     catalog: &Catalog,
@@ -66,15 +96,28 @@ fn compile_source(
     position: u32,
     names: &[String],
     cache: &Path,
-) -> Result<PathBuf, CaseFailure> {
+) -> Result<Module, CaseFailure> {
     let source = catalog.sources.get(position as usize);
     let source = source.ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "it names a source that there is not"))?;
-    compiler.compile(source, names, cache).map_err(|error| {
-        let cause = match &error {
-            KernelBuildError::Refused { .. } => Cause::Unsupported,
-            KernelBuildError::UnknownKernel { .. } => Cause::PlanInvalid,
-            _ => Cause::CompileFailed,
-        };
-        CaseFailure::error(cause, crate::error::chain(&error))
+    let compiled = compiler
+        .compile_separately(source, names, cache)
+        .map_err(|error| failure(&error))?;
+    let rejected = compiled
+        .rejected
+        .into_iter()
+        .map(|(name, error)| (name, failure(&error)))
+        .collect();
+    Ok(Module {
+        library: compiled.library,
+        rejected,
     })
+}
+
+fn failure(error: &KernelBuildError) -> CaseFailure {
+    let cause = match error {
+        KernelBuildError::Refused { .. } => Cause::Unsupported,
+        KernelBuildError::UnknownKernel { .. } => Cause::PlanInvalid,
+        _ => Cause::CompileFailed,
+    };
+    CaseFailure::error(cause, crate::error::chain(error))
 }

@@ -12,7 +12,6 @@ use super::reporting::Reporting;
 use crate::build::kernels::HostCompiler;
 use crate::report::Phase;
 use crate::roles::Interrupt;
-use crate::verdict::Cause;
 
 /// A case that can be measured.
 #[derive(Debug)]
@@ -62,13 +61,9 @@ pub(super) fn prepare(
 fn with_modules(recorded: RecordedCase, modules: &Modules) -> Result<PreparedCase, CaseFailure> {
     let mut used: Vec<(u32, PathBuf)> = Vec::new();
     for kernel in kernels::kernels_of(&recorded.recording) {
-        if used.iter().any(|(source, _)| *source == kernel.source) {
-            continue;
-        }
-        match modules.get(&kernel.source) {
-            Some(Ok(path)) => used.push((kernel.source, path.clone())),
-            Some(Err(failure)) => return Err(failure.clone()),
-            None => return Err(CaseFailure::error(Cause::Internal, "its kernels were not compiled")),
+        let library = kernels::library_of(modules, kernel)?;
+        if !used.iter().any(|(source, _)| *source == kernel.source) {
+            used.push((kernel.source, library.to_owned()));
         }
     }
     Ok(PreparedCase {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::cases::{Case, Naming};
-use super::kernels::Modules;
+use super::kernels::{Modules, failures};
 use super::options::{Color, ExportFormat, MessageFormat, RunOptions, Verbosity};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
@@ -133,9 +133,9 @@ impl Reporting {
         self.tell(|reporters| reporters.progress(&progress));
     }
 
-    /// Shows the compiler's own messages, each source's once.
+    /// Shows the compiler's own messages, each once.
     pub(super) fn show_compile_errors(&mut self, modules: &Modules) {
-        for failure in modules.values().filter_map(|module| module.as_ref().err()) {
+        for failure in failures(modules) {
             if failure.cause == Cause::CompileFailed {
                 crate::error::print_error(&failure.message);
             }

@@ -1,4 +1,4 @@
-// The CPU device's clock. On its own, because CUDA's `clock()` and the C library's exclude each other.
+// The CPU device's clock. On its own, so that the kernels need nothing of the system.
 #include <stdint.h>
 #include <time.h>
 

@@ -75,6 +75,16 @@ pub enum KernelBuildError {
     },
 }
 
+impl KernelBuildError {
+    /// Whether it may be about one name of several, and not about the source or the machine.
+    pub(super) fn may_be_of_one_name(&self) -> bool {
+        matches!(
+            self,
+            KernelBuildError::Compile { .. } | KernelBuildError::UnknownKernel { .. }
+        )
+    }
+}
+
 fn lines(refusals: &[Refusal]) -> String {
     let lines: Vec<String> = refusals.iter().map(|refusal| format!("  {refusal}")).collect();
     lines.join("\n")

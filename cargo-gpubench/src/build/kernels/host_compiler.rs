@@ -9,13 +9,15 @@ use gpubench::catalog::Source;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
 use sha2::{Digest as _, Sha256};
 
+use super::diagnostics::{base_name, readable};
 use super::dynamic_shared::{definitions, undefined_thread_locals};
 use super::error::{CompilerMissing, KernelBuildError};
 use super::options::host_options;
 use super::process::{Finished, Outcome, run};
 use super::refusal::{Refusal, refusals, refusals_after_preprocessing};
 use super::scan::declared_kernels;
-use super::scratch::{Scratch, UNIT};
+use super::scratch::{Scratch, UNIT, name_place};
+use super::undefined::missing_definitions;
 
 /// The longest a source may take to compile.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -155,7 +157,7 @@ impl HostCompiler {
             self.command(source, scratch).args(["-c", UNIT, "-o"]).arg(&object),
         )?;
         if !compiled.status.success() {
-            return Err(rejection(source, names, &compiled));
+            return Err(rejection(source, names, scratch, &compiled));
         }
         let mut link = Command::new(&self.program);
         link.current_dir(scratch.root())
@@ -174,7 +176,11 @@ impl HostCompiler {
         }
         let linked = self.run(source, scratch, link.arg("-o").arg(scratch.file("kernels.so")))?;
         if !linked.status.success() {
-            return Err(rejection(source, names, &linked));
+            return Err(KernelBuildError::Compile {
+                source_name: source.name.clone(),
+                diagnostics: missing_definitions(source, &linked.stderr)
+                    .unwrap_or_else(|| readable(source, scratch, &linked.stderr)),
+            });
         }
         Ok(())
     }
@@ -215,14 +221,14 @@ impl HostCompiler {
 }
 
 /// Why the compiler failed: a kernel that is not there, or else its own words.
-fn rejection(source: &Source, names: &[String], finished: &Finished) -> KernelBuildError {
+fn rejection(source: &Source, names: &[String], scratch: &Scratch, finished: &Finished) -> KernelBuildError {
     let defined = declared_kernels(source);
     let missing = names.iter().find(|name| {
         let base = base_name(name);
         !defined
             .iter()
             .any(|known| known == base || known.ends_with(&format!("::{base}")))
-            && finished.stderr.contains(&format!("kernel `{name}`"))
+            && finished.stderr.contains(&name_place(name))
     });
     match missing {
         Some(name) => KernelBuildError::UnknownKernel {
@@ -232,25 +238,9 @@ fn rejection(source: &Source, names: &[String], finished: &Finished) -> KernelBu
         },
         None => KernelBuildError::Compile {
             source_name: source.name.clone(),
-            diagnostics: readable(&finished.stderr),
+            diagnostics: readable(source, scratch, &finished.stderr),
         },
     }
-}
-
-/// A name expression without its template arguments.
-fn base_name(expression: &str) -> &str {
-    expression
-        .split('<')
-        .next()
-        .unwrap_or(expression)
-        .trim()
-        .trim_start_matches("::")
-}
-
-/// The compiler's messages without the places in generated files that lead to the user's.
-fn readable(diagnostics: &str) -> String {
-    let is_noise = |line: &&str| !(line.starts_with("In file included from") && line.contains(UNIT));
-    diagnostics.lines().filter(is_noise).collect::<Vec<_>>().join("\n")
 }
 
 fn find_program() -> PathBuf {

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod diagnostics;
 mod dynamic_shared;
 mod error;
 mod host_compiler;
@@ -13,10 +14,13 @@ mod process;
 mod refusal;
 mod scan;
 mod scratch;
+mod separate;
 #[cfg(test)]
 mod tests;
+mod undefined;
 
 pub use error::{CompilerMissing, KernelBuildError};
 pub use host_compiler::HostCompiler;
 pub use refusal::Refusal;
 pub use scan::declared_kernels;
+pub use separate::Compiled;

@@ -9,53 +9,91 @@ pub(super) struct Token<'a> {
     pub(super) line: u32,
 }
 
+/// A `__global__` function, where it is declared first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DeclaredKernel {
+    /// With its namespaces.
+    pub(super) name: String,
+    /// Relative to the crate's root.
+    pub(super) file: String,
+    pub(super) line: u32,
+    pub(super) shape: Shape,
+}
+
+/// Whether a name expression needs template arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Function,
+    Template,
+}
+
 /// The names of the `__global__` functions of a source, with their namespaces, in order and each once. Kernels made by macros are not seen.
 pub fn declared_kernels(source: &Source) -> Vec<String> {
-    let mut names = Vec::new();
+    kernels_in(source).into_iter().map(|kernel| kernel.name).collect()
+}
+
+/// The same with their places.
+pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
+    let mut kernels: Vec<DeclaredKernel> = Vec::new();
     for file in &source.files {
-        for name in kernels_of(&tokens(&file.text)) {
-            if !names.contains(&name) {
-                names.push(name);
+        for (name, line, shape) in kernels_of(&tokens(&file.text)) {
+            if !kernels.iter().any(|known| known.name == name) {
+                let file = file.path.clone();
+                kernels.push(DeclaredKernel {
+                    name,
+                    file,
+                    line,
+                    shape,
+                });
             }
         }
     }
-    names
+    kernels
 }
 
-fn kernels_of(tokens: &[Token<'_>]) -> Vec<String> {
-    let mut names = Vec::new();
+fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, Shape)> {
+    let mut kernels = Vec::new();
     let mut namespaces: Vec<Option<&str>> = Vec::new();
     let mut opening: Option<&str> = None;
+    let mut shape = Shape::Function;
     for (at, token) in tokens.iter().enumerate() {
         match token.text {
             "namespace" => opening = tokens.get(at + 1).map(|name| name.text).filter(|name| is_word(name)),
-            "{" => namespaces.push(opening.take()),
+            "template" => shape = Shape::Template,
+            "{" => {
+                namespaces.push(opening.take());
+                shape = Shape::Function;
+            }
             "}" => {
                 namespaces.pop();
+                shape = Shape::Function;
             }
-            ";" => opening = None,
+            ";" => {
+                opening = None;
+                shape = Shape::Function;
+            }
             "__global__" => {
                 let Some(name) = name_of_function(&tokens[at + 1..]) else {
                     continue;
                 };
-                let path = namespaces.iter().flatten().copied().chain([name]);
-                names.push(path.collect::<Vec<_>>().join("::"));
+                let path = namespaces.iter().flatten().copied().chain([name.text]);
+                kernels.push((path.collect::<Vec<_>>().join("::"), name.line, shape));
             }
             _ => {}
         }
     }
-    names
+    kernels
 }
 
 /// The word before the parameter list of the function that follows, past attributes that have parentheses of their own.
-fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<&'a str> {
+fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<Token<'a>> {
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         match token.text {
             "(" => {
-                let name = tokens.get(at.checked_sub(1)?)?.text;
-                if !name.starts_with("__") {
-                    return Some(name).filter(|name| is_word(name));
+                let name = *tokens.get(at.checked_sub(1)?)?;
+                if !name.text.starts_with("__") {
+                    return Some(name).filter(|name| is_word(name.text));
                 }
                 at = after_parentheses(tokens, at)?;
             }
@@ -206,6 +244,22 @@ mod tests {
         assert_eq!(
             declared_kernels(&source(text)),
             ["plain", "bounded", "reduce", "image::gray", "last"]
+        );
+    }
+
+    #[test]
+    fn a_kernel_has_its_line_and_tells_whether_it_is_a_template() {
+        let text = "template <class T> struct S { T t; };\n__global__ void plain();\ntemplate <int N>\n__global__ void\nmade() {}\n";
+        let found: Vec<_> = kernels_in(&source(text))
+            .into_iter()
+            .map(|kernel| (kernel.name, kernel.line, kernel.shape))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("plain".to_owned(), 2, Shape::Function),
+                ("made".to_owned(), 5, Shape::Template)
+            ]
         );
     }
 

@@ -93,19 +93,32 @@ fn remove_leftovers(parent: &Path) {
     }
 }
 
-/// The generated translation unit: prelude, source, exports.
+/// The generated translation unit: prelude, source, exports. What is wrong with a name is reported in a file called as [`name_place`] says,
+/// on its own line; all else that the unit adds is in [`UNIT`].
 fn unit(source: &Source, names: &[String]) -> String {
     let main = source.files.first().map_or("", |file| file.path.as_str());
     let prelude = format!("#include \"gpubench/cuda.h\"\n#include \"{main}\"\n");
     let export = |(number, name): (usize, &String)| {
         format!(
-            "#line 1 \"kernel `{}`\"\nGB_EXPORT_AS(n{number}, {name:?}, {name})\n",
-            name.escape_default()
+            "#line 1 \"{}\"\nstatic constexpr auto gb_function_n{number} = ({name});\n\
+             static_assert(gb_is_kernel<decltype(gb_function_n{number})>, \"a kernel is a function that returns void\");\n\
+             #line 1 \"{UNIT}\"\nGB_EXPORT_AS(n{number}, {name:?}, gb_function_n{number})\n",
+            name_place(&name.escape_default().to_string())
         )
     };
     let exports: String = names.iter().enumerate().map(export).collect();
     let descriptors: Vec<String> = (0..names.len()).map(|number| format!("&gb_kernel_n{number}")).collect();
-    format!("{prelude}{exports}GB_MODULE({})\n", descriptors.join(", "))
+    // Without a kernel the unit only tells whether the source itself compiles.
+    let module = match descriptors.is_empty() {
+        true => String::new(),
+        false => format!("GB_MODULE({})\n", descriptors.join(", ")),
+    };
+    format!("{prelude}{exports}{module}")
+}
+
+/// What stands for a file in messages about a name expression.
+pub(super) fn name_place(name: &str) -> String {
+    format!("kernel `{name}`")
 }
 
 /// How many directories above its start a path reaches at most.

@@ -72,18 +72,16 @@ fn a_compile_error_in_an_included_file_names_that_file() {
 }
 
 #[test]
-fn an_undefined_device_function_is_a_compile_error() {
-    let error = rejection(
-        &[(
-            "a.cu",
-            "__device__ float elsewhere(float);\n__global__ void k(float *x) { x[0] = elsewhere(x[1]); }\n",
-        )],
-        &["k"],
-    );
-    assert!(
-        error.to_string().contains("undefined reference to `elsewhere(float)'"),
-        "{error}"
-    );
+fn a_missing_definition_is_named_once_with_the_users_file() {
+    let text = "namespace n { __device__ float elsewhere(float); }\n\
+        __device__ float further(float, int);\n\
+        __global__ void j(float *x) { x[0] = n::elsewhere(x[1]); }\n\
+        __global__ void k(float *x) { x[0] = n::elsewhere(x[1]) + further(x[0], 3); }\n";
+    insta::assert_snapshot!(rejection(&[("a.cu", text)], &["j", "k"]), @r"
+    could not compile `image.cu` for the CPU device
+    a.cu:1: error: `n::elsewhere(float)` is declared, but neither `image.cu` nor what it includes defines it
+    a.cu:2: error: `further(float, int)` is declared, but neither `image.cu` nor what it includes defines it
+    ");
 }
 
 #[test]
@@ -99,11 +97,120 @@ fn an_unknown_kernel_is_named_with_those_that_exist() {
     );
 }
 
+/// The messages about one name of a source of some kernels.
+fn rejection_of_name(name: &str) -> String {
+    let text = "namespace image {\n\
+        template <int N> __global__ void blur(float *x) { static_assert(N < 10, \"too large\"); x[0] = N; }\n\
+        template <class T> __global__ void rotate(T *x) { x[0] = __shfl_sync(~0u, x[0], 3); }\n\
+        }\n\
+        struct Wide { double a, b; };\n\
+        __global__ void remainder(float *x) { x[0] = 1; }\n\
+        __global__ int answers(float *x) { return 1; }\n";
+    rejection(&[("src/a.cu", text)], &[name]).to_string()
+}
+
 #[test]
-fn a_wrong_template_argument_names_the_expression() {
-    let text = "template <int N> __global__ void blur(float *) {}\n";
-    let error = rejection(&[("a.cu", text)], &["blur<float>"]);
-    assert!(error.to_string().contains("kernel `blur<float>`:1"), "{error}");
+fn what_is_wrong_with_a_name_is_said_of_the_name() {
+    insta::assert_snapshot!(rejection_of_name("image::blur<no_such_radius>"), @r"
+    could not compile `image.cu` for the CPU device
+    kernel `image::blur<no_such_radius>`: error: 'no_such_radius' was not declared in this scope
+    src/a.cu:2: note: `image::blur` is declared here
+    ");
+    insta::assert_snapshot!(rejection_of_name("image::blur<float>"), @r"
+    could not compile `image.cu` for the CPU device
+    src/a.cu:2: error: kernel `image::blur<float>`: the template arguments fit no declaration of it, or several
+    ");
+    insta::assert_snapshot!(rejection_of_name("image::blur"), @r#"
+    could not compile `image.cu` for the CPU device
+    src/a.cu:2: error: kernel `image::blur`: it is a template: give its arguments, as in `image::blur<…>`
+    src/a.cu:2:34: note: candidate is: 'template<int N> void image::blur(float*)'
+        2 | template <int N> __global__ void blur(float *x) { static_assert(N < 10, "too large"); x[0] = N; }
+          |                                  ^~~~
+    "#);
+    insta::assert_snapshot!(rejection_of_name("answers"), @r"
+    could not compile `image.cu` for the CPU device
+    kernel `answers`: error: static assertion failed: a kernel is a function that returns void
+    src/a.cu:7: note: `answers` is declared here
+    ");
+}
+
+#[test]
+fn a_kernel_named_like_a_library_function_is_to_be_renamed() {
+    insta::assert_snapshot!(rejection_of_name("remainder"), @r"
+    could not compile `image.cu` for the CPU device
+    src/a.cu:6: error: kernel `remainder`: its name is overloaded, as by a function of the C library; rename the kernel
+    ");
+}
+
+#[test]
+fn an_error_of_an_instantiation_is_told_where_the_user_wrote_it() {
+    insta::assert_snapshot!(rejection_of_name("image::blur<20>"), @r#"
+    could not compile `image.cu` for the CPU device
+    src/a.cu: In instantiation of 'void image::blur(float*) [with int N = 20]':
+    kernel `image::blur<20>`:   required from here
+    src/a.cu:2:67: error: static assertion failed: too large
+        2 | template <int N> __global__ void blur(float *x) { static_assert(N < 10, "too large"); x[0] = N; }
+          |                                                                 ~~^~~~
+    src/a.cu:2:67: note: the comparison reduces to '(20 < 10)'
+    "#);
+    insta::assert_snapshot!(rejection_of_name("image::rotate<Wide>"), @r"
+    could not compile `image.cu` for the CPU device
+    src/a.cu:3:69:   required from 'void image::rotate(T*) [with T = Wide]'
+    kernel `image::rotate<Wide>`:   required from here
+    src/a.cu:3:69: error: static assertion failed: a warp exchanges values of at most 8 bytes
+    ");
+}
+
+#[test]
+fn notes_about_generated_files_are_left_out() {
+    let text = "__global__ void k(float *x) {\n  atomicAdd(x, \"a\");\n}\n";
+    insta::assert_snapshot!(rejection(&[("src/a.cu", text)], &["k"]), @r#"
+    could not compile `image.cu` for the CPU device
+    src/a.cu: In function 'void k(float*)':
+    src/a.cu:2:12: error: no matching function for call to 'atomicAdd(float*&, const char [2])'
+        2 |   atomicAdd(x, "a");
+          |   ~~~~~~~~~^~~~~~~~
+    "#);
+}
+
+#[test]
+fn a_name_that_does_not_compile_harms_no_other() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let text = "template <int N> __global__ void blur(float *x) { x[0] = N; }\n__global__ void gray(float *x) {}\n";
+    let names = ["blur<2>", "blur<none>", "gray", "grey"].map(str::to_owned);
+    let compiled = HostCompiler::find()
+        .expect("a C++ compiler")
+        .compile_separately(&source(&[("a.cu", text)]), &names, cache.path())
+        .expect("the source compiles");
+    assert!(compiled.library.is_some_and(|library| library.is_file()));
+    let rejected: Vec<&str> = compiled.rejected.keys().map(String::as_str).collect();
+    assert_eq!(rejected, ["blur<none>", "grey"]);
+    assert!(matches!(
+        compiled.rejected["grey"],
+        KernelBuildError::UnknownKernel { .. }
+    ));
+}
+
+#[test]
+fn an_error_of_the_source_is_that_of_all_its_names() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let text = "template <int N> __global__ void blur(float *x) { x[0] = N; }\nint wrong = true_;\n";
+    let names = ["blur<2>", "blur<none>"].map(str::to_owned);
+    let error = HostCompiler::find()
+        .expect("a C++ compiler")
+        .compile_separately(&source(&[("a.cu", text)]), &names, cache.path())
+        .expect_err("nothing compiles");
+    let text = error.to_string();
+    assert!(text.contains("a.cu:2:13: error: 'true_'"), "{text}");
+    assert!(!text.contains("blur"), "{text}");
+}
+
+#[test]
+fn the_c_library_has_its_clock_beside_cudas() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let text = "#include <time.h>\n#include <chrono>\n#include <ctime>\n\
+        __global__ void k(long long *x) { x[0] = clock64(); x[1] = clock(); x[2] = std::clock(); }\n";
+    compile_in(cache.path(), &source(&[("a.cu", text)]), &["k"]).expect("it compiles");
 }
 
 #[test]

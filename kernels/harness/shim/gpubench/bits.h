@@ -112,6 +112,7 @@ static inline void __assume(bool condition) {
 }
 #define __builtin_assume(condition) __assume(condition)
 
+/* Ticks of the processor. `clock()` is the C library's here, with its microseconds, because <time.h> declares it and a source may include that. */
 static inline long long clock64() {
 #if defined(__x86_64__)
   return (long long)__builtin_ia32_rdtsc();
@@ -121,4 +122,3 @@ static inline long long clock64() {
   return ticks;
 #endif
 }
-static inline int clock() { return int(clock64()); }

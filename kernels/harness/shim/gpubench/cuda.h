@@ -1,6 +1,8 @@
 /* CUDA C++ on the host: included before every kernel source. */
 #pragma once
 
+#include <time.h>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

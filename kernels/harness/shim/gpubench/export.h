@@ -5,6 +5,14 @@
  * define `extern "C" const gb_kernel gb_kernel_<id>`. GB_MODULE(&gb_kernel_a, ...) makes the entry point of a library that is loaded. */
 #pragma once
 
+/* Whether the type of a constant is that of a kernel's address. */
+template <class T>
+constexpr bool gb_is_kernel = false;
+template <class... P>
+constexpr bool gb_is_kernel<void (*const)(P...)> = true;
+template <class... P>
+constexpr bool gb_is_kernel<void (*const)(P...) noexcept> = true;
+
 template <auto Kernel, bool Precise>
 struct gb_run;
 

@@ -1,0 +1,254 @@
+//! A compiler's messages in the user's files and names.
+//!
+//! The compiler sees a generated unit, the shim and a directory that is gone afterwards; whoever reads its messages knows only a source and
+//! the names of kernels. Places in generated files are therefore left out, or replaced by the place in the source that led there.
+
+use std::fmt::Write as _;
+
+use gpubench::catalog::Source;
+
+use super::scan::{DeclaredKernel, Shape, kernels_in};
+use super::scratch::{Scratch, UNIT};
+
+/// Stands for the directory of the shim.
+const SHIM: &str = "<shim>/";
+
+/// How compilers say that they cannot tell which function a name means.
+const NO_SINGLE_FUNCTION: &[&str] = &[
+    "unable to deduce 'const auto'",
+    "no matches converting function",
+    "overloaded function",
+];
+
+/// The messages that concern the user, each once.
+pub(super) fn readable(source: &Source, scratch: &Scratch, diagnostics: &str) -> String {
+    let text = without_directories(scratch, diagnostics);
+    let kernels = kernels_in(source);
+    let (mut shown, mut generated): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut places: Vec<String> = Vec::new();
+    let mut has_error = false;
+    for message in messages(&text) {
+        if message.severity == "note" {
+            let rendered = message.rendered();
+            if has_error && origin(message.place.path) == Origin::User && !shown.contains(&rendered) {
+                shown.push(rendered);
+            }
+            continue;
+        }
+        let rendered = match origin(message.place.path) {
+            Origin::User => Some(message.rendered()),
+            Origin::Name(name) => Some(about_name(name, message.text, &kernels)),
+            Origin::Generated => message.led_there().map(|place| message.moved_to(place)),
+        };
+        let Some(rendered) = rendered else {
+            generated.push(format!("error: {}", message.text));
+            has_error = false;
+            continue;
+        };
+        // After the first, what is said of a name follows from it.
+        let place = match origin(message.place.path) {
+            Origin::Name(_) => message.place.path.to_owned(),
+            _ => rendered.clone(),
+        };
+        has_error = !places.contains(&place);
+        if has_error {
+            places.push(place);
+            shown.push(rendered);
+        }
+    }
+    if shown.is_empty() {
+        generated.dedup();
+        shown = generated;
+    }
+    match shown.is_empty() {
+        true => text.trim_end().to_owned(),
+        false => shown.join("\n"),
+    }
+}
+
+/// Makes paths relative to the crate's root.
+fn without_directories(scratch: &Scratch, text: &str) -> String {
+    let directory = |path: &std::path::Path| format!("{}/", path.display());
+    text.replace(&directory(&scratch.shim()), SHIM)
+        .replace(&directory(scratch.root()), "")
+        .replace(&directory(scratch.directory()), "")
+}
+
+/// Who wrote the text at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin<'a> {
+    User,
+    /// The user, as a name expression.
+    Name(&'a str),
+    Generated,
+}
+
+fn origin(path: &str) -> Origin<'_> {
+    if let Some(name) = path.strip_prefix("kernel `") {
+        return Origin::Name(name.trim_end_matches('`'));
+    }
+    match path.starts_with(SHIM) || path == UNIT {
+        true => Origin::Generated,
+        false => Origin::User,
+    }
+}
+
+/// A message about a name expression, with where its kernel is declared.
+fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
+    let base = base_name(name);
+    let kernel = kernels
+        .iter()
+        .find(|kernel| kernel.name == base || kernel.name.ends_with(&format!("::{base}")));
+    let Some(kernel) = kernel else {
+        return format!("kernel `{name}`: error: {text}");
+    };
+    let place = format!("{}:{}", kernel.file, kernel.line);
+    if !NO_SINGLE_FUNCTION.iter().any(|words| text.contains(words)) {
+        return format!("kernel `{name}`: error: {text}\n{place}: note: `{base}` is declared here");
+    }
+    let has_arguments = name.contains('<');
+    let problem = match kernel.shape {
+        Shape::Template if has_arguments => "the template arguments fit no declaration of it, or several".to_owned(),
+        Shape::Template => format!("it is a template: give its arguments, as in `{name}<…>`"),
+        Shape::Function if has_arguments => "it is no template, and its name is overloaded".to_owned(),
+        Shape::Function => "its name is overloaded, as by a function of the C library; rename the kernel".to_owned(),
+    };
+    format!("{place}: error: kernel `{name}`: {problem}")
+}
+
+/// A name expression without its template arguments.
+pub(super) fn base_name(expression: &str) -> &str {
+    expression
+        .split('<')
+        .next()
+        .unwrap_or(expression)
+        .trim()
+        .trim_start_matches("::")
+}
+
+/// `file:line:column:` and what follows.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    path: &'a str,
+    /// The line and the column, as far as they are given, each with a colon before it.
+    numbers: &'a str,
+}
+
+/// A message with the places that led to it and the lines that follow it.
+#[derive(Debug)]
+struct Message<'a> {
+    context: Vec<(Place<'a>, &'a str)>,
+    place: Place<'a>,
+    severity: &'a str,
+    text: &'a str,
+    excerpt: Vec<&'a str>,
+}
+
+impl Message<'_> {
+    /// The innermost place of the user's that led to a generated one.
+    fn led_there(&self) -> Option<Place<'_>> {
+        let mut places = self.context.iter().filter(|(_, what)| what.contains("required"));
+        places
+            .find(|(place, _)| origin(place.path) != Origin::Generated)
+            .map(|(place, _)| *place)
+    }
+
+    /// The message at a place of the user's instead of its own, which the excerpt would show.
+    fn moved_to(&self, place: Place<'_>) -> String {
+        let numbers = match origin(place.path) {
+            Origin::Name(_) => "",
+            _ => place.numbers,
+        };
+        let context = self.rendered_context();
+        format!("{context}{}{numbers}: {}: {}", place.path, self.severity, self.text)
+    }
+
+    fn rendered(&self) -> String {
+        let Place { path, numbers } = self.place;
+        let mut text = self.rendered_context();
+        let _ = write!(text, "{path}{numbers}: {}: {}", self.severity, self.text);
+        for line in &self.excerpt {
+            text.push('\n');
+            text.push_str(line);
+        }
+        text
+    }
+
+    /// The places of the user's that led to the message, each on its line.
+    fn rendered_context(&self) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for (place, what) in &self.context {
+            let line = match origin(place.path) {
+                Origin::User => format!("{}{}:{what}\n", place.path, place.numbers),
+                Origin::Name(_) => format!("{}:   required from here\n", place.path),
+                Origin::Generated => continue,
+            };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines.concat()
+    }
+}
+
+const SEVERITIES: &[&str] = &["error", "fatal error", "internal compiler error", "note"];
+
+fn messages(text: &str) -> Vec<Message<'_>> {
+    let mut messages: Vec<Message<'_>> = Vec::new();
+    let mut context = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("In file included from ") || line.trim_start().starts_with("from ") {
+            continue;
+        }
+        let Some((place, rest)) = split_place(line) else {
+            if let (Some(message), true) = (messages.last_mut(), line.starts_with(' ')) {
+                message.excerpt.push(line);
+            }
+            continue;
+        };
+        let head = SEVERITIES
+            .iter()
+            .find_map(|severity| Some((*severity, rest.trim_start().strip_prefix(severity)?.strip_prefix(": ")?)));
+        match head {
+            Some((severity, text)) => messages.push(Message {
+                context: std::mem::take(&mut context),
+                place,
+                severity,
+                text: text.trim_start(),
+                excerpt: Vec::new(),
+            }),
+            None => context.push((place, rest)),
+        }
+    }
+    messages
+}
+
+/// The place at the beginning of a line, and the rest. Excerpts of a source begin with a space.
+fn split_place(line: &str) -> Option<(Place<'_>, &str)> {
+    if line.starts_with(char::is_whitespace) {
+        return None;
+    }
+    // A name expression has colons of its own.
+    let end = match line.strip_prefix("kernel `") {
+        Some(name) => name.find("`:")? + "kernel ``".len(),
+        None => line.find(':')?,
+    };
+    let (path, mut rest) = (line[..end].trim_start_matches("./"), &line[end..]);
+    let after = rest;
+    let mut numbers = 0;
+    while let Some(next) = rest.strip_prefix(':') {
+        let digits = next
+            .find(|character: char| !character.is_ascii_digit())
+            .unwrap_or(next.len());
+        if digits == 0 {
+            break;
+        }
+        numbers += 1 + digits;
+        rest = &next[digits..];
+    }
+    let place = Place {
+        path,
+        numbers: &after[..numbers],
+    };
+    Some((place, rest.strip_prefix(':')?))
+}

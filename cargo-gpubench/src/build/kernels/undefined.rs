@@ -1,0 +1,97 @@
+//! What a linker misses, in the words of the source.
+
+use gpubench::catalog::Source;
+
+use super::scan::tokens;
+
+/// What stands before a missing name in the messages of the usual linkers.
+const MISSING: &[&str] = &[
+    "undefined reference to `",
+    "undefined reference to '",
+    "undefined symbol: ",
+];
+
+/// One line for each name that a source uses and does not define, where the source mentions it; nothing if that is not what the linker
+/// complains of.
+pub(super) fn missing_definitions(source: &Source, linker: &str) -> Option<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for symbol in linker.lines().filter_map(missing_symbol) {
+        let place = mention(source, identifier(symbol)).map_or_else(String::new, |place| format!("{place}: "));
+        let line = format!(
+            "{place}error: `{symbol}` is declared, but neither `{}` nor what it includes defines it",
+            source.name
+        );
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn missing_symbol(line: &str) -> Option<&str> {
+    let at = MISSING
+        .iter()
+        .find_map(|words| line.find(words).map(|at| at + words.len()))?;
+    Some(line[at..].trim_end_matches('\''))
+}
+
+/// The function or variable of a demangled symbol, without result, scopes, template arguments and parameters.
+fn identifier(symbol: &str) -> &str {
+    let (mut start, mut end, mut depth) = (0, None, 0_u32);
+    for (at, character) in symbol.char_indices() {
+        match character {
+            '<' => {
+                if depth == 0 {
+                    end.get_or_insert(at);
+                }
+                depth += 1;
+            }
+            '>' => depth = depth.saturating_sub(1),
+            // `(anonymous namespace)` is a scope.
+            '(' if depth == 0 && at > start => return &symbol[start..end.unwrap_or(at)],
+            ':' | ' ' if depth == 0 => (start, end) = (at + 1, None),
+            _ => {}
+        }
+    }
+    &symbol[start..end.unwrap_or(symbol.len())]
+}
+
+/// Where a source first mentions a word, as `file:line`.
+fn mention(source: &Source, word: &str) -> Option<String> {
+    source.files.iter().find_map(|file| {
+        let found = tokens(&file.text).into_iter().find(|token| token.text == word)?;
+        Some(format!("{}:{}", file.path, found.line))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_symbol_is_reduced_to_its_identifier() {
+        let cases = [
+            ("elsewhere(float)", "elsewhere"),
+            ("elsewhere", "elsewhere"),
+            ("void n::times<float, m::S<3> >(float*, m::S<3>)", "times"),
+            ("n::S<int>::table", "table"),
+            ("(anonymous namespace)::f(int (*)(int))", "f"),
+        ];
+        for (symbol, expected) in cases {
+            assert_eq!(identifier(symbol), expected, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn messages_of_other_linkers_are_read() {
+        let lines = [
+            "ld.lld: error: undefined symbol: f(float)",
+            "a.cpp:(.text+0x1): undefined reference to 'f(float)'",
+            "/usr/bin/ld: a.cpp:(.text+0x1): undefined reference to `f(float)'",
+        ];
+        for line in lines {
+            assert_eq!(missing_symbol(line), Some("f(float)"), "{line}");
+        }
+        assert_eq!(missing_symbol("collect2: error: ld returned 1 exit status"), None);
+    }
+}
