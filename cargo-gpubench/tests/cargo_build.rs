@@ -136,7 +136,7 @@ fn a_feature_nobody_has_is_cargos_to_explain() {
 fn packages_that_cannot_have_benchmarks_are_refused_by_name() {
     let fixture = virtual_workspace("refused");
     fixture.build(&["-p", "fx-plain"]).code(2).stderr(contains(
-        "error: package `fx-plain` does not depend on `gpubench-runtime`\n(hint: `cargo add gpubench-runtime`",
+        "error: package `fx-plain` does not depend on `gpubench-runtime`\n(hint: add `gpubench-runtime = { path = ",
     ));
     fixture.build(&["-p", "fx-macros"]).code(2).stderr(contains(
         "error: package `fx-macros` is a procedural macro, which cannot have benchmarks",

@@ -219,7 +219,9 @@ impl Unsuitable {
         match self {
             Self::NoLibrary => "move the benchmarks to `src/lib.rs`",
             Self::ProcMacro => "put the benchmarks in a library that uses the macro",
-            Self::NoRuntime => "`cargo add gpubench-runtime` in that package; a dev-dependency does not do",
+            Self::NoRuntime => {
+                "add `gpubench-runtime = { path = \"…/gpubench-runtime\" }` to its `[dependencies]`; a dev-dependency does not do"
+            }
             Self::IsRuntime => "select a package that depends on it",
             Self::OptedOut => "remove `benchmarks = false` from its `[package.metadata.gpubench]`",
         }
