@@ -10,6 +10,7 @@ use gpubench::plan::{KernelRef, Step};
 
 use super::failure::CaseFailure;
 use crate::build::kernels::{HostCompiler, KernelBuildError};
+use crate::roles::Interrupt;
 use crate::verdict::Cause;
 
 /// Compiled sources of one library by their positions in its catalog.
@@ -64,12 +65,13 @@ pub(super) fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelR
     launched.chain(generating)
 }
 
-/// Compiles what a library's recordings use. A source or a kernel that does not compile has its failure; the others go on.
+/// Compiles what a library's recordings use, until the user interrupts; what was begun is finished. A source or a kernel that does not compile has its failure; the others go on.
 pub(super) fn compile<'a>(
     compiler: &HostCompiler,
     catalog: &Catalog,
     recordings: impl Iterator<Item = &'a Recording>,
     cache: &Path,
+    interrupt: &Interrupt,
 ) -> Modules {
     let mut wanted: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for kernel in recordings.flat_map(kernels_of) {
@@ -84,6 +86,9 @@ pub(super) fn compile<'a>(
         for _ in 0..crate::device::cpu::available_threads().get().min(jobs.len()) {
             scope.spawn(|| {
                 while let Some((position, names)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if interrupt.is_set() {
+                        break;
+                    }
                     let compiled = compile_source(compiler, catalog, *position, names, cache);
                     modules
                         .lock()
