@@ -74,8 +74,8 @@ ends! {
         "answers::one_element_is_wrong" is "wrong-output", "mismatch", "1 of 600", "`y[417]`", "expected", "got";
     an_output_off_by_one_place_is_a_mismatch:
         "answers::shifted_by_one" is "wrong-output", "mismatch", "600 of 600", "`y[0]`";
-    an_in_place_tensor_left_alone_is_a_mismatch:
-        "answers::leaves_in_place" is "wrong-output", "mismatch", "600 of 600", "`z[0]`";
+    an_in_place_tensor_left_alone_is_unwritten:
+        "answers::leaves_in_place" is "wrong-output", "unwritten", "nothing was written to `z`", "`z[0]`";
     the_wrong_one_of_two_outputs_is_named_with_its_place_in_two_dimensions:
         "answers::second_output_is_wrong" is "wrong-output", "mismatch", "1 of 600", "`bad[6, 3]`";
 }

@@ -10,6 +10,7 @@ use gpubench::plan::{KernelRef, Step};
 
 use super::failure::CaseFailure;
 use crate::build::kernels::{HostCompiler, KernelBuildError};
+use crate::roles::Interrupt;
 use crate::verdict::Cause;
 
 /// Compiled sources of one library by their positions in its catalog.
@@ -34,15 +35,21 @@ pub(super) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result
     }
 }
 
-/// Every failure, of whole sources and of single kernels, once.
-pub(super) fn failures(modules: &Modules) -> impl Iterator<Item = &CaseFailure> {
-    modules.values().flat_map(|module| {
-        let (of_source, of_names) = match module {
-            Ok(module) => (None, Some(module.rejected.values())),
-            Err(failure) => (Some(failure), None),
+/// Every failure, of whole sources and of single kernels. What several kernels of a source fail with is there once.
+pub(super) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
+    let mut failures = Vec::new();
+    for module in modules.values() {
+        let of_module: Vec<&CaseFailure> = match module {
+            Ok(module) => module.rejected.values().collect(),
+            Err(failure) => vec![failure],
         };
-        of_source.into_iter().chain(of_names.into_iter().flatten())
-    })
+        for failure in of_module {
+            if !failures.contains(&failure) {
+                failures.push(failure);
+            }
+        }
+    }
+    failures
 }
 
 /// The kernels of a recording, those that generate its inputs included.
@@ -58,12 +65,13 @@ pub(super) fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelR
     launched.chain(generating)
 }
 
-/// Compiles what a library's recordings use. A source or a kernel that does not compile has its failure; the others go on.
+/// Compiles what a library's recordings use, until the user interrupts; what was begun is finished. A source or a kernel that does not compile has its failure; the others go on.
 pub(super) fn compile<'a>(
     compiler: &HostCompiler,
     catalog: &Catalog,
     recordings: impl Iterator<Item = &'a Recording>,
     cache: &Path,
+    interrupt: &Interrupt,
 ) -> Modules {
     let mut wanted: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for kernel in recordings.flat_map(kernels_of) {
@@ -78,6 +86,9 @@ pub(super) fn compile<'a>(
         for _ in 0..crate::device::cpu::available_threads().get().min(jobs.len()) {
             scope.spawn(|| {
                 while let Some((position, names)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if interrupt.is_set() {
+                        break;
+                    }
                     let compiled = compile_source(compiler, catalog, *position, names, cache);
                     modules
                         .lock()
@@ -120,4 +131,65 @@ fn failure(error: &KernelBuildError) -> CaseFailure {
         _ => Cause::CompileFailed,
     };
     CaseFailure::error(cause, crate::error::chain(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{Source, SourceFile};
+
+    use super::*;
+
+    fn kernel(source: u32, name: &str) -> KernelRef {
+        KernelRef {
+            source,
+            name: name.into(),
+        }
+    }
+
+    fn module(text: &str, names: &[&str]) -> Result<Module, CaseFailure> {
+        let cache = tempfile::tempdir().expect("a directory");
+        let catalog = Catalog {
+            sources: vec![Source {
+                name: "a.cu".into(),
+                files: vec![SourceFile {
+                    path: "src/a.cu".into(),
+                    text: text.into(),
+                }],
+                options: Vec::new(),
+            }],
+            ..Catalog::default()
+        };
+        let compiler = HostCompiler::find().expect("a C++ compiler");
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        compile_source(&compiler, &catalog, 0, &names, cache.path())
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_compile_fails_those_that_use_it_alone() {
+        let text = "template <int N> __global__ void blur(float *x) { x[0] = N; }\n";
+        let modules = Modules::from([
+            (0, module(text, &["blur<2>", "blur<none>"])),
+            (1, module("int wrong = true_;\n", &["blur<2>"])),
+        ]);
+        library_of(&modules, &kernel(0, "blur<2>")).expect("it compiles");
+        let of_name = library_of(&modules, &kernel(0, "blur<none>")).expect_err("it does not");
+        assert!(
+            of_name.message.contains("kernel `blur<none>`: error: 'none'"),
+            "{}",
+            of_name.message
+        );
+        let of_source = library_of(&modules, &kernel(1, "blur<2>")).expect_err("the source does not");
+        assert!(of_source.message.contains("src/a.cu:1:13"), "{}", of_source.message);
+        assert_eq!(failures(&modules), [&of_name, &of_source]);
+    }
+
+    #[test]
+    fn what_two_kernels_fail_with_is_told_once() {
+        let text = "template <class T> __device__ T later(T);\n\
+            template <int N> __global__ void k(float *x) { x[0] = later(x[N]); }\n";
+        let modules = Modules::from([(0, module(text, &["k<1>", "k<2>"]))]);
+        let failure = library_of(&modules, &kernel(0, "k<1>")).expect_err("`later` is missing");
+        assert_eq!(library_of(&modules, &kernel(0, "k<2>")), Err(failure.clone()));
+        assert_eq!(failures(&modules), [&failure]);
+    }
 }

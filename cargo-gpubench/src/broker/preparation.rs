@@ -48,7 +48,10 @@ pub(super) fn prepare(
         let recorded = record_cases(&cases, library, catalog, selected.facts, authors, interrupt)?;
         reporting.phase(Phase::Compiling);
         let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
-        let modules = kernels::compile(compiler, catalog, recordings, &cache);
+        let modules = kernels::compile(compiler, catalog, recordings, &cache, interrupt);
+        if interrupt.is_set() {
+            return Err(Interrupted);
+        }
         reporting.show_compile_errors(&modules);
         for (position, recorded) in positions.into_iter().zip(recorded) {
             prepared[position] = Some(recorded.and_then(|recorded| with_modules(recorded, &modules)));

@@ -105,6 +105,16 @@ impl Referee {
             output.expected_bits = self.element(answers.expected, tensor.dtype, first_wrong)?;
             output.got_bits = self.element(answers.snapshot, tensor.dtype, first_wrong)?;
             output.replay = self.find_replay(&comparison, answers, place)? as u64;
+            if let Some(masters) = buffer.masters() {
+                // An in-out tensor has no poison: what was left alone is what the call was given.
+                let given = Comparison {
+                    expected: masters.current,
+                    tolerance: Tolerance::Exact,
+                    ..comparison
+                };
+                let left = self.harness.check(&mut *self.driver, self.stream, &given)?.matched;
+                output.unwritten = left.min(output.elements - output.matched);
+            }
         }
         Ok(output)
     }

@@ -4,6 +4,7 @@
 //! if the broker has asked for that, and is found among its children.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::process::{
@@ -13,6 +14,9 @@ use rustix::process::{
 /// The roles that live: every other child of the broker is a stray.
 static ROLES: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
+/// Whether orphans come here. Until then other children may be somebody else's business.
+static ADOPTING: AtomicBool = AtomicBool::new(false);
+
 /// How often strays are looked for: killing one may bring its children up.
 const ROUNDS: usize = 16;
 
@@ -20,7 +24,8 @@ const ROUNDS: usize = 16;
 /// processes behind on purpose any more.
 pub fn adopt_orphans() {
     // Where the kernel refuses, what leaves its group is not found; nothing else changes.
-    let _ = set_child_subreaper(Some(getpid()));
+    let adopting = set_child_subreaper(Some(getpid())).is_ok();
+    ADOPTING.store(adopting, Ordering::Relaxed);
 }
 
 /// A role that lives.
@@ -51,6 +56,9 @@ impl Drop for Registered {
 
 /// Kills and reaps the broker's children that are no roles, and theirs.
 pub(super) fn end_strays() {
+    if !ADOPTING.load(Ordering::Relaxed) {
+        return;
+    }
     for _ in 0..ROUNDS {
         let roles = ROLES.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let strays: Vec<Pid> = children()

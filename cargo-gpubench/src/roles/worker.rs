@@ -9,9 +9,6 @@ use crate::wire::{
     BufferLayout, Claim, Frame, WindowOrder, WorkerReady, WorkerSetup, encode_modules, from_worker, to_worker,
 };
 
-/// Arming is queueing: nothing in it may take so long.
-const ARMING: Duration = Duration::from_secs(30);
-
 /// A worker's process.
 #[derive(Debug)]
 pub struct WorkerClient {
@@ -79,9 +76,9 @@ impl WorkerClient {
     ///
     /// # Errors
     /// When the worker is gone or does something else.
-    pub fn arm(&mut self, order: &WindowOrder, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+    pub fn arm(&mut self, order: &WindowOrder, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
         self.child.send(to_worker::ARM, &[bytemuck::bytes_of(order)], &[])?;
-        let frame = self.child.expect(from_worker::ARMED, ARMING, interrupt)?;
+        let frame = self.child.expect(from_worker::ARMED, within, interrupt)?;
         let armed: WindowOrder = self.child.record(&frame)?;
         if armed.window != order.window || armed.kind != order.kind {
             let text = format!("it armed window `{}` instead of `{}`", armed.window, order.window);

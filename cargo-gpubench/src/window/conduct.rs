@@ -8,9 +8,6 @@ use crate::wire::{Claim, FaultCode, Generate, Prepared, WindowOrder};
 
 use super::WindowKind;
 
-/// What a worker may take to claim a window whose end the referee has seen.
-const CLAIMING: Duration = Duration::from_secs(10);
-
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
 
@@ -110,7 +107,7 @@ impl Conductor<'_> {
             kind: kind.number(),
             patience_ns,
         };
-        if let Err(failure) = worker.arm(&order, self.interrupt) {
+        if let Err(failure) = worker.arm(&order, self.within, self.interrupt) {
             return Ok(Conducted::Lost(None, ending_of(failure)?));
         }
         self.referee.release(&order).map_err(ConductError::referee)?;
@@ -193,7 +190,7 @@ impl Conductor<'_> {
             }
         };
         if claim.is_none() && ending.is_none() {
-            match worker.claim(window, CLAIMING, self.interrupt) {
+            match worker.claim(window, self.within, self.interrupt) {
                 Ok(made) => claim = Some(made),
                 Err(failure) => ending = Some(ending_of(failure)?),
             }

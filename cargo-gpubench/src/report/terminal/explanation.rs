@@ -34,8 +34,11 @@ pub(super) fn lines(
     if let Some(message) = &result.message {
         say(&printable(message));
     }
-    for line in outputs(&result.checks) {
-        say(&line);
+    // The message speaks of the output that decided; of a single one there is nothing to add.
+    if result.checks.len() > 1 {
+        for line in outputs(&result.checks) {
+            say(&line);
+        }
     }
     let mut command = format!("cargo gpubench --exact {}", shell_quoted(&printable(&result.case)));
     for (name, value) in result.params.0.iter().filter(|(name, _)| overridden.contains(name)) {

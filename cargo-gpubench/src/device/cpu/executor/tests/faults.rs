@@ -111,6 +111,17 @@ fn a_fault_that_happens_once_is_traced_if_the_kernel_has_barriers() {
 }
 
 #[test]
+fn a_kernel_that_does_nothing_but_store_to_null_faults() {
+    let text = "__global__ void store(long *) { *(volatile int *)0 = 1; }";
+    let kind = fault(text, "store", &line(1, 1), &[0]).kind;
+    let expected = FaultKind::Access {
+        address: 0,
+        access: Access::Write,
+    };
+    assert_eq!(kind, expected);
+}
+
+#[test]
 fn a_null_pointer_and_an_impossible_address_are_reported() {
     let text = "__global__ void store(long *out) { *out = threadIdx.x; }";
     assert_eq!(
