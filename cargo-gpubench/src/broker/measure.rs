@@ -125,6 +125,8 @@ pub fn measure(
         descriptors: &opened.author_descriptors,
     };
     author.attach(&grant, interrupt).map_err(MeasureError::Attach)?;
+    // The buffers are the roles' now; a descriptor kept here would be one more that could be taken.
+    drop(opened);
     let made_by_author = |fill: &Fill| matches!(fill, Fill::Cpu | Fill::Kernel(_));
     let generation = match case.recording.tensors.iter().any(|tensor| made_by_author(&tensor.fill)) {
         true => Generation::Author,

@@ -12,6 +12,7 @@ use crate::device::cpu::{self, available_threads};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::roles::{Interrupt, Output, adopt_orphans};
+use crate::sandbox::hide_from_others;
 
 /// Does what the options say.
 ///
@@ -21,6 +22,11 @@ use crate::roles::{Interrupt, Output, adopt_orphans};
 pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     let interrupt = Interrupt::catch().map_err(|source| ExpectedError::Internal {
         what: "cannot listen to signals".to_owned(),
+        source: source.into(),
+    })?;
+    // The master seed is drawn in this process, and every buffer passes through it.
+    hide_from_others().map_err(|source| ExpectedError::Internal {
+        what: "cannot close the memory of this process to others".to_owned(),
         source: source.into(),
     })?;
     let built = build_cdylibs(&options.build, interrupt.flag())?;

@@ -58,8 +58,9 @@ impl Referee {
 
         facts.end = end as u32;
         if end == WindowEnd::Checked {
-            facts.input_digest = self.digest_inputs(case)?;
+            // First of all: what an early *done* left undone must not get more time.
             self.snapshot(case)?;
+            facts.input_digest = self.digest_inputs(case)?;
             self.examine(case, place, kind, &seals, &mut facts)?;
             self.look_again(case, &mut facts)?;
         }

@@ -2,4 +2,4 @@
 
 mod role;
 
-pub use role::{RoleError, enter_role};
+pub use role::{RoleError, enter_role, hide_from_others};

@@ -29,15 +29,21 @@ pub fn enter_role() -> Result<Channel, RoleError> {
     };
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(refuse("dying with the broker"))?;
     rustix::thread::set_no_new_privs(true).map_err(refuse("giving up new privileges"))?;
-    // Another process of the same user could open this one's memory and buffers through /proc. Root still can.
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
-        .map_err(refuse("closing its memory to other processes"))?;
+    hide_from_others().map_err(refuse("closing its memory to other processes"))?;
     let no_core = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
     rustix::process::setrlimit(Resource::Core, no_core).map_err(refuse("leaving no core file"))?;
     Ok(Channel::from_socket(take_standard_input()?))
+}
+
+/// Closes this process's memory and descriptors to other processes of the same user, which could open them through /proc. Root still can.
+///
+/// # Errors
+/// When the operating system refuses.
+pub fn hide_from_others() -> rustix::io::Result<()> {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
 }
 
 /// Moves the socket away from descriptor 0, where a user's code would read it as its standard input.
