@@ -87,7 +87,7 @@ ends! {
     a_write_just_before_the_start_is_found_in_the_slack:
         "memory::writes_just_before" is "wrong-output", "out-of-bounds", "4 bytes", "before the start of `y`";
     a_write_behind_scratch_is_found_in_the_slack:
-        "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first 0 bytes behind the end of `scratch 0`";
+        "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first right behind the end of `scratch 0`";
     a_write_far_behind_the_end_meets_the_guard_page:
         "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes behind the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
     a_write_far_before_the_start_meets_the_guard_page:

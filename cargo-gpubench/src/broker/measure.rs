@@ -115,7 +115,7 @@ pub fn measure(
         recording: case.encoded,
         descriptors: &opened.worker_descriptors,
     };
-    let mut worker = WorkerClient::spawn(&launch, protocol.output).map_err(MeasureError::Worker)?;
+    let worker = WorkerClient::spawn(&launch, protocol.output);
     let grant = BufferGrant {
         benchmark: case.benchmark,
         request: case.request,
@@ -142,8 +142,12 @@ pub fn measure(
     conductor.prepare_decoys()?;
 
     let mut sampling = Sampling::new(case, protocol);
-    match worker.ready(protocol.within, interrupt) {
-        Ok(ready) => {
+    let ready = worker.and_then(|mut worker| {
+        let ready = worker.ready(protocol.within, interrupt)?;
+        Ok((worker, ready))
+    });
+    match ready {
+        Ok((mut worker, ready)) => {
             sampling.event_overhead_ns = Some(ready.event_overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
             sampling.run(&mut conductor, &mut worker, progress)?;
         }

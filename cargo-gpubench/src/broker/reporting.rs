@@ -27,6 +27,8 @@ pub(super) struct Reporting {
     failed: u64,
     skipped: u64,
     compile_failed: u64,
+    /// Published when the run has ended.
+    seed: String,
     /// The first listener's failure. The others are still told everything; the run ends with it.
     failure: Option<OutputError>,
 }
@@ -60,6 +62,7 @@ impl Reporting {
             failed: 0,
             skipped: 0,
             compile_failed: 0,
+            seed: String::new(),
             failure: None,
         })
     }
@@ -87,6 +90,7 @@ impl Reporting {
         cases: &[BenchmarkStarted],
     ) {
         self.cases = cases.len() as u64;
+        self.seed = seeds.revealed();
         let started = RunStarted {
             schema_version: SchemaVersion,
             run_id: self.run_id.clone(),
@@ -164,6 +168,7 @@ impl Reporting {
             passed: self.passed,
             failed: self.failed,
             skipped: self.skipped,
+            seed: self.seed.clone(),
             not_run: self.cases - self.passed - self.failed - self.skipped,
             end,
             wall_ns: self.began.elapsed().as_nanos() as u64,

@@ -29,7 +29,7 @@ pub(super) struct OutputArguments {
     #[arg(long, value_name = "WHEN", env = "GPUBENCH_COLOR")]
     pub(super) color: Option<ColorArgument>,
 
-    /// Show results, warnings and errors only
+    /// Show failures and the summary only
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
 

@@ -275,6 +275,8 @@ pub struct RunFinished {
     pub skipped: u64,
     /// Selected cases that were not run: the run ended before.
     pub not_run: u64,
+    /// The master seed in hexadecimal, of which the run's first record published the hash: `--seed` repeats the run's inputs.
+    pub seed: String,
     /// How the run ended.
     pub end: RunEnd,
     /// Wall time since the run began.

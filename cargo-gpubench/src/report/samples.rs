@@ -210,6 +210,7 @@ impl Cases {
             passed: count(|verdict| verdict == Verdict::Pass),
             failed: count(Verdict::is_failure),
             skipped: count(|verdict| verdict == Verdict::Skipped),
+            seed: "ab".repeat(32),
             not_run: 0,
             end: RunEnd::Completed,
             wall_ns: 14_240_000_000,

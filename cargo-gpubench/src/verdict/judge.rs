@@ -173,7 +173,7 @@ fn cause_of(output: &OutputFacts) -> Cause {
         Cause::NonFinite
     } else if output.same_as_first == output.elements && output.elements > 1 {
         Cause::Constant
-    } else if output.unwritten > 0 {
+    } else if 2 * output.unwritten >= wrong {
         Cause::Partial
     } else {
         Cause::Mismatch

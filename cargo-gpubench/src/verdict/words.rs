@@ -77,7 +77,8 @@ pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowF
         }
     };
     let place = match u64::try_from(facts.slack_offset) {
-        Ok(offset) => format!("{} bytes behind the end of `{name}`", offset.saturating_sub(len)),
+        Ok(offset) if offset <= len => format!("right behind the end of `{name}`"),
+        Ok(offset) => format!("{} bytes behind the end of `{name}`", offset - len),
         Err(_) => format!(
             "{} bytes before the start of `{name}`",
             facts.slack_offset.unsigned_abs()

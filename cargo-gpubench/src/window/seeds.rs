@@ -25,6 +25,10 @@ fn first_eight_bytes(hash: Sha256) -> u64 {
         .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What a key is for: keys of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -82,6 +86,16 @@ impl Seeds {
         &self.master
     }
 
+    /// The master seed in hexadecimal, as `--seed` takes it. To be published when nothing is measured with it any more.
+    pub fn revealed(&self) -> String {
+        let digits = hexadecimal(&self.master);
+        // A pinned seed is usually short.
+        match digits.trim_start_matches('0') {
+            "" => "0".to_owned(),
+            short => short.to_owned(),
+        }
+    }
+
     /// Commits to the master seed without giving it away: published when the run starts, it lets anyone who is given the seed later
     /// see that it was the one.
     pub fn commitment(&self) -> String {
@@ -89,7 +103,7 @@ impl Seeds {
             .chain_update(b"gpubench seed commitment")
             .chain_update(self.master)
             .finalize();
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&hash)
     }
 
     /// The key for a purpose in a window: the first eight bytes of SHA-256 over the master seed and the place.
@@ -138,6 +152,15 @@ mod tests {
             seeds.key(Purpose::Inputs, Place { window: 10, ..place }),
         ];
         assert!(others.iter().all(|other| *other != key));
+    }
+
+    #[test]
+    fn a_seed_is_revealed_as_it_can_be_given_again() {
+        let mut master = [0; 32];
+        assert_eq!(Seeds::new(master).revealed(), "0");
+        master[30..].copy_from_slice(&[0x0a, 0xbc]);
+        assert_eq!(Seeds::new(master).revealed(), "abc");
+        assert_eq!(Seeds::new([0xf0; 32]).revealed(), "f0".repeat(32));
     }
 
     #[test]

@@ -13,6 +13,7 @@ const BAR: &str = "  │ ";
 pub(super) fn lines(
     result: &BenchmarkComplete,
     overridden: &[String],
+    seed: &str,
     line_width: usize,
     styling: Styling,
 ) -> Vec<String> {
@@ -44,6 +45,9 @@ pub(super) fn lines(
     for (name, value) in result.params.0.iter().filter(|(name, _)| overridden.contains(name)) {
         let value = shell_quoted(&printable(&format!("{name}={value}")));
         command = format!("{command} --axis {value}");
+    }
+    if result.windows > 0 {
+        command = format!("{command} --seed {seed}");
     }
     lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
     lines

@@ -151,11 +151,17 @@ impl TerminalReporter {
         text
     }
 
-    fn explanations(&self) -> String {
+    fn explanations(&self, seed: &str) -> String {
         let mut text = String::new();
         for failure in &self.failures {
             text.push('\n');
-            for line in explanation::lines(failure, &self.overridden, self.options.width, self.options.styling) {
+            for line in explanation::lines(
+                failure,
+                &self.overridden,
+                seed,
+                self.options.width,
+                self.options.styling,
+            ) {
                 text += &line;
                 text.push('\n');
             }
@@ -231,7 +237,7 @@ impl Reporter for TerminalReporter {
             Detail::Brief => String::new(),
             Detail::Table | Detail::Full => self.contests.table(self.options.styling),
         };
-        let text = contests + &self.explanations() + &self.summary(finished);
+        let text = contests + &self.explanations(&finished.seed) + &self.summary(finished);
         self.output.print(&text)
     }
 }
