@@ -59,7 +59,7 @@ pub enum ExpectedError {
     CompilerMissing(#[from] crate::build::kernels::CompilerMissing),
     /// A role's process failed.
     #[error(transparent)]
-    Role(#[from] crate::roles::RoleFailure),
+    Role(#[from] crate::clients::RoleFailure),
     /// A report cannot be written.
     #[error(transparent)]
     Report(#[from] crate::report::OutputError),

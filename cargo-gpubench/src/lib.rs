@@ -1,18 +1,18 @@
 //! `cargo gpubench`: benchmarks of GPU kernels whose numbers stay true.
 #![warn(missing_docs)]
 
+pub mod admission;
 pub mod author;
 pub mod broker;
 pub mod build;
 pub mod cli;
+pub mod clients;
 pub mod closest;
 pub mod device;
 pub mod error;
 pub mod exit_code;
-pub mod plan;
 pub mod referee;
 pub mod report;
-pub mod roles;
 pub mod sandbox;
 pub mod stats;
 pub mod verdict;

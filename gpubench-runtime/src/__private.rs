@@ -1,6 +1,6 @@
 //! What the macros' output names. No part of the interface.
 
-pub use crate::launcher::KernelValue;
+pub use crate::plan::launcher::KernelValue;
 pub use crate::registry::{BenchmarkEntry, ProblemDefinition, SourceEntry};
 pub use inventory;
 
@@ -8,7 +8,7 @@ use crate::axis::AxisParam;
 use crate::catalog::{Axis, Params, Role};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::launcher::{BufferParam, Launcher};
+use crate::plan::launcher::{BufferParam, Launcher};
 use crate::registry::{Amount, amount};
 use crate::tensors::CpuData;
 
@@ -47,7 +47,7 @@ pub fn write<'a, T: Element>(data: &mut CpuData<'a>, name: &str) -> Result<&'a m
 fn expect_role(data: &CpuData<'_>, name: &str, roles: &[Role], verb: &str) -> Result<()> {
     match data.role(name) {
         Some(role) if !roles.contains(&role) => {
-            let role = crate::launcher::type_of(role);
+            let role = crate::plan::launcher::type_of(role);
             Err(Error::new(format!(
                 "the reference {verb} `{name}`, but the tensor is declared as `{role}`"
             )))

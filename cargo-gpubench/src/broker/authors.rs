@@ -6,9 +6,9 @@ use std::time::Duration;
 use gpubench::catalog::Catalog;
 
 use crate::build::BuiltLibrary;
+use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use crate::error::Expected;
 use crate::exit_code::ExitCode;
-use crate::roles::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 
 /// How authors are run.
 #[derive(Clone, Copy, Debug)]

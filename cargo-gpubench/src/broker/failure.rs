@@ -1,7 +1,7 @@
 //! A case that has a verdict without a measurement.
 
+use crate::clients::{AuthorProblem, RoleFailure};
 use crate::report::BenchmarkComplete;
-use crate::roles::{AuthorProblem, RoleFailure};
 use crate::verdict::{Cause, Verdict};
 use crate::window::ConductError;
 use crate::wire::AuthorFailure;

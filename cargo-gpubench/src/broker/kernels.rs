@@ -10,7 +10,7 @@ use gpubench::plan::{KernelRef, Step};
 
 use super::failure::CaseFailure;
 use crate::build::kernels::{HostCompiler, KernelBuildError};
-use crate::roles::Interrupt;
+use crate::clients::Interrupt;
 use crate::verdict::Cause;
 
 /// Compiled sources of one library by their positions in its catalog.

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use gpubench::catalog::{Fill, Recording};
 
-use crate::device::ClockBound;
-use crate::roles::{
+use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, Interrupt, Output, RefereeClient, RoleFailure, WorkerClient, WorkerLaunch,
 };
+use crate::device::ClockBound;
 use crate::stats::{StopReason, StopRule, WarmUpRule};
 use crate::verdict::{Ending, Evidence, Judgement, Verdict, WindowEvidence, judge};
 use crate::window::{ConductError, Conducted, Conductor, Generation, Place, Seeds, WindowKind};

@@ -10,8 +10,8 @@ use super::kernels::{self, Modules};
 use super::recordings::{Interrupted, RecordedCase, record_cases};
 use super::reporting::Reporting;
 use crate::build::kernels::HostCompiler;
+use crate::clients::Interrupt;
 use crate::report::Phase;
-use crate::roles::Interrupt;
 
 /// A case that can be measured.
 #[derive(Debug)]

@@ -6,10 +6,10 @@ use gpubench::codec;
 use super::authors::Authors;
 use super::cases::Case;
 use super::failure::CaseFailure;
+use crate::admission::{memory_needed, validate};
+use crate::clients::{AuthorClient, AuthorProblem, Interrupt, RoleFailure};
 use crate::device::Facts;
-use crate::plan::{memory_needed, validate};
 use crate::report::units::size;
-use crate::roles::{AuthorClient, AuthorProblem, Interrupt, RoleFailure};
 use crate::verdict::Cause;
 
 /// A case with its validated recording.

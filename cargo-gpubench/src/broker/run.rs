@@ -7,11 +7,11 @@ use super::campaign::{Campaign, Selected};
 use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
 use super::options::{Action, DeviceChoice, RunOptions, UserOutput, Verbosity};
 use crate::build::{Built, BuiltLibrary, build_cdylibs};
+use crate::clients::{Interrupt, Output, adopt_orphans};
 use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::roles::{Interrupt, Output, adopt_orphans};
 use crate::sandbox::hide_from_others;
 
 /// Does what the options say.

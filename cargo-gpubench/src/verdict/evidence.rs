@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use gpubench::catalog::Tensor;
 
+use crate::clients::End;
 use crate::device::ClockBound;
-use crate::roles::End;
 use crate::wire::{Claim, WindowFacts};
 
 /// Everything known of a case when its worker has been let go.

@@ -4,8 +4,8 @@ use gpubench::catalog::{Role, Tensor};
 
 use super::words;
 use super::{Cause, Ending, Evidence, Grade, Verdict, WindowEvidence};
+use crate::clients::End;
 use crate::device::ClockBound;
-use crate::roles::End;
 use crate::window::WindowKind;
 use crate::wire::{Claim, FaultCode, NOWHERE, OutputFacts, Replay, WindowEnd};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::roles::{AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen};
+use crate::clients::{AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen};
 use crate::verdict::{Ending, WindowEvidence};
 use crate::wire::{Claim, FaultCode, Generate, Prepared, WindowOrder};
 
@@ -139,7 +139,7 @@ impl Conductor<'_> {
 
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.
     fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Conducted, ConductError> {
-        let deadline = crate::roles::deadline(self.within);
+        let deadline = crate::clients::deadline(self.within);
         let mut claim: Option<Box<Claim>> = None;
         let mut ending: Option<Ending> = None;
         let facts = loop {
@@ -149,7 +149,7 @@ impl Conductor<'_> {
                 let both = [referee, worker.child().channel()];
                 let channels = if attentive { &both[..] } else { &both[..1] };
                 listen(channels, deadline, self.interrupt).map_err(|error| {
-                    let role = crate::roles::RoleName::Referee;
+                    let role = crate::clients::RoleName::Referee;
                     ConductError::Referee(RoleFailure::Protocol {
                         role,
                         text: crate::error::chain(&error),

@@ -3,7 +3,7 @@
 use super::{ProblemDefinition, path};
 use crate::catalog::{Axis, Benchmark, DeviceKind, Params, Requirement, Selection};
 use crate::error::Result;
-use crate::launcher::Launcher;
+use crate::plan::launcher::Launcher;
 
 /// A benchmark: its own part, and the problem it solves.
 #[doc(hidden)]

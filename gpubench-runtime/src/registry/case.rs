@@ -3,7 +3,7 @@
 use super::{BenchmarkEntry, kernel_ref};
 use crate::catalog::{Fill, Params, RecordRequest, Recording, Role, Tensor};
 use crate::error::{Error, Result};
-use crate::launcher::Launcher;
+use crate::plan::launcher::Launcher;
 use crate::tensors::{CpuData, Tensors};
 
 /// A benchmark with a value for each of its axes.

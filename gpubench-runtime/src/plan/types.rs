@@ -1,6 +1,4 @@
-//! Launch plans: what one call of a benchmark does on a device, as data.
-//!
-//! A plan is recorded by a [`Launcher`](crate::Launcher) in a process without a device and replayed by a worker that holds no user host code.
+//! What a plan consists of.
 
 use std::fmt;
 
