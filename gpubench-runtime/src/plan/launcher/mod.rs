@@ -57,7 +57,7 @@ impl Launcher {
     ///
     /// ```
     /// use gpubench::prelude::*;
-    /// # cuda_source!(IMAGE = "../../doc/image.cu");
+    /// # cuda_source!(IMAGE = "../../../doc/image.cu");
     ///
     /// fn brighten(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
     ///     cx.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 256), (image, bright, 1.5f32, pixels))
