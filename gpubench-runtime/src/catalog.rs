@@ -185,6 +185,32 @@ pub enum Role {
     Scratch,
 }
 
+impl Role {
+    /// Whether a call finds contents in it.
+    pub const fn is_input(self) -> bool {
+        matches!(self, Role::Input | Role::Constant | Role::InOut)
+    }
+
+    /// Whether it is checked after a call.
+    pub const fn is_output(self) -> bool {
+        matches!(self, Role::Output | Role::InOut)
+    }
+}
+
+impl Tensor {
+    /// Number of elements. The extents of a tensor that was admitted have a product.
+    pub fn elements(&self) -> u64 {
+        self.shape.iter().product()
+    }
+}
+
+impl Fill {
+    /// Whether the author's process makes the contents: user code does, on the CPU or as a kernel.
+    pub const fn is_by_author(&self) -> bool {
+        matches!(self, Fill::Cpu | Fill::Kernel(_))
+    }
+}
+
 /// What a tensor holds before a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fill {

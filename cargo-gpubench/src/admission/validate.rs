@@ -83,7 +83,7 @@ impl Validator<'_> {
         if total > MAX_CASE_BYTES {
             return Err(invalid(format!("its tensors and scratch have {total} bytes together")));
         }
-        let outputs = tensors.iter().filter(|tensor| is_output(tensor)).count();
+        let outputs = tensors.iter().filter(|tensor| tensor.role.is_output()).count();
         let buffers = tensors.len() + self.recording.plan.scratch.len();
         match outputs {
             0 => Err(invalid("it has no output tensor, so nothing it does could be checked")),
@@ -105,7 +105,7 @@ impl Validator<'_> {
                     "tensor `{name}` has more bytes than there are addresses"
                 )));
             }
-            Some(0) if is_output(tensor) => return Err(invalid(format!("output `{name}` has no elements"))),
+            Some(0) if tensor.role.is_output() => return Err(invalid(format!("output `{name}` has no elements"))),
             Some(_) => {}
         }
         let filled = !matches!(tensor.fill, Fill::Poison);
@@ -324,10 +324,6 @@ impl Validator<'_> {
             source.name
         )))
     }
-}
-
-fn is_output(tensor: &Tensor) -> bool {
-    matches!(tensor.role, Role::Output | Role::InOut)
 }
 
 fn tensor_bytes(tensor: &Tensor) -> Option<u64> {

@@ -80,9 +80,9 @@ impl Attached {
         };
         let mut buffers = Vec::new();
         for (tensor, layout) in recording.tensors.iter().zip(&layouts) {
-            let read = matches!(tensor.role, Role::Input | Role::Constant | Role::InOut);
-            let written = matches!(tensor.role, Role::Output | Role::InOut);
-            let access = if is_made_here(tensor) {
+            let read = tensor.role.is_input();
+            let written = tensor.role.is_output();
+            let access = if tensor.fill.is_by_author() {
                 Access::ReadWrite
             } else {
                 Access::Read
@@ -163,7 +163,7 @@ impl Attached {
         let Some(target) = self.buffers[index].contents else {
             return Ok(());
         };
-        let len: u64 = self.tensors[index].shape.iter().product();
+        let len = self.tensors[index].elements();
         let module = self
             .modules
             .iter()
@@ -213,10 +213,6 @@ impl AuthorBuffer {
         }
         Buffer { data: answer, len }
     }
-}
-
-fn is_made_here(tensor: &Tensor) -> bool {
-    matches!(tensor.fill, Fill::Cpu | Fill::Kernel(_))
 }
 
 impl GeneratorDevice {

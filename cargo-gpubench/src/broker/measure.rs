@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use gpubench::catalog::{Fill, Recording};
+use gpubench::catalog::Recording;
 
 use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, Interrupt, Output, RefereeClient, RoleFailure, WorkerClient, WorkerLaunch,
@@ -127,8 +127,7 @@ pub fn measure(
     author.attach(&grant, interrupt).map_err(MeasureError::Attach)?;
     // The buffers are the roles' now; a descriptor kept here would be one more that could be taken.
     drop(opened);
-    let made_by_author = |fill: &Fill| matches!(fill, Fill::Cpu | Fill::Kernel(_));
-    let generation = match case.recording.tensors.iter().any(|tensor| made_by_author(&tensor.fill)) {
+    let generation = match case.recording.tensors.iter().any(|tensor| tensor.fill.is_by_author()) {
         true => Generation::Author,
         false => Generation::Device,
     };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gpubench::catalog::{Recording, Role, Tensor};
+use gpubench::catalog::{Recording, Tensor};
 
 use super::measure::Measured;
 use crate::report::{
@@ -46,8 +46,7 @@ pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, mea
 
 /// How many different inputs the checked windows had; none where the case has no inputs.
 fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
-    let is_input = |role| matches!(role, Role::Input | Role::Constant | Role::InOut);
-    if !recording.tensors.iter().any(|tensor| is_input(tensor.role)) {
+    if !recording.tensors.iter().any(|tensor| tensor.role.is_input()) {
         return 0;
     }
     let checked = windows
@@ -73,10 +72,7 @@ fn count(windows: &[WindowEvidence], warm_up: usize) -> WindowCounts {
 /// One check for every output: of the window that decided, or the largest errors over all windows.
 fn checks(recording: &Recording, windows: &[WindowEvidence], decisive: Option<usize>) -> Vec<Check> {
     let checked = |window: &&WindowEvidence| window.facts.end == WindowEnd::Checked as u32;
-    let outputs = recording
-        .tensors
-        .iter()
-        .filter(|tensor| matches!(tensor.role, Role::Output | Role::InOut));
+    let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
     outputs
         .enumerate()
         .filter_map(|(position, tensor)| {

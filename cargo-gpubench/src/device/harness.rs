@@ -102,7 +102,7 @@ impl Harness {
             Fill::Bits => (bindings::GB_FILL_BITS, 0.0, 0.0, 0, 0),
             Fill::Poison | Fill::Kernel(_) | Fill::Cpu => return Ok(()),
         };
-        let len = elements(tensor);
+        let len = tensor.elements();
         let (out, dtype) = (target.0, dtype_number(tensor.dtype));
         let arguments = FillArguments {
             out,
@@ -366,11 +366,6 @@ impl Harness {
             .map(|(_, function)| *function)
             .ok_or_else(|| DeviceError::NoFunction(kernel.name().to_owned()))
     }
-}
-
-/// Elements of a tensor.
-pub fn elements(tensor: &Tensor) -> u64 {
-    tensor.shape.iter().product()
 }
 
 /// Lines of a buffer that hold decoys until *go*: one in sixteen, at least eight.

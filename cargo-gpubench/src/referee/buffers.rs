@@ -1,9 +1,9 @@
 //! The allocations behind one tensor or scratch allocation.
 
-use gpubench::catalog::{Fill, Recording, Role, Tensor};
+use gpubench::catalog::{Recording, Role, Tensor};
 
 use super::RefereeError;
-use crate::device::{Access, DeviceError, DevicePtr, Driver, Facts, Memory, Seal, harness};
+use crate::device::{Access, DeviceError, DevicePtr, Driver, Facts, Memory, Seal};
 use crate::wire::BufferLayout;
 
 /// What the worker sees of a tensor or of scratch, and the masters that the referee keeps of it.
@@ -183,9 +183,9 @@ fn map_and_seal(driver: &mut dyn Driver, memory: Memory, seal: Seal) -> Result<M
 }
 
 fn masters(driver: &mut dyn Driver, tensor: &Tensor, layout: BufferLayout) -> Result<Masters, DeviceError> {
-    let origin = match tensor.fill {
-        Fill::Cpu | Fill::Kernel(_) => Origin::Author,
-        _ => Origin::Device,
+    let origin = match tensor.fill.is_by_author() {
+        true => Origin::Author,
+        false => Origin::Device,
     };
     let author = share_host(
         driver,
@@ -228,7 +228,7 @@ pub(super) fn for_recording(driver: &mut dyn Driver, recording: &Recording) -> R
             .tensors
             .iter()
             .zip(&buffers)
-            .all(|(tensor, buffer)| { buffer.layout.len == harness::elements(tensor) * tensor.dtype.size() as u64 })
+            .all(|(tensor, buffer)| { buffer.layout.len == tensor.elements() * tensor.dtype.size() as u64 })
     );
     Ok(buffers)
 }

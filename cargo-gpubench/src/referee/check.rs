@@ -7,7 +7,7 @@ use super::RefereeError;
 use super::buffers::{Answers, Buffer};
 use super::case::{OpenCase, Referee};
 use crate::device::DevicePtr;
-use crate::device::harness::{Comparison, Coverage, elements};
+use crate::device::harness::{Comparison, Coverage};
 use crate::window::{Place, Purpose, WindowKind};
 use crate::wire::{NOWHERE, OutputFacts, Replay, WindowFacts};
 
@@ -81,7 +81,7 @@ impl Referee {
         let comparison = Comparison {
             got: answers.snapshot,
             expected: answers.expected,
-            len: elements(tensor),
+            len: tensor.elements(),
             dtype: tensor.dtype,
             tolerance: tensor.tolerance,
             poison_key: self.seeds.key(Purpose::Poison, place),

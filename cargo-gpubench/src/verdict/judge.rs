@@ -1,6 +1,6 @@
 //! The judge: evidence in, judgement out.
 
-use gpubench::catalog::{Role, Tensor};
+use gpubench::catalog::Tensor;
 
 use super::words;
 use super::{Cause, Ending, Evidence, Grade, Verdict, WindowEvidence};
@@ -123,8 +123,13 @@ fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
 
 /// Facts that do not fit the case are no ground for a `pass`.
 fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
-    let is_output = |tensor: &&Tensor| matches!(tensor.role, Role::Output | Role::InOut);
-    let expected: Vec<u64> = evidence.tensors.iter().filter(is_output).map(elements).collect();
+    let is_output = |tensor: &&Tensor| tensor.role.is_output();
+    let expected: Vec<u64> = evidence
+        .tensors
+        .iter()
+        .filter(is_output)
+        .map(Tensor::elements)
+        .collect();
     let outputs = window.facts.outputs();
     let fits = |(output, elements): (&OutputFacts, &u64)| {
         let tensor = evidence.tensors.get(output.tensor as usize);
@@ -138,10 +143,6 @@ fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
         window.facts.window
     );
     finding(Verdict::Error, Cause::Internal, message)
-}
-
-fn elements(tensor: &Tensor) -> u64 {
-    tensor.shape.iter().product()
 }
 
 fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
@@ -287,7 +288,7 @@ mod tests {
     use std::time::Duration;
 
     use bytemuck::Zeroable;
-    use gpubench::catalog::{DType, Fill, Tolerance};
+    use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
     use super::*;
     use crate::wire::{FixedText, WindowFacts};

@@ -68,7 +68,7 @@ pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowF
     let (bytes, number) = (facts.slack_bytes, facts.slack_buffer as usize);
     let (name, len) = match tensors.get(number) {
         Some(tensor) => {
-            let elements: u64 = tensor.shape.iter().product();
+            let elements = tensor.elements();
             (tensor.name.clone(), elements * tensor.dtype.size() as u64)
         }
         None => {

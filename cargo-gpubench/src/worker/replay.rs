@@ -82,10 +82,7 @@ impl Replay {
 
     /// Outputs in tensor order: address and bytes.
     pub(super) fn outputs(&self) -> Vec<(DevicePtr, u64)> {
-        let outputs = self
-            .buffers
-            .iter()
-            .filter(|buffer| matches!(buffer.role, Role::Output | Role::InOut));
+        let outputs = self.buffers.iter().filter(|buffer| buffer.role.is_output());
         outputs.map(|buffer| (buffer.address(), buffer.layout.len)).collect()
     }
 

@@ -45,7 +45,7 @@ pub(super) unsafe fn cpu_data<'a>(
 /// # Safety
 /// As [`cpu_data`] says of a buffer.
 unsafe fn elements<'a>(tensor: &Tensor, buffer: Buffer) -> Result<Elements<'a>> {
-    let count: u64 = tensor.shape.iter().product();
+    let count = tensor.elements();
     let count = count as usize;
     let bytes = count * tensor.dtype.size();
     if buffer.data.is_null() || buffer.len != bytes {

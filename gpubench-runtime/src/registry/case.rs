@@ -79,7 +79,7 @@ fn check_names(entry: &BenchmarkEntry, params: &Params) -> Result<()> {
 
 /// Fails on an output that the reference has no parameter for, and so cannot say what is expected of it.
 fn check_outputs(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
-    let is_output = |tensor: &&Tensor| matches!(tensor.role, Role::Output | Role::InOut);
+    let is_output = |tensor: &&Tensor| tensor.role.is_output();
     let operands = entry.problem.operands;
     match tensors
         .iter()

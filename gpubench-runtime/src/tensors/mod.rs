@@ -147,7 +147,7 @@ impl Tensors {
 
     fn compare(mut self, method: &str, tolerance: Tolerance) -> Tensors {
         match self.declared.last_mut() {
-            Some(last) if matches!(last.role, Role::Output | Role::InOut) => last.tolerance = Some(tolerance),
+            Some(last) if last.role.is_output() => last.tolerance = Some(tolerance),
             _ => {
                 let mistake = Error::new(format!("`.{method}(..)` must follow an `.output(..)` or `.inout(..)`"));
                 self.mistake.get_or_insert(mistake);
@@ -228,7 +228,7 @@ impl Declared {
     }
 
     fn judged(&self, default: Option<Tolerance>) -> Result<Tolerance> {
-        let is_output = matches!(self.role, Role::Output | Role::InOut);
+        let is_output = self.role.is_output();
         let tolerance = match (self.tolerance, default) {
             (Some(own), _) => own,
             (None, _) if !is_output || !self.shape.dtype().is_float() => Tolerance::Exact,

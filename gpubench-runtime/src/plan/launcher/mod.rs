@@ -133,7 +133,7 @@ impl Launcher {
             ));
             return Err(self.locate(error, "parameters"));
         }
-        let elements = tensor.shape.iter().product();
+        let elements = tensor.elements();
         Ok(B::from_view(View::whole(
             BufferId::Tensor(position as u32),
             elements,
