@@ -3,6 +3,7 @@
 //! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
 
 pub mod cpu;
+pub mod cuda;
 mod driver;
 mod error;
 mod facts;
@@ -11,6 +12,7 @@ pub(crate) mod faulty;
 pub mod harness;
 pub(crate) mod memfd;
 mod open;
+pub(crate) mod word;
 
 pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
 pub use error::{Absence, AbsenceKind, DeviceError, Fault};

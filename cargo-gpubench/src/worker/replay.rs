@@ -1,7 +1,7 @@
 //! A launch plan on a device.
 
 use gpubench::catalog::{Recording, Role};
-use gpubench::plan::{Argument, BufferId, Launch, Plan, Span, Step};
+use gpubench::plan::{Argument, BufferId, Dependence, Launch, Plan, Span, Step};
 
 use super::WorkerError;
 use crate::device::memfd::GUARD;
@@ -56,7 +56,8 @@ impl Replay {
             tensors: recording.tensors.len(),
             modules,
         };
-        let steps = binder.steps(driver, &recording.plan)?;
+        let mut steps = binder.steps(driver, &recording.plan)?;
+        keep_behind_go(&mut steps);
         Ok(Replay { steps, buffers })
     }
 
@@ -86,26 +87,31 @@ impl Replay {
         outputs.map(|buffer| (buffer.address(), buffer.layout.len)).collect()
     }
 
-    /// Position among the plan's steps of its launch number `launch`.
-    pub(super) fn step_of_launch(&self, launch: u32) -> u32 {
-        let launches = self
+    /// Position among the plan's steps of the launch that faulted: the only one, where the device does not say which.
+    pub(super) fn step_of(&self, fault: &Fault) -> Option<u32> {
+        let launches: Vec<u32> = self
             .steps
             .iter()
             .enumerate()
-            .filter(|(_, step)| matches!(step, ReadyStep::Launch { .. }));
-        launches
+            .filter(|(_, step)| matches!(step, ReadyStep::Launch { .. }))
             .map(|(position, _)| position as u32)
-            .nth(launch as usize)
-            .unwrap_or(0)
+            .collect();
+        match (fault.launch, launches.as_slice()) {
+            (Some(launch), launches) => launches.get(launch as usize).copied(),
+            (None, [only]) => Some(*only),
+            (None, _) => None,
+        }
     }
 
     /// A fault in words, with the kernel and with the buffer that a stray access missed or was not allowed to write.
     pub(super) fn describe(&self, fault: &Fault) -> String {
-        let kernel = match self.steps.get(self.step_of_launch(fault.launch) as usize) {
-            Some(ReadyStep::Launch { kernel, .. }) => kernel.as_str(),
-            _ => "?",
+        let step = self
+            .step_of(fault)
+            .and_then(|position| self.steps.get(position as usize));
+        let text = match step {
+            Some(ReadyStep::Launch { kernel, .. }) => format!("kernel `{kernel}`: {}", fault.text),
+            _ => format!("one of the kernels: {}", fault.text),
         };
-        let text = format!("kernel `{kernel}`: {}", fault.text);
         match fault
             .address
             .and_then(|address| self.buffers.iter().find_map(|buffer| buffer.locate(address)))
@@ -197,7 +203,9 @@ impl Binder<'_> {
                 Argument::Value(bytes) => bytes.clone(),
             });
         }
-        compare_with_parameters(launch, &arguments, &driver.parameter_sizes(function))?;
+        if let Some(parameters) = driver.parameter_sizes(function) {
+            compare_with_parameters(launch, &arguments, &parameters)?;
+        }
         let config = LaunchConfig {
             grid: launch.grid,
             block: launch.block,
@@ -206,6 +214,7 @@ impl Binder<'_> {
             cooperation: launch.cooperation,
             dependence: launch.dependence,
         };
+        driver.prepare(function, &config)?;
         Ok(ReadyStep::Launch {
             kernel: launch.kernel.name.clone(),
             function,
@@ -228,6 +237,17 @@ impl Binder<'_> {
             .get(position)
             .ok_or(WorkerError::Order("a buffer is missing"))?;
         Ok(buffer.address().offset(offset))
+    }
+}
+
+/// Before a call's first launch there is nothing of the call's that it could overlap with: it must not start before *go*.
+fn keep_behind_go(steps: &mut [ReadyStep]) {
+    let first = steps.iter_mut().find_map(|step| match step {
+        ReadyStep::Launch { config, .. } => Some(config),
+        ReadyStep::Set { .. } | ReadyStep::Copy { .. } => None,
+    });
+    if let Some(config) = first {
+        config.dependence = Dependence::Complete;
     }
 }
 
