@@ -302,13 +302,15 @@ impl Standing {
         begin: &Begin,
         interrupt: &Interrupt,
     ) -> Result<&mut RefereeClient, RoleFailure> {
-        if let Standing::Absent = self {
-            *self = Standing::Waiting(RefereeClient::spawn(&device, Output::Captured, interrupt)?);
-        }
-        if let Standing::Waiting(mut referee) = std::mem::replace(self, Standing::Absent) {
-            referee.begin(begin, interrupt)?;
-            *self = Standing::Begun(referee);
-        }
+        let begun = match std::mem::replace(self, Standing::Absent) {
+            Standing::Begun(referee) => referee,
+            Standing::Waiting(mut referee) => referee.begin(begin, interrupt).map(|()| referee)?,
+            Standing::Absent => {
+                let mut referee = RefereeClient::spawn(&device, Output::Captured, interrupt)?;
+                referee.begin(begin, interrupt).map(|()| referee)?
+            }
+        };
+        *self = Standing::Begun(begun);
         match self {
             Standing::Begun(referee) => Ok(referee),
             Standing::Absent | Standing::Waiting(_) => unreachable!("it was begun just now"),
