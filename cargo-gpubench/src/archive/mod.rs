@@ -12,6 +12,7 @@ mod needed;
 mod read;
 #[cfg(test)]
 mod tests;
+mod typical;
 mod unpack;
 mod write;
 
@@ -19,5 +20,6 @@ pub use digest::Digest;
 pub use error::{ArchiveError, Damage};
 pub use folder::{ExtractTo, ExtractionFolder, Occupied};
 pub use manifest::{ArchivedFile, ArchivedKernels, ArchivedLibrary, FORMAT, Manifest};
+pub use typical::typical_device;
 pub use unpack::{Unpacked, unpack};
 pub use write::{Contents, Written, write};
