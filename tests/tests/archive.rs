@@ -98,10 +98,28 @@ fn an_archive_lists_the_cases_that_the_crate_lists() {
 #[test]
 fn an_archive_runs_where_there_is_no_cargo_with_the_verdicts_of_the_crate_and_leaves_nothing() {
     let here = Run::on(&Fixture::of("tidy")).briefly().json().finish().expect_code(0);
-    let machine = Machine::with_a_cpp_compiler();
+    let machine = Machine::new();
     let there = machine.run(archive()).briefly().json().finish().expect_code(0);
     assert_eq!(verdicts(&there), verdicts(&here));
     assert_eq!(machine.left(), [""; 0]);
+}
+
+const NEW_INSTANTIATION: [&str; 3] = ["--axis", "threads=64", "one_block_a_row"];
+
+#[test]
+fn a_kernel_that_was_not_compiled_ahead_is_compiled_where_there_is_a_compiler() {
+    let machine = Machine::with_a_cpp_compiler();
+    let finished = machine.run(archive()).briefly().json().args(NEW_INSTANTIATION).finish();
+    assert_eq!(verdicts(&finished.expect_code(0)).len(), 1);
+}
+
+#[test]
+fn a_kernel_that_was_not_compiled_ahead_is_named_where_there_is_no_compiler() {
+    let machine = Machine::new();
+    let finished = machine.run(archive()).briefly().json().args(NEW_INSTANTIATION).finish();
+    let records = finished.expect_code(101).records();
+    let message = records.result("sums::one_block_a_row")["message"].clone();
+    insta::assert_snapshot!(message.as_str().expect("a message"));
 }
 
 #[test]
@@ -162,7 +180,11 @@ fn the_summary_counts_what_is_in_the_archive() {
     let archive = machine.work.join("tidy.tar.gz");
     let made = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
     let summary = made.stderr.lines().last().unwrap_or_default();
-    assert!(summary.starts_with("    Archived 1 library, "), "{}", made.stderr);
+    assert!(
+        summary.starts_with("    Archived 1 library, 16 kernels for "),
+        "{}",
+        made.stderr
+    );
     assert!(summary.ends_with(&format!(" to {archive}")), "{}", made.stderr);
     let quiet = Run::archiving(&Fixture::of("tidy"), &archive)
         .args(["--quiet"])
