@@ -17,7 +17,7 @@ use super::reporting::Reporting;
 use super::result::fill_in;
 use super::run::user_output;
 use crate::build::BuiltLibrary;
-use crate::build::kernels::HostCompiler;
+use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 use crate::device::Facts;
 use crate::error::ExpectedError;
@@ -65,7 +65,7 @@ pub(super) struct Campaign<'a> {
     selected: Selected<'a>,
     interrupt: &'a Interrupt,
     seeds: Seeds,
-    compiler: HostCompiler,
+    compiler: Box<dyn Compiler>,
     authors: Authors<'a>,
     referee: Standing,
     reporting: Reporting,
@@ -82,13 +82,14 @@ enum Standing {
 }
 
 impl<'a> Campaign<'a> {
-    /// Draws the seed, finds a compiler and opens the reports. A `referee` that has its device already is used.
+    /// Draws the seed and opens the reports. A `referee` that has its device already is used.
     ///
     /// # Errors
     /// When one of them cannot be had.
     pub(super) fn new(
         options: &'a RunOptions,
         selected: Selected<'a>,
+        compiler: Box<dyn Compiler>,
         authors: Authors<'a>,
         referee: Option<RefereeClient>,
         interrupt: &'a Interrupt,
@@ -98,7 +99,7 @@ impl<'a> Campaign<'a> {
             selected,
             interrupt,
             seeds: seeds(options.measurement.seed)?,
-            compiler: HostCompiler::find()?,
+            compiler,
             authors,
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
             reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
@@ -159,7 +160,7 @@ impl<'a> Campaign<'a> {
         let prepared = prepare(
             &selected,
             &mut self.authors,
-            &self.compiler,
+            &*self.compiler,
             &mut self.reporting,
             self.interrupt,
         )?;
