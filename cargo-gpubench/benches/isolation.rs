@@ -92,6 +92,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..StopRule::default()
         },
         within,
+        reference_within: within,
+        kernels_run_in: facts.kernels_run_in,
         threads: facts.device.multiprocessors,
         schedule: 0,
         output: Output::Captured,
@@ -117,6 +119,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 recording: &recording,
                 encoded: &encoded,
                 modules: &modules,
+                own_modules: &[],
             };
             let began = Instant::now();
             let Measured { judgement, windows, .. } =

@@ -193,7 +193,11 @@ impl<'a> Campaign<'a> {
     }
 
     fn measure_one(&mut self, case: &Case, prepared: &PreparedCase) -> Result<Measured, MeasureError> {
-        let PreparedCase { recorded, modules } = prepared;
+        let PreparedCase {
+            recorded,
+            modules,
+            own_modules,
+        } = prepared;
         let facts = self.selected.facts;
         let protocol = Protocol {
             warm_up: WarmUpRule {
@@ -202,6 +206,8 @@ impl<'a> Campaign<'a> {
             },
             stop: stop_rule(&self.options.measurement, facts),
             within: self.options.measurement.limits.window,
+            reference_within: self.options.measurement.limits.reference,
+            kernels_run_in: facts.kernels_run_in,
             threads: facts.device.multiprocessors,
             schedule: self.options.measurement.schedule,
             output: user_output(self.options),
@@ -216,6 +222,7 @@ impl<'a> Campaign<'a> {
             recording: &recorded.recording,
             encoded: &recorded.encoded,
             modules,
+            own_modules,
         };
         let referee = match &mut self.referee {
             Some(referee) => referee,

@@ -17,6 +17,8 @@ pub struct Facts {
     pub free_memory: Option<u64>,
     /// Bytes of a cache flush, unless the user says otherwise.
     pub flush_bytes: u64,
+    /// Where kernels that compute references and inputs are run.
+    pub kernels_run_in: CodeHome,
     /// Whether a clock of the referee can bound what a worker claims.
     pub clock_bound: ClockBound,
     /// Peak memory bandwidth in bytes per second, where it is known.
@@ -32,4 +34,30 @@ pub enum ClockBound {
     Exclusive,
     /// They may, for the reason given.
     Absent(&'static str),
+}
+
+/// The role that may run a crate's own kernels beside the worker: those of references and generators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeHome {
+    /// The author: kernels are native code here, and could do anything to the process they run in.
+    Author,
+    /// The referee: kernels run on a device apart from its process.
+    Referee,
+}
+
+impl CodeHome {
+    /// The number that travels.
+    pub fn number(self) -> u32 {
+        match self {
+            CodeHome::Author => 0,
+            CodeHome::Referee => 1,
+        }
+    }
+
+    /// The home of a number.
+    pub fn from_number(number: u32) -> Option<CodeHome> {
+        [CodeHome::Author, CodeHome::Referee]
+            .into_iter()
+            .find(|home| home.number() == number)
+    }
 }

@@ -13,4 +13,4 @@ pub(crate) mod memfd;
 
 pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
 pub use error::{DeviceError, Fault};
-pub use facts::{ClockBound, Facts};
+pub use facts::{ClockBound, CodeHome, Facts};

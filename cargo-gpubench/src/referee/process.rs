@@ -1,5 +1,6 @@
 //! The referee's process: orders in, facts out.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 
@@ -11,10 +12,10 @@ use super::case::{Flush, OpenCase, Referee};
 use crate::device::Driver;
 use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
 use crate::device::harness::Harness;
-use crate::window::{Place, Purpose, Seeds};
+use crate::window::Seeds;
 use crate::wire::{
-    Channel, ChannelError, DeviceReport, FixedText, FlushKind, Frame, Hello, OpenCase as OpenCaseOrder, Patience,
-    Prepared, Problem, WindowOrder, from_referee, to_referee,
+    Channel, ChannelError, DeviceReport, FixedText, FlushKind, Frame, Generate, Hello, OpenCase as OpenCaseOrder,
+    Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, to_referee,
 };
 
 /// Serves the broker at the other end of `channel` until it is gone.
@@ -57,6 +58,8 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     channel.send_record(from_referee::READY, &report)?;
     let seeds = Seeds::new(hello.master_seed);
     Ok(Referee {
+        kernels_run_in: driver.facts().kernels_run_in,
+        modules: BTreeMap::new(),
         driver: Box::new(driver),
         harness,
         stream,
@@ -69,7 +72,12 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
 
 fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
     let text = FixedText::new(&crate::error::chain(error));
-    Ok(channel.send_record(from_referee::FAILED, &Problem { text })?)
+    let kind = match error {
+        RefereeError::Generator(_) => from_referee::GENERATOR_FAILED,
+        RefereeError::Reference(_) => from_referee::REFERENCE_FAILED,
+        _ => from_referee::FAILED,
+    };
+    Ok(channel.send_record(kind, &Problem { text })?)
 }
 
 impl Referee {
@@ -77,6 +85,11 @@ impl Referee {
         match frame.kind {
             to_referee::OPEN_CASE => self.open_case(frame, open, channel),
             to_referee::PREPARE => self.prepare(frame, opened(open)?, channel),
+            to_referee::REFERENCE => {
+                let order: WindowOrder = record(frame, to_referee::REFERENCE)?;
+                self.run_reference(opened(open)?, order.window)?;
+                Ok(channel.send(from_referee::REFERENCE_DONE, &[], &[])?)
+            }
             to_referee::RELEASE => {
                 let order: WindowOrder = record(frame, to_referee::RELEASE)?;
                 let facts = self.release(opened(open)?, &order, channel)?;
@@ -103,9 +116,13 @@ impl Referee {
             .get(..size_of::<OpenCaseOrder>())
             .ok_or(RefereeError::Order("it is too short"))?;
         let order: OpenCaseOrder = bytemuck::pod_read_unaligned(head);
-        let recording: Recording = codec::decode(&frame.payload[head.len()..])
-            .map_err(|_| RefereeError::Order("its recording cannot be read"))?;
-        let case = open.insert(OpenCase::open(self, order.case, recording)?);
+        let (modules, recording) = frame.payload[head.len()..]
+            .split_at_checked(order.module_bytes as usize)
+            .ok_or(RefereeError::Order("it is too short"))?;
+        let modules = decode_modules(modules).ok_or(RefereeError::Order("its modules cannot be read"))?;
+        let recording: Recording =
+            codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
+        let case = open.insert(OpenCase::open(self, order.case, recording, &modules)?);
         let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
@@ -116,13 +133,12 @@ impl Referee {
     fn prepare(&mut self, frame: &Frame, case: &OpenCase, channel: &Channel) -> Result<(), RefereeError> {
         let order: WindowOrder = record(frame, to_referee::PREPARE)?;
         self.generate(case, order.window)?;
-        let place = Place {
-            case: case.number,
-            window: order.window,
-        };
+        let Generate {
+            seed, constant_seed, ..
+        } = self.generator_order(case.number, order.window);
         let prepared = Prepared {
-            generator_seed: self.seeds.key(Purpose::Generator, place),
-            constant_seed: self.seeds.key(Purpose::ConstantGenerator, Place { window: 0, ..place }),
+            generator_seed: seed,
+            constant_seed,
         };
         Ok(channel.send_record(from_referee::PREPARED, &prepared)?)
     }
