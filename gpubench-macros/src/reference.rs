@@ -21,7 +21,7 @@ impl ReferenceOption {
     /// What stands behind `reference`.
     pub(crate) fn parse(option: &Ident, input: ParseStream) -> Result<ReferenceOption> {
         let written: Expr = value(option, input, "reference = function")?;
-        match &written {
+        match ungrouped(&written) {
             Expr::Call(call) if is_launch(&call.func) => match (call.args.first(), call.args.len()) {
                 (Some(function), 1) => Ok(ReferenceOption::Launch(function.to_token_stream())),
                 _ => Err(Error::new(
@@ -48,6 +48,14 @@ impl ReferenceOption {
             ReferenceOption::Cpu(reference) => on_cpu(function, Some(reference)),
             ReferenceOption::Launch(reference) => by_launches(function, reference),
         }
+    }
+}
+
+/// The expression that a macro has handed on as one, as it was written.
+fn ungrouped(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Group(group) => ungrouped(&group.expr),
+        expression => expression,
     }
 }
 

@@ -47,6 +47,8 @@ pub struct DeviceOptions {
     pub choice: DeviceChoice,
     /// Threads of the CPU device; all that the process may use where it is not said.
     pub threads: Option<NonZeroUsize>,
+    /// Which of several GPUs.
+    pub ordinal: u32,
 }
 
 /// Which kind of device measures.
@@ -64,8 +66,8 @@ pub enum DeviceChoice {
 pub struct MeasurementOptions {
     /// Where the inputs and their order come from.
     pub seed: MasterSeed,
-    /// Bytes the cache flush goes through on the CPU device.
-    pub flush_bytes: u64,
+    /// Bytes the cache flush goes through; what the device asks for where it is not said.
+    pub flush_bytes: Option<u64>,
     /// How the flush goes through them.
     pub flush: FlushKind,
     /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.

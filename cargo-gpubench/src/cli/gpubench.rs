@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(options.action, Action::Measure);
         assert_eq!(options.device.choice, DeviceChoice::Auto);
         assert_eq!(options.measurement.seed, MasterSeed::Fresh);
-        assert_eq!(options.measurement.flush_bytes, 8 << 20);
+        assert_eq!(options.measurement.flush_bytes, None);
         let stopping = options.measurement.stopping;
         assert_eq!(
             (stopping.target_cv, stopping.min_samples, stopping.max_samples),
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(options.measurement.limits.window, Duration::from_millis(500));
         assert_eq!(options.measurement.limits.reference, Duration::from_secs(60));
         assert_eq!(options.measurement.stopping.target_cv, 0.005);
-        assert_eq!(options.measurement.flush_bytes, 1 << 20);
+        assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
         assert_eq!(options.after_failure, AfterFailure::Stop);
         assert_eq!(options.output.format, MessageFormat::Json);
         assert_eq!(options.output.verbosity, Verbosity::Quiet);
@@ -264,7 +264,7 @@ mod tests {
             (&["--timeout", "0s"], "longer than nothing"),
             (&["--flush-bytes", "8XB"], "unit"),
             (&["--axis", "width"], "name=value"),
-            (&["--device", "tpu"], "possible values"),
+            (&["--device", "tpu"], "none of `auto`, `cpu`, `cuda`"),
             (&["--package", "a@b"], "version"),
             (&["--cargo-profile", "test"], "no library"),
             (&["--exclude", "a"], "--workspace"),

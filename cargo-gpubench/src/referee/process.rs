@@ -1,7 +1,6 @@
 //! The referee's process: orders in, facts out.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 
 use gpubench::catalog::Recording;
@@ -9,13 +8,12 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
-use crate::device::Driver;
-use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
 use crate::device::harness::Harness;
+use crate::device::{self, Absence, DeviceError};
 use crate::window::Seeds;
 use crate::wire::{
-    Channel, ChannelError, DeviceReport, FixedText, FlushKind, Frame, Generate, Hello, OpenCase as OpenCaseOrder,
-    Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, to_referee,
+    AbsentDevice, Begin, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, Generate,
+    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, to_referee,
 };
 
 /// Serves the broker at the other end of `channel` until it is gone.
@@ -26,6 +24,7 @@ pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
     let mut referee = match greet(channel) {
         Ok(referee) => referee,
         Err(RefereeError::Channel(ChannelError::Closed)) => return Ok(()),
+        Err(RefereeError::Device(DeviceError::Absent(absence))) => return report_absence(channel, &absence),
         Err(error) => return report(channel, &error),
     };
     let mut open = None;
@@ -43,24 +42,25 @@ pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
 
 fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let frame = channel.receive(Patience::Forever)?;
-    let hello: Hello = record(&frame, to_referee::HELLO)?;
-    let mut driver = CpuDriver::new(NonZeroUsize::new(hello.threads as usize), ScheduleSeed::default())?;
-    let harness = Harness::load(&mut driver)?;
-    let bytes = hello.flush_bytes;
-    let kind = FlushKind::from_number(hello.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
+    let order: DeviceOrder = record(&frame, to_referee::HELLO)?;
+    let mut driver = device::open(&order)?;
+    let harness = Harness::load(&mut *driver)?;
+    let facts = driver.facts().encode();
+    let facts = facts.map_err(|_| RefereeError::Order("the device's facts cannot be written"))?;
+    channel.send(from_referee::READY, &[&facts], &[])?;
+
+    let frame = channel.receive(Patience::Forever)?;
+    let begin: Begin = record(&frame, to_referee::BEGIN)?;
+    let kind = FlushKind::from_number(begin.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
     let stream = driver.stream()?;
-    let flush = Flush::new(&mut driver, &harness, stream, bytes, kind)?;
+    let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, kind)?;
     let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
-    let report = DeviceReport {
-        clock_tick_ns: driver.facts().clock_tick_ns,
-        flush_bytes: bytes,
-    };
-    channel.send_record(from_referee::READY, &report)?;
-    let seeds = Seeds::new(hello.master_seed);
+    let seeds = Seeds::new(begin.master_seed);
+    channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {
         kernels_run_in: driver.facts().kernels_run_in,
         modules: BTreeMap::new(),
-        driver: Box::new(driver),
+        driver,
         harness,
         stream,
         seeds,
@@ -68,6 +68,15 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
         stamps,
         digest,
     })
+}
+
+fn report_absence(channel: &Channel, absence: &Absence) -> Result<(), RefereeError> {
+    let absent = AbsentDevice {
+        kind: absence.kind as u64,
+        reason: FixedText::new(&absence.reason),
+        hint: FixedText::new(&absence.hint),
+    };
+    Ok(channel.send_record(from_referee::ABSENT, &absent)?)
 }
 
 fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
