@@ -309,18 +309,15 @@ impl Standing {
         begin: &Begin,
         interrupt: &Interrupt,
     ) -> Result<&mut RefereeClient, RoleFailure> {
-        *self = match std::mem::replace(self, Standing::Absent) {
-            Standing::Begun(referee) => Standing::Begun(referee),
-            Standing::Waiting(mut referee) => {
-                referee.begin(begin, interrupt)?;
-                Standing::Begun(referee)
-            }
+        let begun = match std::mem::replace(self, Standing::Absent) {
+            Standing::Begun(referee) => referee,
+            Standing::Waiting(mut referee) => referee.begin(begin, interrupt).map(|()| referee)?,
             Standing::Absent => {
                 let mut referee = RefereeClient::spawn(&device, Output::Captured, interrupt)?;
-                referee.begin(begin, interrupt)?;
-                Standing::Begun(referee)
+                referee.begin(begin, interrupt).map(|()| referee)?
             }
         };
+        *self = Standing::Begun(begun);
         match self {
             Standing::Begun(referee) => Ok(referee),
             Standing::Absent | Standing::Waiting(_) => unreachable!("it was begun just now"),
