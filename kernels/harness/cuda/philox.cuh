@@ -1,6 +1,11 @@
 // Philox4x32-10, a keyed counter-based generator: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
 // 3", SC 2011. A block of 16 bytes is a function of its counter and the key alone, so it does not matter which thread
 // makes it.
+//
+// Ten rounds are 20 wide multiplications and 20 exclusive ors for 16 bytes: on a GPU with 64 lanes for either in each of 132
+// multiprocessors at 1.75 GHz, 256 MiB of words cost 23 us of one kind and as much of the other, about 46 us of issue slots
+// together with all the rest, where storing them takes 60. Seven rounds, which pass the same statistical tests, would not be
+// faster.
 #pragma once
 
 #include "work.cuh"
