@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 pub mod admission;
+pub mod archive;
 pub mod author;
 pub mod broker;
 pub mod build;

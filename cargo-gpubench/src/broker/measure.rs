@@ -12,6 +12,7 @@ use crate::device::ClockBound;
 use crate::stats::{StopReason, StopRule, WarmUpRule};
 use crate::verdict::{Ending, Evidence, Judgement, Verdict, WindowEvidence, judge};
 use crate::window::{ConductError, Conducted, Conductor, Generation, Place, Seeds, WindowKind};
+use crate::wire::DeviceOrder;
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
 const DIAGNOSIS: u32 = 2;
@@ -42,10 +43,8 @@ pub struct Protocol<'a> {
     pub stop: StopRule,
     /// How long a window may take.
     pub within: Duration,
-    /// Threads of the CPU device; 0 takes all.
-    pub threads: u32,
-    /// The order in which threads of a block run on the CPU device; 0 is their own.
-    pub schedule: u64,
+    /// The device.
+    pub device: DeviceOrder,
     /// What becomes of what user code prints.
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.
@@ -108,8 +107,7 @@ pub fn measure(
         .open_case(case.number, case.recording, case.encoded, interrupt)
         .map_err(MeasureError::Open)?;
     let launch = WorkerLaunch {
-        threads: protocol.threads,
-        schedule: protocol.schedule,
+        device: protocol.device,
         layouts: &opened.layouts,
         modules: case.modules,
         recording: case.encoded,

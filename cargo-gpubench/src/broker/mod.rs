@@ -1,12 +1,14 @@
 //! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod authors;
 mod campaign;
 pub mod cases;
 mod environment;
 mod failure;
 mod kernels;
+mod libraries;
 pub mod measure;
 pub mod options;
 mod preparation;
@@ -15,5 +17,6 @@ mod reporting;
 mod result;
 mod run;
 
+pub use archive::archive;
 pub use authors::ListingError;
 pub use run::run;

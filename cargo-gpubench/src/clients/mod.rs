@@ -19,6 +19,7 @@ pub use worker::{WorkerClient, WorkerLaunch};
 
 use std::time::Instant;
 
+use crate::device::Absence;
 use crate::wire::{Channel, ChannelError, poll_readable};
 
 /// Why a role could not be used.
@@ -67,6 +68,9 @@ pub enum RoleFailure {
         /// How.
         text: String,
     },
+    /// There is no such device that could be used.
+    #[error("{0}")]
+    NoDevice(Absence),
     /// The user pressed Ctrl-C, or asked the broker to end.
     #[error("interrupted")]
     Interrupted,

@@ -6,9 +6,11 @@ use std::time::Duration;
 use gpubench::catalog::{Recording, Role};
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use crate::device::{Absence, AbsenceKind, Facts};
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, DeviceReport, Hello, OpenCase, Prepared, WindowFacts, WindowOrder, from_referee, to_referee,
+    AbsentDevice, Begin, BufferLayout, DeviceOrder, OpenCase, Prepared, WindowFacts, WindowOrder, from_referee,
+    to_referee,
 };
 
 /// The referee's own work never takes so long; it is our own code on our own kernels.
@@ -18,8 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub struct RefereeClient {
     child: Child,
-    /// What its device says of itself.
-    pub device: DeviceReport,
+    facts: Facts,
 }
 
 /// A case that the referee has made buffers for.
@@ -34,16 +35,42 @@ pub struct OpenedCase {
 }
 
 impl RefereeClient {
-    /// Starts a referee.
+    /// Starts a referee on a device.
     ///
     /// # Errors
-    /// When it cannot be started or has no device.
-    pub fn spawn(hello: &Hello, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
+    /// When it cannot be started; [`RoleFailure::NoDevice`] when there is no such device.
+    pub fn spawn(order: &DeviceOrder, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
         let mut child = Child::spawn(RoleName::Referee, output, &[])?;
-        child.send(to_referee::HELLO, &[bytemuck::bytes_of(hello)], &[])?;
-        let frame = child.expect(from_referee::READY, PATIENCE, interrupt)?;
-        let device = child.record(&frame)?;
-        Ok(RefereeClient { child, device })
+        child.send(to_referee::HELLO, &[bytemuck::bytes_of(order)], &[])?;
+        let frame = child.receive(PATIENCE, interrupt)?;
+        if frame.kind == from_referee::ABSENT {
+            let absent: AbsentDevice = child.record(&frame)?;
+            return Err(RoleFailure::NoDevice(Absence {
+                kind: AbsenceKind::from_number(absent.kind),
+                reason: absent.reason.printable(),
+                hint: absent.hint.printable(),
+            }));
+        }
+        let frame = child.check_kind(frame, from_referee::READY)?;
+        let facts = Facts::decode(&frame.payload).map_err(|error| RoleFailure::Protocol {
+            role: RoleName::Referee,
+            text: format!("its device's facts cannot be read: {error}"),
+        })?;
+        Ok(RefereeClient { child, facts })
+    }
+
+    /// What its device says of itself.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Hands it the seed, and has it prepare the cache flush.
+    ///
+    /// # Errors
+    /// When there is no memory for the flush.
+    pub fn begin(&mut self, begin: &Begin, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_referee::BEGIN, &[bytemuck::bytes_of(begin)], &[])?;
+        self.child.expect(from_referee::BEGUN, PATIENCE, interrupt).map(drop)
     }
 
     /// The process.
@@ -121,7 +148,7 @@ impl RefereeClient {
     ///
     /// # Errors
     /// When the referee fails.
-    pub fn facts(&mut self, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
+    pub fn window_facts(&mut self, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
         let frame = self.child.expect(from_referee::FACTS, PATIENCE, interrupt)?;
         Ok(Box::new(self.child.record(&frame)?))
     }

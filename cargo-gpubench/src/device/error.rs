@@ -5,6 +5,9 @@ use crate::wire::FaultCode;
 /// A call to the driver failed, or work on a stream did.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
+    /// There is no such device that could be used.
+    #[error("{0}")]
+    Absent(Absence),
     /// Memory could not be had.
     #[error("the device has no memory for `{bytes}` bytes")]
     OutOfMemory {
@@ -44,6 +47,47 @@ pub enum DeviceError {
         #[source]
         source: std::io::Error,
     },
+}
+
+/// Why a device is not to be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absence {
+    /// Whether anybody would expect it.
+    pub kind: AbsenceKind,
+    /// Why, with the value that shows it.
+    pub reason: String,
+    /// What can be done.
+    pub hint: String,
+}
+
+/// Whether a device that is not to be had is one that the machine seems to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum AbsenceKind {
+    /// Nothing on this machine belongs to it.
+    NotInstalled = 0,
+    /// Something of it is there, and it cannot be used.
+    Unusable = 1,
+}
+
+impl AbsenceKind {
+    /// The kind of a number; a number that is none of ours is taken for the one that is told to people.
+    pub fn from_number(number: u64) -> AbsenceKind {
+        match number {
+            0 => AbsenceKind::NotInstalled,
+            _ => AbsenceKind::Unusable,
+        }
+    }
+}
+
+impl std::fmt::Display for Absence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Absence { reason, hint, .. } = self;
+        match hint.as_str() {
+            "" => f.write_str(reason),
+            hint => write!(f, "{reason} (hint: {hint})"),
+        }
+    }
 }
 
 /// A fault inside a kernel.

@@ -10,7 +10,9 @@ mod facts;
 pub(crate) mod faulty;
 pub mod harness;
 pub(crate) mod memfd;
+mod open;
 
 pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
-pub use error::{DeviceError, Fault};
+pub use error::{Absence, AbsenceKind, DeviceError, Fault};
 pub use facts::{ClockBound, Facts};
+pub use open::open;

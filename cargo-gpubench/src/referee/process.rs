@@ -1,6 +1,5 @@
 //! The referee's process: orders in, facts out.
 
-use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 
 use gpubench::catalog::Recording;
@@ -8,13 +7,12 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
-use crate::device::Driver;
-use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
 use crate::device::harness::Harness;
+use crate::device::{self, Absence, DeviceError};
 use crate::window::{Place, Purpose, Seeds};
 use crate::wire::{
-    Channel, ChannelError, DeviceReport, FixedText, FlushKind, Frame, Hello, OpenCase as OpenCaseOrder, Patience,
-    Prepared, Problem, WindowOrder, from_referee, to_referee,
+    AbsentDevice, Begin, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, OpenCase as OpenCaseOrder,
+    Patience, Prepared, Problem, WindowOrder, from_referee, to_referee,
 };
 
 /// Serves the broker at the other end of `channel` until it is gone.
@@ -25,6 +23,7 @@ pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
     let mut referee = match greet(channel) {
         Ok(referee) => referee,
         Err(RefereeError::Channel(ChannelError::Closed)) => return Ok(()),
+        Err(RefereeError::Device(DeviceError::Absent(absence))) => return report_absence(channel, &absence),
         Err(error) => return report(channel, &error),
     };
     let mut open = None;
@@ -42,22 +41,23 @@ pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
 
 fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let frame = channel.receive(Patience::Forever)?;
-    let hello: Hello = record(&frame, to_referee::HELLO)?;
-    let mut driver = CpuDriver::new(NonZeroUsize::new(hello.threads as usize), ScheduleSeed::default())?;
-    let harness = Harness::load(&mut driver)?;
-    let bytes = hello.flush_bytes;
-    let kind = FlushKind::from_number(hello.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
+    let order: DeviceOrder = record(&frame, to_referee::HELLO)?;
+    let mut driver = device::open(&order)?;
+    let harness = Harness::load(&mut *driver)?;
+    let facts = driver.facts().encode();
+    let facts = facts.map_err(|_| RefereeError::Order("the device's facts cannot be written"))?;
+    channel.send(from_referee::READY, &[&facts], &[])?;
+
+    let frame = channel.receive(Patience::Forever)?;
+    let begin: Begin = record(&frame, to_referee::BEGIN)?;
+    let kind = FlushKind::from_number(begin.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
     let stream = driver.stream()?;
-    let flush = Flush::new(&mut driver, &harness, stream, bytes, kind)?;
+    let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, kind)?;
     let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
-    let report = DeviceReport {
-        clock_tick_ns: driver.facts().clock_tick_ns,
-        flush_bytes: bytes,
-    };
-    channel.send_record(from_referee::READY, &report)?;
-    let seeds = Seeds::new(hello.master_seed);
+    let seeds = Seeds::new(begin.master_seed);
+    channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {
-        driver: Box::new(driver),
+        driver,
         harness,
         stream,
         seeds,
@@ -65,6 +65,15 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
         stamps,
         digest,
     })
+}
+
+fn report_absence(channel: &Channel, absence: &Absence) -> Result<(), RefereeError> {
+    let absent = AbsentDevice {
+        kind: absence.kind as u64,
+        reason: FixedText::new(&absence.reason),
+        hint: FixedText::new(&absence.hint),
+    };
+    Ok(channel.send_record(from_referee::ABSENT, &absent)?)
 }
 
 fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {

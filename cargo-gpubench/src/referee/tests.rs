@@ -17,7 +17,10 @@ use crate::device::harness::{Coverage, Harness};
 use crate::device::memfd::MemfdTable;
 use crate::device::{Access, DeviceError, DevicePtr, Driver, Stream};
 use crate::window::{Place, Seeds, WindowKind};
-use crate::wire::{BufferLayout, Channel, FlushKind, NOWHERE, Replay, SharedPage, WindowEnd, WindowFacts, WindowOrder};
+use crate::wire::{
+    BufferLayout, Channel, FlushKind, NOWHERE, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd, WindowFacts,
+    WindowOrder,
+};
 
 const ELEMENTS: usize = 1000;
 
@@ -67,6 +70,7 @@ struct Peer {
     harness: Harness,
     stream: Stream,
     page: SharedPage,
+    on_device: PageAddresses,
     x: DevicePtr,
     y: DevicePtr,
 }
@@ -77,6 +81,7 @@ impl Peer {
         let harness = Harness::load(&mut driver).unwrap();
         let mut descriptors = descriptors.into_iter();
         let page = SharedPage::open(descriptors.next().unwrap()).unwrap();
+        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64).unwrap();
         let addresses: Vec<DevicePtr> = layouts
             .iter()
             .zip(descriptors)
@@ -92,6 +97,7 @@ impl Peer {
             harness,
             stream,
             page,
+            on_device: PageAddresses::at(on_device.0),
             x: addresses[0],
             y: addresses[1],
         }
@@ -100,13 +106,17 @@ impl Peer {
     /// Queues a window as a worker does, with `work` as its call.
     fn arm(&mut self, window: u32, work: impl FnOnce(&mut CpuDriver, Stream, DevicePtr, DevicePtr)) {
         let (driver, stream, bytes) = (&mut self.driver, self.stream, 4 * ELEMENTS as u64);
-        driver.wait_value(stream, self.page.go_address(), window).unwrap();
+        driver
+            .wait_value(stream, DevicePtr(self.on_device.go()), window)
+            .unwrap();
         work(driver, stream, self.x, self.y);
-        let (keys, seal) = (self.page.keys_address(), self.page.seal_address(0));
+        let (keys, seal) = (self.on_device.keys(), self.on_device.seal(0));
         self.harness
             .digest(driver, stream, self.y, bytes, keys, Coverage::Sample, seal)
             .unwrap();
-        driver.write_value(stream, self.page.done_address(), window).unwrap();
+        driver
+            .write_value(stream, DevicePtr(self.on_device.done()), window)
+            .unwrap();
     }
 }
 

@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use crate::wire::{FixedText, WindowFacts};
 
-    const NO_CLOCK: ClockBound = ClockBound::Absent("a test has none");
+    const NO_CLOCK: ClockBound = ClockBound::Absent(std::borrow::Cow::Borrowed("a test has none"));
 
     fn tensors() -> Vec<Tensor> {
         vec![Tensor {

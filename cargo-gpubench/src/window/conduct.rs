@@ -157,7 +157,12 @@ impl Conductor<'_> {
                 })?
             };
             match heard {
-                Heard::Channel(0) => break self.referee.facts(self.interrupt).map_err(ConductError::referee)?,
+                Heard::Channel(0) => {
+                    break self
+                        .referee
+                        .window_facts(self.interrupt)
+                        .map_err(ConductError::referee)?;
+                }
                 Heard::Channel(_) => match worker.claim_now(window) {
                     Ok(made) => {
                         // Behind a fault the device carries nothing out: *done* will not come.
@@ -175,13 +180,19 @@ impl Conductor<'_> {
                 Heard::Interrupted => return Err(ConductError::Interrupted),
                 // The call has ended; only the checks take their time.
                 Heard::Deadline if claim.is_some() => {
-                    break self.referee.facts(self.interrupt).map_err(ConductError::referee)?;
+                    break self
+                        .referee
+                        .window_facts(self.interrupt)
+                        .map_err(ConductError::referee)?;
                 }
                 Heard::Deadline => {
                     worker.child().kill();
                     self.referee.abort().map_err(ConductError::referee)?;
                     let timed_out = Ending::TimedOut { within: self.within };
-                    let facts = self.referee.facts(self.interrupt).map_err(ConductError::referee)?;
+                    let facts = self
+                        .referee
+                        .window_facts(self.interrupt)
+                        .map_err(ConductError::referee)?;
                     return Ok(Conducted::Lost(
                         Some(WindowEvidence { facts, claim }),
                         ending.unwrap_or(timed_out),

@@ -1,12 +1,13 @@
 //! The fixed-size records that referee and worker speak in, and the kinds of frames.
 
 use bytemuck::{Pod, Zeroable};
+use gpubench::catalog::DeviceKind;
 
 use super::{FixedText, MAX_OUTPUTS};
 
 /// Kinds of frames from the broker to the referee.
 pub mod to_referee {
-    /// [`Hello`](super::Hello): the device and the master seed. Once.
+    /// [`DeviceOrder`](super::DeviceOrder): which device. Once.
     pub const HELLO: u32 = 1;
     /// [`OpenCase`](super::OpenCase), then the encoded recording.
     pub const OPEN_CASE: u32 = 2;
@@ -18,13 +19,15 @@ pub mod to_referee {
     pub const ABORT: u32 = 5;
     /// Forget the case and its memory.
     pub const CLOSE_CASE: u32 = 6;
+    /// [`Begin`](super::Begin): the master seed and the cache flush. Once, before the first case.
+    pub const BEGIN: u32 = 7;
 }
 
 /// Kinds of frames from the referee to the broker.
 pub mod from_referee {
     /// [`Problem`](super::Problem): the order could not be carried out.
     pub const FAILED: u32 = 100;
-    /// Answer to `HELLO`: [`DeviceReport`](super::DeviceReport).
+    /// Answer to `HELLO`: the device's [`Facts`](crate::device::Facts), encoded.
     pub const READY: u32 = 101;
     /// Answer to `OPEN_CASE`: one [`BufferLayout`](super::BufferLayout) for every tensor and scratch allocation, with descriptors.
     pub const CASE_OPENED: u32 = 102;
@@ -34,6 +37,10 @@ pub mod from_referee {
     pub const FACTS: u32 = 104;
     /// Answer to `CLOSE_CASE`.
     pub const CASE_CLOSED: u32 = 105;
+    /// Answer to `HELLO`: [`AbsentDevice`](super::AbsentDevice), there is no such device to be used.
+    pub const ABSENT: u32 = 106;
+    /// Answer to `BEGIN`.
+    pub const BEGUN: u32 = 107;
 }
 
 /// Kinds of frames from the broker to a worker.
@@ -56,18 +63,79 @@ pub mod from_worker {
     pub const CLAIM: u32 = 103;
 }
 
-/// First words to the referee.
+/// Which device a role opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct DeviceOrder {
+    /// 0 for the CPU device, 1 for a CUDA device.
+    kind: u32,
+    /// Which of several devices of the kind.
+    pub ordinal: u32,
+    /// Threads of the CPU device; 0 takes all.
+    pub threads: u32,
+    /// Zero.
+    reserved: u32,
+    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
+    pub schedule: u64,
+}
+
+impl DeviceOrder {
+    /// The CPU device.
+    pub fn cpu(threads: u32, schedule: u64) -> DeviceOrder {
+        DeviceOrder {
+            kind: 0,
+            ordinal: 0,
+            threads,
+            reserved: 0,
+            schedule,
+        }
+    }
+
+    /// A CUDA device.
+    pub fn cuda(ordinal: u32) -> DeviceOrder {
+        DeviceOrder {
+            kind: 1,
+            ordinal,
+            threads: 0,
+            reserved: 0,
+            schedule: 0,
+        }
+    }
+
+    /// The kind of the device; `None` when the number is none of ours.
+    pub fn kind(&self) -> Option<DeviceKind> {
+        match self.kind {
+            0 => Some(DeviceKind::Cpu),
+            1 => Some(DeviceKind::Cuda),
+            _ => None,
+        }
+    }
+}
+
+/// How the referee measures.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub struct Hello {
+pub struct Begin {
     /// The run's master seed.
     pub master_seed: [u8; 32],
     /// Bytes of the cache flush; 0 flushes nothing.
     pub flush_bytes: u64,
-    /// Threads of the CPU device; 0 takes all.
-    pub threads: u32,
     /// A [`FlushKind`] as number.
     pub flush_kind: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Why there is no device.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct AbsentDevice {
+    /// An [`AbsenceKind`](crate::device::AbsenceKind) as number.
+    pub kind: u64,
+    /// Why.
+    pub reason: FixedText,
+    /// What can be done.
+    pub hint: FixedText,
 }
 
 /// How the cache is flushed before a window.
@@ -147,30 +215,16 @@ pub struct Problem {
     pub text: FixedText,
 }
 
-/// What the device says of itself, in numbers; its name and limits travel with the recording request.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct DeviceReport {
-    /// Step of the referee's clock in nanoseconds.
-    pub clock_tick_ns: f64,
-    /// Bytes the cache flush goes through.
-    pub flush_bytes: u64,
-}
-
 /// First words to a worker.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct WorkerSetup {
     /// Layouts that follow: every tensor, then every scratch allocation of the plan.
     pub buffers: u32,
-    /// Threads of the CPU device; 0 takes all.
-    pub threads: u32,
     /// Bytes of module paths that follow the layouts.
     pub module_bytes: u32,
-    /// Zero.
-    pub reserved: u32,
-    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
-    pub schedule: u64,
+    /// The device.
+    pub device: DeviceOrder,
 }
 
 /// A worker is ready to be armed.

@@ -1,6 +1,5 @@
 //! The worker's process: orders in, claims out.
 
-use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use gpubench::catalog::{Recording, Role};
@@ -8,13 +7,12 @@ use gpubench::codec;
 
 use super::WorkerError;
 use super::replay::{NamedBuffer, Replay};
-use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
 use crate::device::harness::{Coverage, Harness};
-use crate::device::{Access, DeviceError, Driver, Event, Module, ModuleImage, Stream};
+use crate::device::{self, Access, DeviceError, DevicePtr, Driver, Event, Module, ModuleImage, Stream};
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, ChannelError, Claim, FixedText, Frame, Patience, Problem, SharedPage, WindowOrder,
-    WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
+    BufferLayout, Channel, ChannelError, Claim, FixedText, Frame, PAGE_BYTES, PageAddresses, Patience, Problem,
+    SharedPage, WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
 };
 
 /// Event pairs with nothing between them whose median is the reported overhead.
@@ -59,18 +57,20 @@ struct Worker {
     stream: Stream,
     start: Event,
     end: Event,
-    page: SharedPage,
+    _page: SharedPage,
+    on_device: PageAddresses,
     replay: Replay,
 }
 
 impl Worker {
     fn set_up(frame: Frame) -> Result<Worker, WorkerError> {
         let (setup, layouts, modules, recording) = parse_setup(&frame)?;
-        let mut driver = CpuDriver::new(NonZeroUsize::new(setup.threads as usize), schedule(setup.schedule))?;
-        let harness = Harness::load(&mut driver)?;
+        let mut driver = device::open(&setup.device)?;
+        let harness = Harness::load(&mut *driver)?;
         let mut descriptors = frame.descriptors.into_iter();
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
+        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
         let mut buffers = Vec::with_capacity(layouts.len());
         for (position, layout) in layouts.into_iter().enumerate() {
             let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
@@ -92,15 +92,16 @@ impl Worker {
             .iter()
             .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()?;
-        let replay = Replay::bind(&mut driver, &recording, buffers, &modules)?;
+        let replay = Replay::bind(&mut *driver, &recording, buffers, &modules)?;
         let (stream, start, end) = (driver.stream()?, driver.event()?, driver.event()?);
         Ok(Worker {
-            driver: Box::new(driver),
+            driver,
             harness,
             stream,
             start,
             end,
-            page,
+            _page: page,
+            on_device: PageAddresses::at(on_device.0),
             replay,
         })
     }
@@ -122,7 +123,7 @@ impl Worker {
     fn arm(&mut self, order: &WindowOrder) -> Result<f64, WorkerError> {
         let kind = WindowKind::from_number(order.kind).ok_or(WorkerError::Order("unknown kind of window"))?;
         let (driver, stream) = (&mut *self.driver, self.stream);
-        driver.wait_value(stream, self.page.go_address(), order.window)?;
+        driver.wait_value(stream, DevicePtr(self.on_device.go()), order.window)?;
         if kind == WindowKind::Timed {
             driver.record(self.start, stream)?;
         }
@@ -136,13 +137,13 @@ impl Worker {
             }
             WindowKind::EarlyCheck => Coverage::Whole,
         };
-        let keys = self.page.keys_address();
+        let keys = self.on_device.keys();
         for (output, (address, bytes)) in self.replay.outputs().into_iter().enumerate() {
-            let seal = self.page.seal_address(output);
+            let seal = self.on_device.seal(output);
             self.harness
                 .digest(driver, stream, address, bytes, keys, coverage, seal)?;
         }
-        driver.write_value(stream, self.page.done_address(), order.window)?;
+        driver.write_value(stream, DevicePtr(self.on_device.done()), order.window)?;
         Ok(host_ns)
     }
 
@@ -168,13 +169,6 @@ impl Worker {
             Err(error) => return Err(error.into()),
         }
         Ok(claim)
-    }
-}
-
-fn schedule(seed: u64) -> ScheduleSeed {
-    match seed {
-        0 => ScheduleSeed::Natural,
-        seed => ScheduleSeed::Permuted(seed),
     }
 }
 
