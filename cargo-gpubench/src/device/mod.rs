@@ -2,6 +2,7 @@
 //!
 //! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
 
+mod code_home;
 pub mod cpu;
 pub mod cuda;
 mod driver;
@@ -14,6 +15,7 @@ pub(crate) mod memfd;
 mod open;
 pub(crate) mod word;
 
+pub use code_home::CodeHome;
 pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
 pub use error::{Absence, AbsenceKind, DeviceError, Fault};
 pub use facts::{ClockBound, Facts};

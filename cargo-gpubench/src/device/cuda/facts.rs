@@ -11,7 +11,7 @@ use super::context::Context;
 use super::library::{kernel_driver_version, version_text};
 use super::memory::granularity;
 use super::sharing::clock_bound;
-use crate::device::Facts;
+use crate::device::{CodeHome, Facts};
 
 /// Buffers start where `cudaMalloc` promises that allocations do.
 const ALIGNMENT: u64 = 256;
@@ -62,6 +62,7 @@ pub(super) fn facts(context: &Context, driver_version: c_int) -> Result<Facts, D
         free_memory: Some(context.free_memory()?),
         flush_bytes: FLUSH_FACTOR * l2_bytes,
         clock_bound: clock_bound(gpu, &name),
+        kernels_run_in: CodeHome::Referee,
         peak_bandwidth: peak_bandwidth(
             number(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
             number(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
