@@ -13,6 +13,7 @@ pub mod device;
 pub mod error;
 pub mod exit_code;
 pub mod referee;
+pub mod replay;
 pub mod report;
 pub mod sandbox;
 pub mod stats;

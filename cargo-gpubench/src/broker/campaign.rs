@@ -213,7 +213,11 @@ impl<'a> Campaign<'a> {
     }
 
     fn measure_one(&mut self, case: &Case, prepared: &PreparedCase) -> Result<Measured, MeasureError> {
-        let PreparedCase { recorded, modules } = prepared;
+        let PreparedCase {
+            recorded,
+            modules,
+            own_modules,
+        } = prepared;
         let facts = self.selected.facts;
         let protocol = Protocol {
             warm_up: WarmUpRule {
@@ -222,6 +226,8 @@ impl<'a> Campaign<'a> {
             },
             stop: stop_rule(&self.options.measurement, facts),
             within: self.options.measurement.limits.window,
+            reference_within: self.options.measurement.limits.reference,
+            kernels_run_in: facts.kernels_run_in,
             device: self.selected.device,
             output: user_output(self.options),
             clock_bound: &facts.clock_bound,
@@ -235,6 +241,7 @@ impl<'a> Campaign<'a> {
             recording: &recorded.recording,
             encoded: &recorded.encoded,
             modules,
+            own_modules,
         };
         let begin = Begin {
             master_seed: *self.seeds.master(),

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench::catalog::{Catalog, Fill, Recording};
-use gpubench::plan::{KernelRef, Step};
+use gpubench::plan::{KernelRef, Plan, Step};
 
 use super::failure::CaseFailure;
 use crate::build::kernels::{Compiler, KernelBuildError};
@@ -52,23 +52,31 @@ pub(super) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
     failures
 }
 
-/// The kernels of a recording, those that generate its inputs included.
-pub(super) fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
-    let launched = recording.plan.steps.iter().filter_map(|step| match step {
-        Step::Launch(launch) => Some(&launch.kernel),
-        Step::Memset { .. } | Step::Copy { .. } => None,
-    });
+/// The kernels that a worker launches for a recording.
+pub(super) fn kernels_under_test(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
+    launched(&recording.plan)
+}
+
+/// The kernels that make a recording's inputs and expected outputs.
+pub(super) fn own_kernels(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
     let generating = recording.tensors.iter().filter_map(|tensor| match &tensor.fill {
         Fill::Kernel(kernel) => Some(kernel),
         _ => None,
     });
-    launched.chain(generating)
+    generating.chain(recording.reference.plan().into_iter().flat_map(launched))
+}
+
+fn launched(plan: &Plan) -> impl Iterator<Item = &KernelRef> {
+    plan.steps.iter().filter_map(|step| match step {
+        Step::Launch(launch) => Some(&launch.kernel),
+        Step::Memset { .. } | Step::Copy { .. } => None,
+    })
 }
 
 /// The names that recordings use of each source.
 fn wanted_names<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Vec<(u32, Vec<String>)> {
     let mut wanted: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
-    for kernel in recordings.flat_map(kernels_of) {
+    for kernel in recordings.flat_map(|recording| kernels_under_test(recording).chain(own_kernels(recording))) {
         wanted.entry(kernel.source).or_default().insert(&kernel.name);
     }
     wanted
