@@ -337,7 +337,7 @@ fn tensor_bytes(tensor: &Tensor) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{DType, DeviceKind, Source, SourceFile, Work};
+    use gpubench::catalog::{DType, DeviceKind, Source, SourceFile, SourceForm, Work};
     use gpubench::plan::Plan;
 
     fn facts() -> DeviceFacts {
@@ -361,10 +361,11 @@ mod tests {
         let text = "template <int N> __global__ void reduce(float *x) {}\n__global__ void axpy(float *y) {}".to_owned();
         let files = vec![SourceFile {
             path: "a.cu".to_owned(),
-            text,
+            contents: text.into(),
         }];
         let source = Source {
             name: "a.cu".to_owned(),
+            form: SourceForm::Cuda,
             files,
             options: Vec::new(),
         };

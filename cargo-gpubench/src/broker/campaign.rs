@@ -7,6 +7,7 @@ use gpubench::catalog::Catalog;
 
 use super::authors::Authors;
 use super::cases::{Case, Naming};
+use super::compilers::compiler_for;
 use super::environment;
 use super::failure::CaseFailure;
 use super::measure::{MeasureError, Measured, Protocol, ReadyCase, measure};
@@ -17,10 +18,10 @@ use super::reporting::Reporting;
 use super::result::fill_in;
 use super::run::user_output;
 use crate::build::BuiltLibrary;
-use crate::build::kernels::HostCompiler;
+use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, Output, RefereeClient};
 use crate::device::Facts;
-use crate::error::ExpectedError;
+use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, RunEnd};
 use crate::stats::{StopRule, WarmUpRule};
@@ -63,7 +64,7 @@ pub(super) struct Campaign<'a> {
     selected: Selected<'a>,
     interrupt: &'a Interrupt,
     seeds: Seeds,
-    compiler: HostCompiler,
+    compiler: Box<dyn Compiler>,
     authors: Authors<'a>,
     referee: Option<RefereeClient>,
     reporting: Reporting,
@@ -80,12 +81,16 @@ impl<'a> Campaign<'a> {
         authors: Authors<'a>,
         interrupt: &'a Interrupt,
     ) -> Result<Campaign<'a>, ExpectedError> {
+        let compiler = compiler_for(selected.facts, &options.device)?;
+        for notice in compiler.notices() {
+            print_warning(&notice);
+        }
         Ok(Campaign {
             options,
             selected,
             interrupt,
             seeds: seeds(options.measurement.seed)?,
-            compiler: HostCompiler::find()?,
+            compiler,
             authors,
             referee: None,
             reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
@@ -140,7 +145,7 @@ impl<'a> Campaign<'a> {
         let prepared = prepare(
             &selected,
             &mut self.authors,
-            &self.compiler,
+            &*self.compiler,
             &mut self.reporting,
             self.interrupt,
         )?;

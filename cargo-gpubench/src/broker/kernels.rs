@@ -9,7 +9,7 @@ use gpubench::catalog::{Catalog, Fill, Recording};
 use gpubench::plan::{KernelRef, Step};
 
 use super::failure::CaseFailure;
-use crate::build::kernels::{HostCompiler, KernelBuildError};
+use crate::build::kernels::{Compiler, KernelBuildError};
 use crate::clients::Interrupt;
 use crate::verdict::Cause;
 
@@ -65,9 +65,10 @@ pub(super) fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelR
     launched.chain(generating)
 }
 
-/// Compiles what a library's recordings use, until the user interrupts; what was begun is finished. A source or a kernel that does not compile has its failure; the others go on.
+/// Compiles what a library's recordings use, until the user interrupts, which ends what was begun. A source or a kernel that does not compile has its
+/// failure; the others go on.
 pub(super) fn compile<'a>(
-    compiler: &HostCompiler,
+    compiler: &dyn Compiler,
     catalog: &Catalog,
     recordings: impl Iterator<Item = &'a Recording>,
     cache: &Path,
@@ -89,7 +90,7 @@ pub(super) fn compile<'a>(
                     if interrupt.is_set() {
                         break;
                     }
-                    let compiled = compile_source(compiler, catalog, *position, names, cache);
+                    let compiled = compile_source(compiler, catalog, *position, names, cache, interrupt);
                     modules
                         .lock()
                         .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -102,16 +103,17 @@ pub(super) fn compile<'a>(
 }
 
 fn compile_source(
-    compiler: &HostCompiler,
+    compiler: &dyn Compiler,
     catalog: &Catalog,
     position: u32,
     names: &[String],
     cache: &Path,
+    interrupt: &Interrupt,
 ) -> Result<Module, CaseFailure> {
     let source = catalog.sources.get(position as usize);
     let source = source.ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "it names a source that there is not"))?;
     let compiled = compiler
-        .compile_separately(source, names, cache)
+        .compile_separately(source, names, cache, interrupt.flag())
         .map_err(|error| failure(&error))?;
     let rejected = compiled
         .rejected
@@ -126,7 +128,10 @@ fn compile_source(
 
 fn failure(error: &KernelBuildError) -> CaseFailure {
     let cause = match error {
-        KernelBuildError::Refused { .. } => Cause::Unsupported,
+        KernelBuildError::Refused { .. }
+        | KernelBuildError::ForGpusOnly { .. }
+        | KernelBuildError::OtherArchitecture { .. } => Cause::Unsupported,
+        KernelBuildError::NoCompiler { .. } | KernelBuildError::NoNvcc { .. } => Cause::CompilerMissing,
         KernelBuildError::UnknownKernel { .. } => Cause::PlanInvalid,
         _ => Cause::CompileFailed,
     };
@@ -135,9 +140,10 @@ fn failure(error: &KernelBuildError) -> CaseFailure {
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{Source, SourceFile};
+    use gpubench::catalog::{Source, SourceFile, SourceForm};
 
     use super::*;
+    use crate::build::kernels::HostCompiler;
 
     fn kernel(source: u32, name: &str) -> KernelRef {
         KernelRef {
@@ -151,9 +157,10 @@ mod tests {
         let catalog = Catalog {
             sources: vec![Source {
                 name: "a.cu".into(),
+                form: SourceForm::Cuda,
                 files: vec![SourceFile {
                     path: "src/a.cu".into(),
-                    text: text.into(),
+                    contents: text.into(),
                 }],
                 options: Vec::new(),
             }],
@@ -161,7 +168,7 @@ mod tests {
         };
         let compiler = HostCompiler::find().expect("a C++ compiler");
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        compile_source(&compiler, &catalog, 0, &names, cache.path())
+        compile_source(&compiler, &catalog, 0, &names, cache.path(), &Interrupt::default())
     }
 
     #[test]

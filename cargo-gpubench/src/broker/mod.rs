@@ -4,6 +4,7 @@
 mod authors;
 mod campaign;
 pub mod cases;
+mod compilers;
 mod environment;
 mod failure;
 mod kernels;

@@ -41,12 +41,14 @@ pub enum Action {
 }
 
 /// Which device measures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceOptions {
     /// The kind, or the best there is.
     pub choice: DeviceChoice,
     /// Threads of the CPU device; all that the process may use where it is not said.
     pub threads: Option<NonZeroUsize>,
+    /// The NVRTC that compiles kernels for a GPU, or a folder that has it; searched for where it is not said.
+    pub nvrtc: Option<PathBuf>,
 }
 
 /// Which kind of device measures.

@@ -9,7 +9,7 @@ use super::failure::CaseFailure;
 use super::kernels::{self, Modules};
 use super::recordings::{Interrupted, RecordedCase, record_cases};
 use super::reporting::Reporting;
-use crate::build::kernels::HostCompiler;
+use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
 use crate::report::Phase;
 
@@ -27,7 +27,7 @@ pub(super) struct PreparedCase {
 pub(super) fn prepare(
     selected: &Selected<'_>,
     authors: &mut Authors<'_>,
-    compiler: &HostCompiler,
+    compiler: &dyn Compiler,
     reporting: &mut Reporting,
     interrupt: &Interrupt,
 ) -> Result<Vec<Option<Result<PreparedCase, CaseFailure>>>, Interrupted> {

@@ -3,6 +3,7 @@
 //! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
 
 pub mod cpu;
+pub mod cuda;
 mod driver;
 mod error;
 mod facts;

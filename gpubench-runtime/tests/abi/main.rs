@@ -271,7 +271,7 @@ fn a_source_travels_with_everything_it_includes() {
             "tests/abi/kernels/weights.cuh"
         ]
     );
-    assert!(source.files[2].text.contains("#define RED"));
+    assert!(source.files[2].text().contains("#define RED"));
     assert_eq!(source.options, ["-DFAST"]);
 }
 

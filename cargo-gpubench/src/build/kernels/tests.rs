@@ -2,17 +2,20 @@
 
 use std::path::Path;
 
-use gpubench::catalog::{Source, SourceFile};
+use std::sync::atomic::AtomicBool;
 
-use super::{HostCompiler, KernelBuildError};
+use gpubench::catalog::{Source, SourceFile, SourceForm};
+
+use super::{Compiler as _, HostCompiler, KernelBuildError};
 
 fn source(files: &[(&str, &str)]) -> Source {
     let file = |&(path, text): &(&str, &str)| SourceFile {
         path: path.into(),
-        text: text.into(),
+        contents: text.into(),
     };
     Source {
         name: "image.cu".into(),
+        form: SourceForm::Cuda,
         files: files.iter().map(file).collect(),
         options: Vec::new(),
     }
@@ -22,7 +25,7 @@ fn compile_in(cache: &Path, source: &Source, names: &[&str]) -> Result<std::path
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     HostCompiler::find()
         .expect("a C++ compiler")
-        .compile(source, &names, cache)
+        .compile(source, &names, cache, &AtomicBool::new(false))
 }
 
 fn rejection(files: &[(&str, &str)], names: &[&str]) -> KernelBuildError {
@@ -180,7 +183,12 @@ fn a_name_that_does_not_compile_harms_no_other() {
     let names = ["blur<2>", "blur<none>", "gray", "grey"].map(str::to_owned);
     let compiled = HostCompiler::find()
         .expect("a C++ compiler")
-        .compile_separately(&source(&[("a.cu", text)]), &names, cache.path())
+        .compile_separately(
+            &source(&[("a.cu", text)]),
+            &names,
+            cache.path(),
+            &AtomicBool::new(false),
+        )
         .expect("the source compiles");
     assert!(compiled.library.is_some_and(|library| library.is_file()));
     let rejected: Vec<&str> = compiled.rejected.keys().map(String::as_str).collect();
@@ -198,7 +206,12 @@ fn an_error_of_the_source_is_that_of_all_its_names() {
     let names = ["blur<2>", "blur<none>"].map(str::to_owned);
     let error = HostCompiler::find()
         .expect("a C++ compiler")
-        .compile_separately(&source(&[("a.cu", text)]), &names, cache.path())
+        .compile_separately(
+            &source(&[("a.cu", text)]),
+            &names,
+            cache.path(),
+            &AtomicBool::new(false),
+        )
         .expect_err("nothing compiles");
     let text = error.to_string();
     assert!(text.contains("a.cu:2:13: error: 'true_'"), "{text}");
@@ -294,7 +307,7 @@ fn a_library_is_built_once_for_each_of_what_it_depends_on() {
     other.options.push("-DN=2".into());
     assert_ne!(compile_in(cache.path(), &other, &["k"]).expect("it compiles"), library);
     other.options.clear();
-    other.files[0].text.push('\n');
+    other.files[0].contents.push(b'\n');
     assert_ne!(compile_in(cache.path(), &other, &["k"]).expect("it compiles"), library);
 }
 
