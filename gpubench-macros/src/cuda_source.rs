@@ -17,7 +17,7 @@ struct Input {
     options: Vec<LitStr>,
 }
 
-const WRITTEN: &str = "`cuda_source!` is written `cuda_source!(IMAGE = \"image.cu\")` or `cuda_source!(IMAGE = \"image.cu\", options = [\"-DTILE=16\"])`";
+const WRITTEN: &str = "`cuda_source!` is written `cuda_source!(IMAGE = \"image.cu\")` or `cuda_source!(IMAGE = \"image.cu\", compiler = nvcc, options = [\"-DTILE=16\"])`";
 
 impl Parse for Input {
     fn parse(input: ParseStream) -> Result<Input> {

@@ -303,10 +303,14 @@ impl Validator<'_> {
         }
     }
 
-    /// The source must be one of the crate's, and have a kernel of the name before any template arguments.
+    /// The source must be one of the crate's, and have a kernel of the name before any template arguments. What is compiled already is looked into
+    /// when it is made ready for the device.
     fn kernel(&self, kernel: &KernelRef) -> Checked {
         let source = self.catalog.sources.get(kernel.source as usize);
         let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` is of a source that there is not")))?;
+        if !source.form.is_compiled() {
+            return Ok(());
+        }
         let declared = crate::build::kernels::declared_kernels(source);
         let template = kernel.name.split('<').next().unwrap_or_default().trim();
         let unqualified = template.rsplit("::").next().unwrap_or_default();
@@ -429,6 +433,14 @@ mod tests {
             };
             change(launch);
         })
+    }
+
+    #[test]
+    fn the_kernels_of_what_is_compiled_already_are_not_looked_for_in_its_text() {
+        let mut compiled = catalog();
+        compiled.sources[0].form = SourceForm::Ptx;
+        compiled.sources[0].files[0].contents = b".target sm_75\n".to_vec();
+        assert_eq!(validate(&recording(), &compiled, &facts()), Ok(()));
     }
 
     #[test]
