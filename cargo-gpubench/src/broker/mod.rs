@@ -8,6 +8,7 @@ mod environment;
 mod failure;
 mod kernels;
 pub mod measure;
+mod null_windows;
 pub mod options;
 mod preparation;
 mod recordings;

@@ -9,7 +9,7 @@ use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::device::{Absence, AbsenceKind, Facts};
 use crate::window::WindowKind;
 use crate::wire::{
-    AbsentDevice, Begin, BufferLayout, DeviceOrder, OpenCase, Prepared, WindowFacts, WindowOrder, from_referee,
+    AbsentDevice, Begin, BufferLayout, Cast, DeviceOrder, OpenCase, Prepared, WindowFacts, WindowOrder, from_referee,
     to_referee,
 };
 
@@ -28,8 +28,12 @@ pub struct RefereeClient {
 pub struct OpenedCase {
     /// Where every tensor and scratch allocation lies.
     pub layouts: Vec<BufferLayout>,
-    /// The page, then every buffer, for the worker.
-    pub worker_descriptors: Vec<OwnedFd>,
+    /// The page shared with the worker under test.
+    pub page: OwnedFd,
+    /// The page shared with the null worker, where the case has one.
+    pub null_page: Option<OwnedFd>,
+    /// Every buffer, for the workers.
+    pub buffers: Vec<OwnedFd>,
     /// Contents and answers, for the author.
     pub author_descriptors: Vec<OwnedFd>,
 }
@@ -85,29 +89,42 @@ impl RefereeClient {
     pub fn open_case(
         &mut self,
         case: u64,
+        cast: Cast,
         recording: &Recording,
         encoded: &[u8],
         interrupt: &Interrupt,
     ) -> Result<OpenedCase, RoleFailure> {
-        let order = OpenCase { case };
+        let order = OpenCase {
+            case,
+            cast: cast.number(),
+        };
         self.child
             .send(to_referee::OPEN_CASE, &[bytemuck::bytes_of(&order), encoded], &[])?;
         let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
-        let mut worker_descriptors = frame.descriptors;
+        let pages = match cast {
+            Cast::Worker => 1,
+            Cast::WorkerAndNull => 2,
+        };
+        let mut descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
-        let expected = 1 + buffers + author_descriptor_count(recording);
-        if layouts.len() != buffers || worker_descriptors.len() != expected {
+        let expected = pages + buffers + author_descriptor_count(recording);
+        if layouts.len() != buffers || descriptors.len() != expected {
             let text = "it opened the case with other buffers than it should".to_owned();
             return Err(RoleFailure::Protocol {
                 role: RoleName::Referee,
                 text,
             });
         }
-        let author_descriptors = worker_descriptors.split_off(1 + buffers);
+        let author_descriptors = descriptors.split_off(pages + buffers);
+        let buffers = descriptors.split_off(pages);
+        let mut pages = descriptors.into_iter();
+        let page = pages.next().expect("a case has at least one page");
         Ok(OpenedCase {
             layouts,
-            worker_descriptors,
+            page,
+            null_page: pages.next(),
+            buffers,
             author_descriptors,
         })
     }

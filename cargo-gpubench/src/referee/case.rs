@@ -1,15 +1,16 @@
 //! The open case.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use gpubench::catalog::Recording;
 
 use super::RefereeError;
 use super::buffers::{self, Buffer};
+use super::stamps::Stamps;
 use crate::device::harness::Harness;
 use crate::device::{DevicePtr, Driver, Stream};
-use crate::window::Seeds;
-use crate::wire::{BufferLayout, FlushKind, SharedPage};
+use crate::window::{Seeds, WindowKind};
+use crate::wire::{BufferLayout, Cast, FlushKind, SharedPage};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {
@@ -18,8 +19,8 @@ pub(super) struct Referee {
     pub(super) stream: Stream,
     pub(super) seeds: Seeds,
     pub(super) flush: Flush,
-    /// Room for two stamps of the clock, in private memory.
-    pub(super) stamps: DevicePtr,
+    /// Stamps of the clock.
+    pub(super) stamps: Stamps,
     /// Room for the two keys of a digest and the digest, in private memory.
     pub(super) digest: DevicePtr,
 }
@@ -47,23 +48,36 @@ impl Flush {
     }
 }
 
-/// The open case: its buffers, and the page shared with its worker.
+/// The open case: its buffers, and the pages shared with its workers.
 pub(super) struct OpenCase {
     pub(super) number: u64,
     pub(super) recording: Recording,
     pub(super) buffers: Vec<Buffer>,
+    /// Shared with the worker under test.
     pub(super) page: SharedPage,
+    /// Shared with the null worker, where there is one: what the worker under test could write would be no clock to hold against it.
+    pub(super) null_page: Option<SharedPage>,
 }
 
 impl OpenCase {
-    pub(super) fn open(referee: &mut Referee, number: u64, recording: Recording) -> Result<OpenCase, RefereeError> {
+    pub(super) fn open(
+        referee: &mut Referee,
+        number: u64,
+        cast: Cast,
+        recording: Recording,
+    ) -> Result<OpenCase, RefereeError> {
         let buffers = buffers::for_recording(&mut *referee.driver, &recording)?;
         let page = SharedPage::create().map_err(RefereeError::Page)?;
+        let null_page = match cast {
+            Cast::Worker => None,
+            Cast::WorkerAndNull => Some(SharedPage::create().map_err(RefereeError::Page)?),
+        };
         Ok(OpenCase {
             number,
             recording,
             buffers,
             page,
+            null_page,
         })
     }
 
@@ -72,12 +86,23 @@ impl OpenCase {
         self.buffers.iter().map(|buffer| buffer.layout).collect()
     }
 
-    /// Descriptors for the worker: the page, then every buffer.
+    /// The page of the worker whose window is of this kind.
+    pub(super) fn page_of(&self, kind: WindowKind) -> Result<&SharedPage, RefereeError> {
+        match kind {
+            WindowKind::Timed | WindowKind::EarlyCheck => Ok(&self.page),
+            WindowKind::Null => self
+                .null_page
+                .as_ref()
+                .ok_or(RefereeError::Order("the case has no null worker")),
+        }
+    }
+
+    /// Descriptors for the workers: their pages, then every buffer.
     pub(super) fn worker_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
-        let page = std::os::fd::AsFd::as_fd(&self.page)
-            .try_clone_to_owned()
-            .map_err(RefereeError::Page)?;
-        let mut descriptors = vec![page];
+        let mut descriptors = Vec::with_capacity(2 + self.buffers.len());
+        for page in std::iter::once(&self.page).chain(&self.null_page) {
+            descriptors.push(page.as_fd().try_clone_to_owned().map_err(RefereeError::Page)?);
+        }
         for buffer in &self.buffers {
             descriptors.push(driver.export(buffer.shared.memory)?);
         }

@@ -1,7 +1,7 @@
 //! The referee process: masters of the inputs, expected outputs, poison, decoys, flush, its own clock and the checks. It never sees user code.
 //!
 //! It reports facts and decides nothing: `process` takes the broker's orders, `case` holds the buffers of the open case, `restore`
-//! brings them into the state a window starts from, `check` looks at what the worker made of them, `window` is the sequence.
+//! brings them into the state a window starts from, `check` looks at what the worker made of them, `stamps` is the clock, `window` the sequence.
 #![forbid(unsafe_code)]
 
 mod buffers;
@@ -9,6 +9,7 @@ mod case;
 mod check;
 mod process;
 mod restore;
+mod stamps;
 mod window;
 
 #[cfg(test)]

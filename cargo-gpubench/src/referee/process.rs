@@ -7,12 +7,13 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
+use super::stamps::Stamps;
 use crate::device::harness::Harness;
 use crate::device::{self, Absence, DeviceError};
 use crate::window::{Place, Purpose, Seeds};
 use crate::wire::{
-    AbsentDevice, Begin, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, OpenCase as OpenCaseOrder,
-    Patience, Prepared, Problem, WindowOrder, from_referee, to_referee,
+    AbsentDevice, Begin, Cast, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame,
+    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, from_referee, to_referee,
 };
 
 /// Serves the broker at the other end of `channel` until it is gone.
@@ -53,7 +54,7 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let kind = FlushKind::from_number(begin.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
     let stream = driver.stream()?;
     let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, kind)?;
-    let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
+    let (stamps, digest) = (Stamps::new(&mut *driver)?, driver.alloc(24)?);
     let seeds = Seeds::new(begin.master_seed);
     channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {
@@ -114,7 +115,8 @@ impl Referee {
         let order: OpenCaseOrder = bytemuck::pod_read_unaligned(head);
         let recording: Recording = codec::decode(&frame.payload[head.len()..])
             .map_err(|_| RefereeError::Order("its recording cannot be read"))?;
-        let case = open.insert(OpenCase::open(self, order.case, recording)?);
+        let cast = Cast::from_number(order.cast).ok_or(RefereeError::Order("it is for an unknown cast"))?;
+        let case = open.insert(OpenCase::open(self, order.case, cast, recording)?);
         let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();

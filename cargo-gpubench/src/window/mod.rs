@@ -9,4 +9,4 @@ mod seeds;
 
 pub use conduct::{ConductError, Conducted, Conductor, Generation};
 pub use kind::WindowKind;
-pub use seeds::{Place, Purpose, Seeds, case_number};
+pub use seeds::{NullPace, Place, Purpose, Seeds, case_number};
