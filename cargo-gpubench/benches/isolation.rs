@@ -95,6 +95,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..StopRule::default()
         },
         within,
+        reference_within: within,
+        kernels_run_in: facts.kernels_run_in,
         device,
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
@@ -122,6 +124,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 encoded: &encoded,
                 modules: &modules,
                 floor_ns: None,
+                own_modules: &[],
             };
             let began = Instant::now();
             let Measured { judgement, windows, .. } = measure(

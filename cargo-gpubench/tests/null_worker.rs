@@ -209,6 +209,7 @@ impl Stage {
             recording: &recording,
             encoded: &encoded,
             modules: &self.modules,
+            own_modules: &[],
             floor_ns: None,
         };
         let protocol = Protocol {
@@ -222,6 +223,8 @@ impl Stage {
                 ..StopRule::default()
             },
             within: Duration::from_secs(60),
+            reference_within: Duration::from_secs(60),
+            kernels_run_in: facts.kernels_run_in,
             device: self.device,
             output: Output::Captured,
             clock_bound,

@@ -3,9 +3,11 @@
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
+use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::cases::CaseSelection;
+use crate::archive::ExtractTo;
 use crate::build::BuildOptions;
 use crate::wire::FlushKind;
 
@@ -14,8 +16,8 @@ use crate::wire::FlushKind;
 pub struct RunOptions {
     /// What is done with the selected cases.
     pub action: Action,
-    /// What is built and how.
-    pub build: BuildOptions,
+    /// Where the libraries with benchmarks come from.
+    pub libraries: LibrarySource,
     /// Which cases.
     pub cases: CaseSelection,
     /// On which device.
@@ -25,6 +27,37 @@ pub struct RunOptions {
     /// What happens after a failure.
     pub after_failure: AfterFailure,
     /// What is shown and written.
+    pub output: OutputOptions,
+}
+
+/// Where the libraries with benchmarks come from.
+#[derive(Clone, Debug)]
+pub enum LibrarySource {
+    /// They are built.
+    Build(BuildOptions),
+    /// `--archive-file`: they were built elsewhere.
+    Archive(ArchivedLibraries),
+}
+
+/// Libraries in an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchivedLibraries {
+    /// The archive.
+    pub archive: Utf8PathBuf,
+    /// Where it is unpacked to.
+    pub extract_to: ExtractTo,
+}
+
+/// Everything `cargo gpubench archive` is asked to do.
+#[derive(Clone, Debug)]
+pub struct ArchiveOptions {
+    /// The archive to write.
+    pub archive: Utf8PathBuf,
+    /// What is built and how.
+    pub build: BuildOptions,
+    /// How long a library may take to list or to record a benchmark.
+    pub within: Duration,
+    /// What is shown.
     pub output: OutputOptions,
 }
 

@@ -5,8 +5,10 @@ use gpubench::catalog::{Catalog, DeviceKind};
 use super::authors::{AuthorSettings, Authors};
 use super::campaign::{Campaign, Selected};
 use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
+use super::libraries::Libraries;
 use super::options::{Action, DeviceChoice, RunOptions, UserOutput, Verbosity};
-use crate::build::{Built, BuiltLibrary, build_cdylibs};
+use crate::build::kernels::{Compiler, HostCompiler};
+use crate::build::{Built, BuiltLibrary};
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
@@ -30,13 +32,11 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         what: "cannot close the memory of this process to others".to_owned(),
         source: source.into(),
     })?;
-    let built = build_cdylibs(&options.build, interrupt.flag())?;
-    for notice in &built.notices {
-        print_warning(notice);
-    }
+    let libraries = Libraries::obtain(&options.libraries, &interrupt)?;
+    let built = &libraries.built;
     if options.action == Action::Build {
         if options.output.verbosity > Verbosity::Quiet {
-            name_libraries(&built);
+            name_libraries(built);
         }
         return Ok(ExitCode::Success);
     }
@@ -47,10 +47,10 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         output: user_output(options),
         interrupt: &interrupt,
     };
-    let (authors, catalogs) = Authors::start(&built.libraries, settings)?;
-    let cases = choose_cases(options, &built, &catalogs, &facts)?;
+    let (authors, catalogs) = Authors::start(&built.libraries, settings).map_err(|error| libraries.explain(error))?;
+    let cases = choose_cases(options, built, &catalogs, &facts)?;
     if options.action == Action::List {
-        return list(&cases, &built);
+        return list(&cases, built);
     }
     let selected = Selected {
         libraries: &built.libraries,
@@ -60,7 +60,9 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         device,
         facts: &facts,
     };
-    Campaign::new(options, selected, authors, referee, &interrupt)?.measure()
+    let here = HostCompiler::find().map(|compiler| Box::new(compiler) as Box<dyn Compiler>);
+    let compiler = libraries.compiler(&facts.device, here.map_err(ExpectedError::from))?;
+    Campaign::new(options, selected, compiler, authors, referee, &interrupt)?.measure()
 }
 
 /// As `cargo bench --no-run` names its executables.

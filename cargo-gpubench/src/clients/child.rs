@@ -230,18 +230,26 @@ impl Child {
         let role = self.role;
         match frame.kind {
             found if found == kind => Ok(frame),
-            FAILED => {
-                let problem: crate::wire::Problem = self.record(&frame)?;
-                Err(RoleFailure::Failed {
-                    role,
-                    text: problem.text.printable(),
-                })
-            }
+            FAILED => Err(RoleFailure::Failed {
+                role,
+                text: self.problem(&frame)?,
+            }),
+            from_referee::GENERATOR_FAILED if role == RoleName::Referee => Err(RoleFailure::Generator {
+                text: self.problem(&frame)?,
+            }),
+            from_referee::REFERENCE_FAILED if role == RoleName::Referee => Err(RoleFailure::Reference {
+                text: self.problem(&frame)?,
+            }),
             found => Err(RoleFailure::Protocol {
                 role,
                 text: format!("it sent message `{found}` out of turn"),
             }),
         }
+    }
+
+    fn problem(&self, frame: &Frame) -> Result<String, RoleFailure> {
+        let problem: crate::wire::Problem = self.record(frame)?;
+        Ok(problem.text.printable())
     }
 
     /// Reads a frame's only record.

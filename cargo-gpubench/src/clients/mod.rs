@@ -15,7 +15,7 @@ pub(crate) use child::deadline;
 pub use child::{Child, End, Output, RoleName};
 pub use interrupt::Interrupt;
 pub use null_worker::NullWorker;
-pub use referee::{OpenedCase, RefereeClient};
+pub use referee::{CaseOrder, OpenedCase, RefereeClient};
 pub use strays::adopt_orphans;
 pub use worker::{WorkerClient, WorkerLaunch};
 
@@ -59,6 +59,18 @@ pub enum RoleFailure {
     Failed {
         /// Which.
         role: RoleName,
+        /// What it said.
+        text: String,
+    },
+    /// The referee ran a generator kernel of the crate, which failed.
+    #[error("{text}")]
+    Generator {
+        /// What it said.
+        text: String,
+    },
+    /// The referee ran the crate's reference, which failed.
+    #[error("{text}")]
+    Reference {
         /// What it said.
         text: String,
     },

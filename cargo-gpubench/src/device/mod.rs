@@ -2,6 +2,7 @@
 //!
 //! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
 
+mod code_home;
 pub mod cpu;
 mod driver;
 mod error;
@@ -13,6 +14,7 @@ mod kernel_part;
 pub(crate) mod memfd;
 mod open;
 
+pub use code_home::CodeHome;
 pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
 pub use error::{Absence, AbsenceKind, DeviceError, Fault};
 pub use facts::{ClockBound, Facts};

@@ -1,11 +1,12 @@
 //! Windows of a referee whose worker is a thread of the test.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gpubench::catalog::{DType, Fill, Recording, Role, Tensor, Tolerance, Work};
+use gpubench::catalog::{DType, Fill, Recording, Reference, Role, Tensor, Tolerance, Work};
 use gpubench::plan::Plan;
 
 use super::RefereeError;
@@ -23,6 +24,8 @@ use crate::wire::{
     WindowFacts, WindowOrder,
 };
 
+mod own_kernels;
+
 const ELEMENTS: usize = 1000;
 
 fn cpu() -> CpuDriver {
@@ -35,6 +38,8 @@ fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     let stream = driver.stream()?;
     let flush = Flush::new(&mut *driver, &harness, stream, 1 << 16, FlushKind::Read)?;
     Ok(Referee {
+        kernels_run_in: driver.facts().kernels_run_in,
+        modules: BTreeMap::new(),
         driver,
         harness,
         stream,
@@ -62,6 +67,7 @@ fn recording() -> Recording {
         ],
         work: Work::default(),
         plan: Plan::default(),
+        reference: Reference::Author,
     }
 }
 
@@ -164,7 +170,7 @@ struct Stage {
 impl Stage {
     fn set() -> Stage {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording()).unwrap();
+        let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording(), &[]).unwrap();
         let layouts = case.layouts();
         let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
         let null_page = descriptors.remove(1);
@@ -273,7 +279,7 @@ fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_call
 #[test]
 fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, 0, Cast::Worker, recording()).unwrap();
+    let case = OpenCase::open(&mut referee, 0, Cast::Worker, recording(), &[]).unwrap();
     let order = WindowOrder {
         kind: WindowKind::Null.number(),
         ..order(WindowKind::null_window(0))
@@ -409,7 +415,7 @@ fn the_flush_goes_through_memory_of_its_own() {
 /// Everything up to the facts of one window of each worker, both of them idle.
 fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording())?;
+    let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording(), &[])?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;

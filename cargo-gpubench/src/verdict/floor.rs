@@ -40,7 +40,7 @@ pub fn floor_ns(recording: &Recording, facts: &Facts, flush_bytes: u64) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{DType, Fill, Tolerance, Work};
+    use gpubench::catalog::{DType, Fill, Reference, Tolerance, Work};
     use gpubench::plan::Plan;
 
     use super::*;
@@ -70,6 +70,7 @@ mod tests {
                 flops: None,
             },
             plan: Plan::default(),
+            reference: Reference::Author,
         }
     }
 

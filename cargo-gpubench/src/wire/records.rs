@@ -9,11 +9,11 @@ use super::{FixedText, MAX_OUTPUTS};
 pub mod to_referee {
     /// [`DeviceOrder`](super::DeviceOrder): which device. Once.
     pub const HELLO: u32 = 1;
-    /// [`OpenCase`](super::OpenCase), then the encoded recording.
+    /// [`OpenCase`](super::OpenCase), module paths, then the encoded recording.
     pub const OPEN_CASE: u32 = 2;
     /// [`WindowOrder`](super::WindowOrder): generate the window's inputs.
     pub const PREPARE: u32 = 3;
-    /// [`WindowOrder`](super::WindowOrder): take the expected outputs, restore, flush, let the worker go, check.
+    /// [`WindowOrder`](super::WindowOrder): take the author's expected outputs, restore, flush, let the worker go, check.
     pub const RELEASE: u32 = 4;
     /// The worker is gone: give the window up.
     pub const ABORT: u32 = 5;
@@ -21,6 +21,8 @@ pub mod to_referee {
     pub const CLOSE_CASE: u32 = 6;
     /// [`Begin`](super::Begin): the master seed and the cache flush. Once, before the first case.
     pub const BEGIN: u32 = 7;
+    /// [`WindowOrder`](super::WindowOrder): run the reference on the window's inputs, once the author has made its part of them.
+    pub const REFERENCE: u32 = 8;
 }
 
 /// Kinds of frames from the referee to the broker.
@@ -42,6 +44,12 @@ pub mod from_referee {
     pub const ABSENT: u32 = 106;
     /// Answer to `BEGIN`.
     pub const BEGUN: u32 = 107;
+    /// Answer to `REFERENCE`.
+    pub const REFERENCE_DONE: u32 = 108;
+    /// [`Problem`](super::Problem): a generator kernel of the crate failed.
+    pub const GENERATOR_FAILED: u32 = 109;
+    /// [`Problem`](super::Problem): the crate's reference failed.
+    pub const REFERENCE_FAILED: u32 = 110;
 }
 
 /// Kinds of frames from the broker to a worker.
@@ -174,8 +182,10 @@ impl FlushKind {
 pub struct OpenCase {
     /// Number of the case in the run; separates its seeds from other cases'.
     pub case: u64,
+    /// Bytes of module paths that follow: the kernels that the referee runs itself.
+    pub module_bytes: u32,
     /// A [`Cast`] as number.
-    pub cast: u64,
+    pub cast: u32,
 }
 
 /// Which workers a case has. Each has a shared page of its own, which the other cannot write.
@@ -189,7 +199,7 @@ pub enum Cast {
 
 impl Cast {
     /// The number that travels.
-    pub fn number(self) -> u64 {
+    pub fn number(self) -> u32 {
         match self {
             Cast::Worker => 0,
             Cast::WorkerAndNull => 1,
@@ -197,7 +207,7 @@ impl Cast {
     }
 
     /// The cast of a number.
-    pub fn from_number(number: u64) -> Option<Cast> {
+    pub fn from_number(number: u32) -> Option<Cast> {
         [Cast::Worker, Cast::WorkerAndNull]
             .into_iter()
             .find(|cast| cast.number() == number)
@@ -475,7 +485,7 @@ pub mod to_author {
     pub const ATTACH: u32 = 3;
     /// [`Generate`](super::Generate).
     pub const GENERATE: u32 = 4;
-    /// Run the reference over the attached buffers.
+    /// Run the reference, function or plan, over the attached buffers.
     pub const REFERENCE: u32 = 5;
     /// Forget the attached buffers.
     pub const DETACH: u32 = 6;
@@ -511,6 +521,8 @@ pub struct Attach {
     pub module_bytes: u32,
     /// Bytes of the encoded request that follow the module paths; the recording takes the rest.
     pub request_bytes: u32,
+    /// A [`CodeHome`](crate::device::CodeHome) as number.
+    pub kernels_run_in: u32,
 }
 
 /// An order to generate the author's inputs of a window.
@@ -539,7 +551,7 @@ pub enum AuthorFailure {
     Library = 3,
     /// The library has no benchmarks: it does not have the runtime's symbol.
     NoBenchmarks = 4,
-    /// A generator kernel faulted.
+    /// A kernel of a generator or of the reference failed.
     Kernel = 5,
     /// Ours.
     Internal = 6,

@@ -13,7 +13,7 @@ use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
 use super::word::SharedWord;
 use crate::device::memfd::{MemfdTable, PAGE};
 use crate::device::{
-    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module,
+    Access, ClockBound, CodeHome, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module,
     ModuleImage, Seal, Stream,
 };
 
@@ -136,6 +136,7 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
         alignment: ALIGNMENT,
         free_memory: free_memory(),
         flush_bytes: FLUSH_BYTES,
+        kernels_run_in: CodeHome::Author,
         clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker".into()),
         peak_bandwidth: None,
         peak_flops: None,
