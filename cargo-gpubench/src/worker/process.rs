@@ -12,8 +12,9 @@ use crate::device::harness::{Coverage, Harness};
 use crate::device::{self, Access, DeviceError, DevicePtr, Driver, Event, Memory, Module, ModuleImage, Stream};
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, ChannelError, Claim, DeviceOrder, FixedText, Frame, PAGE_BYTES, PageAddresses, Patience,
-    Problem, SharedPage, WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
+    BufferLayout, Channel, ChannelError, Claim, DeviceOrder, FaultPlace, FixedText, Frame, PAGE_BYTES, PageAddresses,
+    Patience, Problem, SharedPage, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker,
+    to_worker,
 };
 
 /// Event pairs with nothing between them whose median is the reported overhead.
@@ -24,7 +25,7 @@ const EMPTY_PAIRS: usize = 101;
 /// # Errors
 /// When the broker breaks the protocol.
 pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
-    let mut worker = None;
+    let mut worker: Option<Worker> = None;
     loop {
         let frame = match channel.receive(Patience::Forever) {
             Ok(frame) => frame,
@@ -33,7 +34,17 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
         };
         if frame.kind == to_worker::ARM {
             let worker = worker.as_mut().ok_or(WorkerError::Order("it came before a set-up"))?;
-            conduct(channel, worker, &record(&frame)?)?;
+            let order: WindowOrder = record(&frame)?;
+            let host_ns = match worker.arm(&order) {
+                Ok(host_ns) => host_ns,
+                Err(error) => {
+                    worker.let_go(&order);
+                    return refuse(channel, &error);
+                }
+            };
+            channel.send_record(from_worker::ARMED, &order)?;
+            let claim = worker.finish(&order, host_ns)?;
+            channel.send_record(from_worker::CLAIM, &claim)?;
             continue;
         }
         match Worker::set_up(worker.take(), frame) {
@@ -42,19 +53,14 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
                 let event_overhead_ns = ready.device.measure_empty_pair()?;
                 channel.send_record(from_worker::READY, &WorkerReady { event_overhead_ns })?;
             }
-            Err(error) => {
-                let text = FixedText::new(&crate::error::chain(&error));
-                return Ok(channel.send_record(from_worker::FAILED, &Problem { text })?);
-            }
+            Err(error) => return refuse(channel, &error),
         }
     }
 }
 
-fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<(), WorkerError> {
-    let host_ns = worker.arm(order)?;
-    channel.send_record(from_worker::ARMED, order)?;
-    let claim = worker.finish(order, host_ns)?;
-    Ok(channel.send_record(from_worker::CLAIM, &claim)?)
+fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
+    let text = FixedText::new(&crate::error::chain(error));
+    Ok(channel.send_record(from_worker::FAILED, &Problem { text })?)
 }
 
 struct Worker {
@@ -213,6 +219,13 @@ impl Worker {
         Ok(host_ns)
     }
 
+    /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the device could not be closed.
+    fn let_go(&mut self, order: &WindowOrder) {
+        self.device
+            .driver
+            .store_value(self.assignment.page.on_host().go(), order.window);
+    }
+
     /// Waits for the window's work and says what it took.
     fn finish(&mut self, order: &WindowOrder, host_ns: f64) -> Result<Claim, WorkerError> {
         let mut claim = Claim {
@@ -234,10 +247,14 @@ impl Worker {
             Ok(()) => {}
             Err(DeviceError::Fault(fault)) => {
                 claim.fault = replay.code_of(&fault) as u32;
-                claim.step = replay.step_of_launch(fault.launch);
-                claim.block = fault.block;
+                claim.step = replay.step_of(&fault).unwrap_or(UNKNOWN_STEP);
+                claim.block = fault.block.unwrap_or_default();
                 claim.thread = fault.thread.unwrap_or_default();
-                claim.thread_known = u32::from(fault.thread.is_some());
+                claim.place = match (fault.block, fault.thread) {
+                    (Some(_), Some(_)) => FaultPlace::Thread,
+                    (Some(_), None) => FaultPlace::Block,
+                    (None, _) => FaultPlace::Unknown,
+                } as u32;
                 claim.text = FixedText::new(&replay.describe(&fault));
             }
             Err(error) => return Err(error.into()),
