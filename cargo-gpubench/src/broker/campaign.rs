@@ -1,9 +1,10 @@
 //! A run's cases, measured one after another.
 
+use std::path::Path;
 use std::time::Instant;
 
 use camino::Utf8Path;
-use gpubench::catalog::Catalog;
+use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::authors::Authors;
 use super::cases::{Case, Naming};
@@ -131,6 +132,16 @@ impl<'a> Campaign<'a> {
             .unwrap_or(self.selected.facts.flush_bytes)
     }
 
+    /// How the referee measures.
+    fn begin(&self) -> Begin {
+        Begin {
+            master_seed: *self.seeds.master(),
+            flush_bytes: self.flush_bytes(),
+            flush_kind: self.options.measurement.flush.number(),
+            reserved: 0,
+        }
+    }
+
     fn announce(&mut self) -> Vec<BenchmarkStarted> {
         let facts = self.selected.facts;
         let environment = self.environment();
@@ -156,10 +167,17 @@ impl<'a> Campaign<'a> {
 
     fn measure_all(&mut self, announced: &[BenchmarkStarted]) -> Result<RunEnd, Interrupted> {
         let selected = self.selected;
+        let (begin, interrupt) = (self.begin(), self.interrupt);
+        let referee = &mut self.referee;
+        let mut ask_device = |module: &Path, query: &OccupancyQuery| {
+            let referee = referee.begin(selected.device, &begin, interrupt)?;
+            referee.occupancy(module, query, interrupt)
+        };
         let prepared = prepare(
             &selected,
             &mut self.authors,
             &self.compiler,
+            &mut ask_device,
             &mut self.reporting,
             self.interrupt,
         )?;
@@ -242,12 +260,7 @@ impl<'a> Campaign<'a> {
             modules,
             own_modules,
         };
-        let begin = Begin {
-            master_seed: *self.seeds.master(),
-            flush_bytes: self.flush_bytes(),
-            flush_kind: self.options.measurement.flush.number(),
-            reserved: 0,
-        };
+        let begin = self.begin();
         let referee = self
             .referee
             .begin(self.selected.device, &begin, self.interrupt)

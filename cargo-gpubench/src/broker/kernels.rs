@@ -109,6 +109,24 @@ pub(super) fn compile<'a>(
     modules.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// Compiles one kernel, and gives its library.
+pub(super) fn compile_one(
+    compiler: &HostCompiler,
+    catalog: &Catalog,
+    kernel: &KernelRef,
+    cache: &Path,
+) -> Result<PathBuf, CaseFailure> {
+    let compiled = compile_source(
+        compiler,
+        catalog,
+        kernel.source,
+        std::slice::from_ref(&kernel.name),
+        cache,
+    )?;
+    let modules = Modules::from([(kernel.source, Ok(compiled))]);
+    library_of(&modules, kernel).map(Path::to_owned)
+}
+
 fn compile_source(
     compiler: &HostCompiler,
     catalog: &Catalog,

@@ -22,7 +22,17 @@ codec_enum!(Requirement { 0 = Device(kind), 1 = Capability(capability) });
 codec_enum!(DeviceKind { 0 = Cpu, 1 = Cuda });
 codec_struct!(Source { name, files, options });
 codec_struct!(SourceFile { path, text });
-codec_struct!(RecordRequest { params, facts });
+codec_struct!(RecordRequest {
+    params,
+    facts,
+    occupancies
+});
+codec_struct!(Occupancy { query, blocks });
+codec_struct!(OccupancyQuery {
+    kernel,
+    threads,
+    dynamic_shared
+});
 codec_struct!(DeviceFacts {
     kind,
     name,

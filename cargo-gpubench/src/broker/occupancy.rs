@@ -1,0 +1,126 @@
+//! What plans ask about their kernels' occupancy: the kernel is compiled, and the referee asks the device.
+
+use std::path::Path;
+
+use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
+
+use super::failure::CaseFailure;
+use super::kernels;
+use crate::build::kernels::HostCompiler;
+use crate::clients::RoleFailure;
+use crate::verdict::Cause;
+
+/// Asks the device for the occupancy of a compiled kernel.
+pub(super) type AskDevice<'a> = dyn FnMut(&Path, &OccupancyQuery) -> Result<u32, RoleFailure> + 'a;
+
+/// The occupancies of one library's kernels, each found out once.
+pub(super) struct Occupancies<'a> {
+    catalog: &'a Catalog,
+    compiler: &'a HostCompiler,
+    cache: &'a Path,
+    ask_device: &'a mut AskDevice<'a>,
+    known: Vec<Occupancy>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// The user wants the run to end.
+    Interrupted,
+    /// The case that asks cannot be recorded.
+    Failed(CaseFailure),
+}
+
+impl<'a> Occupancies<'a> {
+    pub(super) fn new(
+        catalog: &'a Catalog,
+        compiler: &'a HostCompiler,
+        cache: &'a Path,
+        ask_device: &'a mut AskDevice<'a>,
+    ) -> Occupancies<'a> {
+        Occupancies {
+            catalog,
+            compiler,
+            cache,
+            ask_device,
+            known: Vec::new(),
+        }
+    }
+
+    /// The answer to a query.
+    pub(super) fn answer(&mut self, query: &OccupancyQuery) -> Result<Occupancy, NoAnswer> {
+        if let Some(known) = self.known.iter().find(|known| known.query == *query) {
+            return Ok(known.clone());
+        }
+        let module = kernels::compile_one(self.compiler, self.catalog, &query.kernel, self.cache);
+        let module = module.map_err(NoAnswer::Failed)?;
+        let blocks = (self.ask_device)(&module, query).map_err(|failure| match failure {
+            RoleFailure::Interrupted => NoAnswer::Interrupted,
+            failure => {
+                let what = format!(
+                    "the occupancy of kernel `{}` with {} threads and {} bytes of shared memory is not to be had: {}",
+                    query.kernel,
+                    query.threads,
+                    query.dynamic_shared,
+                    crate::error::chain(&failure)
+                );
+                NoAnswer::Failed(CaseFailure::error(Cause::PlanInvalid, what))
+            }
+        })?;
+        let found = Occupancy {
+            query: query.clone(),
+            blocks,
+        };
+        self.known.push(found.clone());
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{Source, SourceFile};
+    use gpubench::plan::KernelRef;
+
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_compiled_and_asked_about_once_and_one_that_does_not_compile_fails_its_case() {
+        let cache = tempfile::tempdir().expect("a directory");
+        let catalog = Catalog {
+            sources: vec![Source {
+                name: "a.cu".into(),
+                files: vec![SourceFile {
+                    path: "src/a.cu".into(),
+                    text: "template <int N> __global__ void blur(float *x) { x[0] = N; }\n".into(),
+                }],
+                options: Vec::new(),
+            }],
+            ..Catalog::default()
+        };
+        let compiler = HostCompiler::find().expect("a C++ compiler");
+        let query = |name: &str| OccupancyQuery {
+            kernel: KernelRef {
+                source: 0,
+                name: name.into(),
+            },
+            threads: 256,
+            dynamic_shared: 0,
+        };
+        let mut asked = Vec::new();
+        let mut ask = |module: &Path, query: &OccupancyQuery| {
+            assert!(module.is_file());
+            asked.push(query.kernel.name.clone());
+            Ok(6)
+        };
+        let mut occupancies = Occupancies::new(&catalog, &compiler, cache.path(), &mut ask);
+        for _ in 0..2 {
+            assert_eq!(occupancies.answer(&query("blur<2>")).expect("an answer").blocks, 6);
+        }
+        let failed = occupancies
+            .answer(&query("blur<none>"))
+            .expect_err("it does not compile");
+        assert!(matches!(failed, NoAnswer::Failed(failure) if failure.message.contains("none")));
+        drop(occupancies);
+        assert_eq!(asked, ["blur<2>"]);
+    }
+}
