@@ -384,6 +384,9 @@ fn a_constant_has_a_value_once_and_as_much_as_constant_memory_holds() {
     );
 }
 
+/// Makes a map of a buffer.
+type Mapping<'a> = dyn Fn(In<f32>) -> TensorMap + 'a;
+
 /// What becomes of a launch with a map of the 100 floats of `x`.
 fn mapped(facts: DeviceFacts, change: impl FnOnce(In<f32>) -> TensorMap) -> String {
     let mut cx = launcher(facts);
@@ -415,17 +418,17 @@ fn a_tensor_map_is_an_argument_with_strides_of_its_dimensions() {
 #[test]
 fn every_rule_of_tensor_maps_is_checked_and_named() {
     use crate::plan::{Interleave, OutOfBoundsFill, Swizzle, TensorMapElement};
-    let broken = |change: &dyn Fn(In<f32>) -> TensorMap| mapped(gpu(), change);
+    let broken = |change: &Mapping<'_>| mapped(gpu(), change);
     let plane = |x| TensorMap::tiled(x, [8, 12], [8, 2]);
     assert_eq!(broken(&plane), "launched");
-    let rule = |change: &dyn Fn(In<f32>) -> TensorMap| {
+    let rule = |change: &Mapping<'_>| {
         let message = broken(change);
         message
             .strip_prefix("`blur`: launch of `blur`: argument 1: tensor map: ")
             .unwrap_or(&message)
             .to_owned()
     };
-    let rules: [(&dyn Fn(In<f32>) -> TensorMap, &str); 15] = [
+    let rules: [(&Mapping<'_>, &str); 15] = [
         (
             &|x| TensorMap::tiled(x, [1; 6], [4; 6]),
             "it has 6 dimensions; 1 to 5 are possible",
