@@ -1,10 +1,17 @@
 //! `cargo gpubench archive`: from options to an archive.
 
+use gpubench::catalog::DeviceFacts;
+
+use super::ahead::{AheadTarget, compile_ahead};
 use super::authors::{AuthorSettings, Authors};
 use super::options::{ArchiveOptions, Verbosity};
-use crate::archive::{Contents, write};
+use crate::archive::{Contents, typical_device, write};
 use crate::build::build_cdylibs;
+use crate::build::kernels::{BASELINE, Compiler, HostCompiler, Processors};
 use crate::clients::{Interrupt, Output, adopt_orphans};
+use crate::device::Facts;
+use crate::device::cpu::{self, available_threads};
+use crate::device::cuda::Architecture;
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::units::size;
@@ -27,21 +34,72 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
         interrupt: &interrupt,
     };
     // A library that cannot be listed here cannot be listed there either.
-    let (_authors, _catalogs) = Authors::start(&built.libraries, settings)?;
-    let contents = Contents::of(&built)?;
+    let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
+    let mut contents = Contents::of(&built)?;
+    let mut archived = vec![counted(built.libraries.len(), "library", "libraries")];
+    for target in targets(options) {
+        say(options, &format_args!("   Compiling kernels for {}", target.name));
+        let number = compile_ahead(&target, &built, &catalogs, &mut authors, &mut contents, &interrupt)?;
+        archived.push(format!("{} for {}", counted(number, "kernel", "kernels"), target.name));
+    }
     if interrupt.is_set() {
         return Err(ExpectedError::Interrupted);
     }
     let written = write(&contents, &options.archive)?;
-    if options.output.verbosity > Verbosity::Quiet {
-        let libraries = counted(built.libraries.len(), "library", "libraries");
-        anstream::eprintln!(
-            "    Archived {libraries}, {} to {}",
-            size(written.size),
-            options.archive
-        );
-    }
+    archived.push(size(written.size).to_string());
+    say(
+        options,
+        &format_args!("    Archived {} to {}", archived.join(", "), options.archive),
+    );
     Ok(ExitCode::Success)
+}
+
+/// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. What cannot be is warned of, and compiled where the archive is run.
+fn targets(options: &ArchiveOptions) -> Vec<AheadTarget> {
+    let host = HostCompiler::find().map(|compiler| AheadTarget {
+        name: BASELINE.to_owned(),
+        facts: facts_for_recording(cpu::facts(available_threads()).device),
+        compiler: Box::new(compiler.for_processors(Processors::Baseline)),
+    });
+    let host = host.map_err(|missing| (BASELINE.to_owned(), missing.to_string()));
+    let gpu = |architecture: &Architecture| {
+        let compiler = gpu_compiler(*architecture).map_err(|missing| (architecture.to_string(), missing))?;
+        Ok(AheadTarget {
+            name: architecture.to_string(),
+            facts: facts_for_recording(typical_device(architecture.capability())),
+            compiler,
+        })
+    };
+    let wanted = std::iter::once(host).chain(options.architectures.iter().map(gpu));
+    let found = wanted.filter_map(|target| {
+        let warn = |(name, missing)| {
+            print_warning(&format_args!(
+                "no kernels are compiled ahead for {name}: {missing}; they are compiled where the archive is run"
+            ));
+        };
+        target.map_err(warn).ok()
+    });
+    found.collect()
+}
+
+/// A compiler for GPUs of an architecture, or why there is none.
+fn gpu_compiler(_architecture: Architecture) -> Result<Box<dyn Compiler>, String> {
+    Err("this version has no compiler for GPUs".to_owned())
+}
+
+/// Recording looks at what benchmark functions may know, and at the memory that is free, which is another machine's.
+fn facts_for_recording(device: DeviceFacts) -> Facts {
+    Facts {
+        device,
+        free_memory: None,
+        ..cpu::facts(available_threads())
+    }
+}
+
+fn say(options: &ArchiveOptions, line: &dyn std::fmt::Display) {
+    if options.output.verbosity > Verbosity::Quiet {
+        anstream::eprintln!("{line}");
+    }
 }
 
 fn counted(number: usize, one: &str, many: &str) -> String {

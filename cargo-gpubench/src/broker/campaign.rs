@@ -11,6 +11,7 @@ use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
 use super::measure::{MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::occupancy::NoAnswer;
 use super::options::{AfterFailure, MasterSeed, MeasurementOptions, RunOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::recordings::Interrupted;
@@ -18,7 +19,7 @@ use super::reporting::Reporting;
 use super::result::fill_in;
 use super::run::user_output;
 use crate::build::BuiltLibrary;
-use crate::build::kernels::HostCompiler;
+use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 use crate::device::Facts;
 use crate::error::ExpectedError;
@@ -66,7 +67,7 @@ pub(super) struct Campaign<'a> {
     selected: Selected<'a>,
     interrupt: &'a Interrupt,
     seeds: Seeds,
-    compiler: HostCompiler,
+    compiler: Box<dyn Compiler>,
     authors: Authors<'a>,
     referee: Standing,
     reporting: Reporting,
@@ -83,13 +84,14 @@ enum Standing {
 }
 
 impl<'a> Campaign<'a> {
-    /// Draws the seed, finds a compiler and opens the reports. A `referee` that has its device already is used.
+    /// Draws the seed and opens the reports. A `referee` that has its device already is used.
     ///
     /// # Errors
     /// When one of them cannot be had.
     pub(super) fn new(
         options: &'a RunOptions,
         selected: Selected<'a>,
+        compiler: Box<dyn Compiler>,
         authors: Authors<'a>,
         referee: Option<RefereeClient>,
         interrupt: &'a Interrupt,
@@ -99,7 +101,7 @@ impl<'a> Campaign<'a> {
             selected,
             interrupt,
             seeds: seeds(options.measurement.seed)?,
-            compiler: HostCompiler::find()?,
+            compiler,
             authors,
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
             reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
@@ -170,13 +172,15 @@ impl<'a> Campaign<'a> {
         let (begin, interrupt) = (self.begin(), self.interrupt);
         let referee = &mut self.referee;
         let mut ask_device = |module: &Path, query: &OccupancyQuery| {
-            let referee = referee.begin(selected.device, &begin, interrupt)?;
-            referee.occupancy(module, query, interrupt)
+            let referee = referee.begin(selected.device, &begin, interrupt);
+            referee
+                .and_then(|referee| referee.occupancy(module, query, interrupt))
+                .map_err(|failure| NoAnswer::of_referee(query, failure))
         };
         let prepared = prepare(
             &selected,
             &mut self.authors,
-            &self.compiler,
+            &*self.compiler,
             &mut ask_device,
             &mut self.reporting,
             self.interrupt,

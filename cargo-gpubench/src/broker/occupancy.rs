@@ -6,18 +6,19 @@ use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
 
 use super::failure::CaseFailure;
 use super::kernels;
-use crate::build::kernels::HostCompiler;
-use crate::clients::RoleFailure;
+use crate::build::kernels::Compiler;
+use crate::clients::{Interrupt, RoleFailure};
 use crate::verdict::Cause;
 
 /// Asks the device for the occupancy of a compiled kernel.
-pub(super) type AskDevice<'a> = dyn FnMut(&Path, &OccupancyQuery) -> Result<u32, RoleFailure> + 'a;
+pub(super) type AskDevice<'a> = dyn FnMut(&Path, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
 
 /// The occupancies of one library's kernels, each found out once.
 pub(super) struct Occupancies<'a> {
     catalog: &'a Catalog,
-    compiler: &'a HostCompiler,
+    compiler: &'a dyn Compiler,
     cache: &'a Path,
+    interrupt: &'a Interrupt,
     ask_device: &'a mut AskDevice<'a>,
     known: Vec<Occupancy>,
 }
@@ -31,17 +32,49 @@ pub(super) enum NoAnswer {
     Failed(CaseFailure),
 }
 
+impl NoAnswer {
+    /// The referee could not tell.
+    pub(super) fn of_referee(query: &OccupancyQuery, failure: RoleFailure) -> NoAnswer {
+        match failure {
+            RoleFailure::Interrupted => NoAnswer::Interrupted,
+            failure => NoAnswer::invalid(query, &crate::error::chain(&failure)),
+        }
+    }
+
+    /// There is no device to ask.
+    pub(super) fn without_device(query: &OccupancyQuery) -> NoAnswer {
+        NoAnswer::invalid(
+            query,
+            "only the device itself can tell (hint: what depends on it is compiled where it runs)",
+        )
+    }
+
+    fn invalid(query: &OccupancyQuery, why: &str) -> NoAnswer {
+        let OccupancyQuery {
+            kernel,
+            threads,
+            dynamic_shared,
+        } = query;
+        let message = format!(
+            "it depends on the occupancy of kernel `{kernel}` with {threads} threads and {dynamic_shared} bytes of shared memory: {why}"
+        );
+        NoAnswer::Failed(CaseFailure::error(Cause::PlanInvalid, message))
+    }
+}
+
 impl<'a> Occupancies<'a> {
     pub(super) fn new(
         catalog: &'a Catalog,
-        compiler: &'a HostCompiler,
+        compiler: &'a dyn Compiler,
         cache: &'a Path,
+        interrupt: &'a Interrupt,
         ask_device: &'a mut AskDevice<'a>,
     ) -> Occupancies<'a> {
         Occupancies {
             catalog,
             compiler,
             cache,
+            interrupt,
             ask_device,
             known: Vec::new(),
         }
@@ -52,21 +85,9 @@ impl<'a> Occupancies<'a> {
         if let Some(known) = self.known.iter().find(|known| known.query == *query) {
             return Ok(known.clone());
         }
-        let module = kernels::compile_one(self.compiler, self.catalog, &query.kernel, self.cache);
+        let module = kernels::compile_one(self.compiler, self.catalog, &query.kernel, self.cache, self.interrupt);
         let module = module.map_err(NoAnswer::Failed)?;
-        let blocks = (self.ask_device)(&module, query).map_err(|failure| match failure {
-            RoleFailure::Interrupted => NoAnswer::Interrupted,
-            failure => {
-                let what = format!(
-                    "the occupancy of kernel `{}` with {} threads and {} bytes of shared memory is not to be had: {}",
-                    query.kernel,
-                    query.threads,
-                    query.dynamic_shared,
-                    crate::error::chain(&failure)
-                );
-                NoAnswer::Failed(CaseFailure::error(Cause::PlanInvalid, what))
-            }
-        })?;
+        let blocks = (self.ask_device)(&module, query)?;
         let found = Occupancy {
             query: query.clone(),
             blocks,
@@ -82,6 +103,7 @@ mod tests {
     use gpubench::plan::KernelRef;
 
     use super::*;
+    use crate::build::kernels::HostCompiler;
 
     #[test]
     fn a_kernel_is_compiled_and_asked_about_once_and_one_that_does_not_compile_fails_its_case() {
@@ -106,13 +128,14 @@ mod tests {
             threads: 256,
             dynamic_shared: 0,
         };
+        let interrupt = Interrupt::catch().expect("signals");
         let mut asked = Vec::new();
         let mut ask = |module: &Path, query: &OccupancyQuery| {
             assert!(module.is_file());
             asked.push(query.kernel.name.clone());
             Ok(6)
         };
-        let mut occupancies = Occupancies::new(&catalog, &compiler, cache.path(), &mut ask);
+        let mut occupancies = Occupancies::new(&catalog, &compiler, cache.path(), &interrupt, &mut ask);
         for _ in 0..2 {
             assert_eq!(occupancies.answer(&query("blur<2>")).expect("an answer").blocks, 6);
         }

@@ -9,6 +9,7 @@ use gpubench::catalog::DeviceKind;
 use super::cases::CaseSelection;
 use crate::archive::ExtractTo;
 use crate::build::BuildOptions;
+use crate::device::cuda::Architecture;
 use crate::wire::FlushKind;
 
 /// Everything a run is asked to do.
@@ -53,6 +54,8 @@ pub struct ArchivedLibraries {
 pub struct ArchiveOptions {
     /// The archive to write.
     pub archive: Utf8PathBuf,
+    /// GPUs that kernels are compiled ahead for.
+    pub architectures: Vec<Architecture>,
     /// What is built and how.
     pub build: BuildOptions,
     /// How long a library may take to list or to record a benchmark.

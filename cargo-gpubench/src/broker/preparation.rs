@@ -13,7 +13,7 @@ use super::kernels::{self, Modules};
 use super::occupancy::{AskDevice, Occupancies};
 use super::recordings::{Interrupted, RecordedCase, record_cases};
 use super::reporting::Reporting;
-use crate::build::kernels::HostCompiler;
+use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
 use crate::report::Phase;
 
@@ -33,7 +33,7 @@ pub(super) struct PreparedCase {
 pub(super) fn prepare(
     selected: &Selected<'_>,
     authors: &mut Authors<'_>,
-    compiler: &HostCompiler,
+    compiler: &dyn Compiler,
     ask_device: &mut AskDevice<'_>,
     reporting: &mut Reporting,
     interrupt: &Interrupt,
@@ -53,7 +53,7 @@ pub(super) fn prepare(
             .unzip();
         reporting.phase(Phase::Recording);
         let mut ask = |module: &Path, query: &OccupancyQuery| ask_device(module, query);
-        let mut occupancies = Occupancies::new(catalog, compiler, &cache, &mut ask);
+        let mut occupancies = Occupancies::new(catalog, compiler, &cache, interrupt, &mut ask);
         let facts = selected.facts;
         let recorded = record_cases(&cases, library, catalog, facts, authors, &mut occupancies, interrupt)?;
         reporting.phase(Phase::Compiling);

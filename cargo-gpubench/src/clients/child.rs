@@ -137,6 +137,8 @@ impl Child {
         command
             .arg(role.verb())
             .stdin(Stdio::from(theirs.into_socket()))
+            // A kernel that is loaded when it is first launched is never loaded behind a stream that waits for *go*.
+            .env("CUDA_MODULE_LOADING", "EAGER")
             .process_group(0);
         if !library_path.is_empty() {
             command.env("LD_LIBRARY_PATH", prepend_library_path(library_path).map_err(fail)?);

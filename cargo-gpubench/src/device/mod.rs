@@ -4,6 +4,7 @@
 
 mod code_home;
 pub mod cpu;
+pub mod cuda;
 mod driver;
 mod error;
 mod facts;
@@ -12,6 +13,7 @@ pub(crate) mod faulty;
 pub mod harness;
 pub(crate) mod memfd;
 mod open;
+pub(crate) mod word;
 
 pub use code_home::CodeHome;
 pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};

@@ -1,9 +1,9 @@
 //! A plan whose buffers are addresses and whose kernels are loaded.
 
-use gpubench::plan::{Argument, Launch, Plan, Span, Step};
+use gpubench::plan::{Argument, Dependence, Launch, Plan, Span, Step};
 
 use super::{AddressSpace, ReplayError, constants};
-use crate::device::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Stream};
+use crate::device::{DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Stream};
 
 /// A plan that can be queued.
 #[derive(Debug)]
@@ -54,6 +54,7 @@ impl ReadyPlan {
                 },
             });
         }
+        keep_behind_go(&mut steps);
         Ok(ReadyPlan { steps })
     }
 
@@ -80,20 +81,17 @@ impl ReadyPlan {
         Ok(())
     }
 
-    /// Position among the plan's steps of its launch number `launch`.
-    pub fn step_of_launch(&self, launch: u32) -> u32 {
-        self.launches()
-            .nth(launch as usize)
-            .map_or(0, |(position, _)| position as u32)
+    /// The launch that faulted, the only one where the device does not say which: its position among the plan's steps, and its kernel.
+    pub fn faulting_launch(&self, fault: &Fault) -> Option<(u32, &str)> {
+        let mut launches = self.launches();
+        match fault.launch {
+            Some(launch) => launches.nth(launch as usize),
+            None => launches.next().filter(|_| launches.next().is_none()),
+        }
     }
 
-    /// The kernel of launch number `launch`.
-    pub fn kernel_of_launch(&self, launch: u32) -> &str {
-        self.launches().nth(launch as usize).map_or("?", |(_, kernel)| kernel)
-    }
-
-    fn launches(&self) -> impl Iterator<Item = (usize, &str)> {
-        let steps = self.steps.iter().enumerate();
+    fn launches(&self) -> impl Iterator<Item = (u32, &str)> {
+        let steps = (0..).zip(&self.steps);
         steps.filter_map(|(position, step)| match step {
             ReadyStep::Launch { kernel, .. } => Some((position, kernel.as_str())),
             ReadyStep::Set { .. } | ReadyStep::Copy { .. } => None,
@@ -114,7 +112,9 @@ fn bind_launch(driver: &mut dyn Driver, launch: &Launch, space: &AddressSpace<'_
             }
         });
     }
-    compare_with_parameters(launch, &arguments, &driver.parameter_sizes(function))?;
+    if let Some(parameters) = driver.parameter_sizes(function) {
+        compare_with_parameters(launch, &arguments, &parameters)?;
+    }
     let config = LaunchConfig {
         grid: launch.grid,
         block: launch.block,
@@ -123,12 +123,24 @@ fn bind_launch(driver: &mut dyn Driver, launch: &Launch, space: &AddressSpace<'_
         cooperation: launch.cooperation,
         dependence: launch.dependence,
     };
+    driver.prepare(function, &config)?;
     Ok(ReadyStep::Launch {
         kernel: launch.kernel.name.clone(),
         function,
         config,
         arguments,
     })
+}
+
+/// Before a call's first launch there is nothing of the call's that it could overlap with: it must not start before *go*.
+fn keep_behind_go(steps: &mut [ReadyStep]) {
+    let first = steps.iter_mut().find_map(|step| match step {
+        ReadyStep::Launch { config, .. } => Some(config),
+        ReadyStep::Set { .. } | ReadyStep::Copy { .. } => None,
+    });
+    if let Some(config) = first {
+        config.dependence = Dependence::Complete;
+    }
 }
 
 fn start_of(span: &Span, space: &AddressSpace<'_>) -> Result<DevicePtr, ReplayError> {

@@ -72,12 +72,13 @@ impl ReferencePlan {
             .and_then(|()| driver.synchronize(stream));
         ran.map_err(|source| {
             let launch = match &source {
-                DeviceError::Fault(fault) => fault.launch,
-                _ => 0,
+                DeviceError::Fault(fault) => self.plan.faulting_launch(fault),
+                _ => None,
             };
-            ReplayError::Kernel {
-                kernel: self.plan.kernel_of_launch(launch).to_owned(),
-                source,
+            let kernel = launch.map(|(_, kernel)| kernel.to_owned());
+            match kernel {
+                Some(kernel) => ReplayError::Kernel { kernel, source },
+                None => ReplayError::Device(source),
             }
         })
     }

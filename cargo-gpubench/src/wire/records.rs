@@ -287,10 +287,10 @@ pub struct Claim {
     pub elapsed_ns: f64,
     /// Host time of queueing the call in nanoseconds.
     pub host_ns: f64,
-    /// Where the fault happened: position of the launch among the plan's steps.
+    /// Where the fault happened: position of the launch among the plan's steps, or [`UNKNOWN_STEP`].
     pub step: u32,
-    /// 1 where `thread` is exact.
-    pub thread_known: u32,
+    /// A [`FaultPlace`] as number: which of `block` and `thread` are known.
+    pub place: u32,
     /// Block of the fault.
     pub block: [u32; 3],
     /// Thread of the fault.
@@ -323,6 +323,9 @@ pub enum FaultCode {
     Trap = 6,
     Other = 7,
     InputWritten = 8,
+    Misaligned = 9,
+    LaunchFailed = 10,
+    Ecc = 11,
 }
 
 impl FaultCode {
@@ -338,10 +341,39 @@ impl FaultCode {
             IllegalInstruction,
             Trap,
             InputWritten,
+            Misaligned,
+            LaunchFailed,
+            Ecc,
         ];
         known.into_iter().find(|code| *code as u32 == number).unwrap_or(Other)
     }
 }
+
+/// How exactly the place of a fault is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FaultPlace {
+    /// Not at all, as on a GPU.
+    Unknown = 0,
+    /// The block.
+    Block = 1,
+    /// Block and thread.
+    Thread = 2,
+}
+
+impl FaultPlace {
+    /// The place of a number; a number that is none of ours tells nothing.
+    pub fn from_number(number: u32) -> FaultPlace {
+        match number {
+            1 => FaultPlace::Block,
+            2 => FaultPlace::Thread,
+            _ => FaultPlace::Unknown,
+        }
+    }
+}
+
+/// The step of a fault that may have happened in any of several.
+pub const UNKNOWN_STEP: u32 = u32::MAX;
 
 /// No element: the value of an index that does not exist.
 pub const NOWHERE: u64 = u64::MAX;

@@ -57,15 +57,17 @@ impl Replay {
         outputs.map(|buffer| (buffer.address(), buffer.layout.len)).collect()
     }
 
-    /// Position among the plan's steps of its launch number `launch`.
-    pub(super) fn step_of_launch(&self, launch: u32) -> u32 {
-        self.plan.step_of_launch(launch)
+    /// Position among the plan's steps of the launch that faulted: the only one, where the device does not say which.
+    pub(super) fn step_of(&self, fault: &Fault) -> Option<u32> {
+        self.plan.faulting_launch(fault).map(|(position, _)| position)
     }
 
     /// A fault in words, with the kernel and with the buffer that a stray access missed or was not allowed to write.
     pub(super) fn describe(&self, fault: &Fault) -> String {
-        let kernel = self.plan.kernel_of_launch(fault.launch);
-        let text = format!("kernel `{kernel}`: {}", fault.text);
+        let text = match self.plan.faulting_launch(fault) {
+            Some((_, kernel)) => format!("kernel `{kernel}`: {}", fault.text),
+            None => format!("one of the kernels: {}", fault.text),
+        };
         match fault
             .address
             .and_then(|address| self.buffers.iter().find_map(|buffer| buffer.locate(address)))

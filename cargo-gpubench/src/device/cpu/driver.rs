@@ -10,8 +10,8 @@ use gpubench::catalog::{DeviceFacts, DeviceKind};
 
 use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
 use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
-use super::word::SharedWord;
 use crate::device::memfd::{MemfdTable, PAGE};
+use crate::device::word::SharedWord;
 use crate::device::{
     Access, ClockBound, CodeHome, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module,
     ModuleImage, Seal, Stream,
@@ -254,10 +254,13 @@ impl Driver for CpuDriver {
         Ok(())
     }
 
-    fn parameter_sizes(&self, function: Function) -> Vec<u32> {
-        self.functions
-            .get(function.0 as usize)
-            .map_or_else(Vec::new, |kernel| kernel.param_sizes().to_vec())
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>> {
+        let kernel = self.functions.get(function.0 as usize)?;
+        Some(kernel.param_sizes().to_vec())
+    }
+
+    fn prepare(&mut self, _function: Function, _config: &LaunchConfig) -> Result<(), DeviceError> {
+        Ok(())
     }
 
     fn stream(&mut self) -> Result<Stream, DeviceError> {
