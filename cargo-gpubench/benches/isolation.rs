@@ -10,7 +10,7 @@ use cargo_gpubench::broker::measure::{Measured, Protocol, ReadyCase, measure};
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
-use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, RefereeClient};
+use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use cargo_gpubench::device::{KernelPart, cpu};
 use cargo_gpubench::stats::{StopRule, WarmUpRule, median};
 use cargo_gpubench::window::Seeds;
@@ -116,8 +116,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let request = RecordRequest {
             params,
             facts: facts.device.clone(),
+            occupancies: Vec::new(),
         };
-        let (recording, encoded) = author.record(0, &request, &interrupt)?;
+        let Recorded::Recording(recording, encoded) = author.record(0, &request, &interrupt)? else {
+            return Err("the suite's first benchmark asks for no occupancy".into());
+        };
         let request = codec::encode(&request);
         let (mut walls, mut own, mut flushes, mut calls) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for number in 0..CASES {

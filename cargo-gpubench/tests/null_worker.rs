@@ -8,7 +8,7 @@ use cargo_gpubench::broker::measure::{Measured, Protocol, ReadyCase, measure};
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
-use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, RefereeClient};
+use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use cargo_gpubench::device::{ClockBound, KernelPart, KernelPartSource, cpu};
 use cargo_gpubench::stats::{StopRule, WarmUpRule};
 use cargo_gpubench::verdict::{Grade, Verdict};
@@ -163,7 +163,12 @@ impl Stage {
         let library = built.libraries[0].library.as_std_path();
         let (author, catalog) =
             AuthorClient::spawn(library, &[], Duration::from_secs(60), Output::Captured, &interrupt)?;
-        let module = HostCompiler::find()?.compile(&catalog.sources[0], &["copy".to_owned()], folder.path(), &AtomicBool::new(false))?;
+        let module = HostCompiler::find()?.compile(
+            &catalog.sources[0],
+            &["copy".to_owned()],
+            folder.path(),
+            &AtomicBool::new(false),
+        )?;
         let seeds = Seeds::from_os()?;
         let device = DeviceOrder::cpu(2, 0);
         let begin = Begin {
@@ -199,8 +204,11 @@ impl Stage {
         let request = RecordRequest {
             params: vec![("n".to_owned(), axis)],
             facts: facts.device.clone(),
+            occupancies: Vec::new(),
         };
-        let (recording, encoded) = self.author.record(0, &request, &self.interrupt)?;
+        let Recorded::Recording(recording, encoded) = self.author.record(0, &request, &self.interrupt)? else {
+            return Err("a case asks for an occupancy".into());
+        };
         let request = codec::encode(&request);
         let case = ReadyCase {
             number: value as u64,

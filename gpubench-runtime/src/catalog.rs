@@ -1,6 +1,6 @@
 //! What a kernel crate says about its benchmarks.
 
-use crate::plan::Plan;
+use crate::plan::{KernelRef, Plan};
 use std::borrow::Cow;
 
 /// Every benchmark and every kernel source of a crate. Benchmarks are sorted by path.
@@ -166,6 +166,28 @@ pub struct RecordRequest {
     pub params: Params,
     /// The device the plan is for.
     pub facts: DeviceFacts,
+    /// What is known of kernels' occupancy on it.
+    pub occupancies: Vec<Occupancy>,
+}
+
+/// A kernel's occupancy on the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Of what.
+    pub query: OccupancyQuery,
+    /// Blocks resident on a multiprocessor at once.
+    pub blocks: u32,
+}
+
+/// Blocks whose occupancy is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OccupancyQuery {
+    /// The kernel.
+    pub kernel: KernelRef,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared: u32,
 }
 
 /// What a benchmark function may know of the device its plan is for.
@@ -314,7 +336,7 @@ pub enum Fill {
     /// Any bit pattern of the element type, each equally likely. For integers.
     Bits,
     /// A user's kernel `(T *out, size_t len, unsigned long long seed)`, launched over `len` threads at least.
-    Kernel(crate::plan::KernelRef),
+    Kernel(KernelRef),
     /// The crate's CPU function.
     Cpu,
 }

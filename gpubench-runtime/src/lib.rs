@@ -37,7 +37,7 @@ pub use gpubench_macros::gpubench;
 pub use gpubench_macros::problem;
 pub use plan::launcher::{
     Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
-    Out, RecordedArgument, Scratch, View, WritableBuffer,
+    Out, RecordedArgument, Scratch, TensorMap, View, WritableBuffer,
 };
 pub use registry::{Amount, Problem};
 pub use source::{CudaSource, ImageBytes, Kernel};

@@ -231,6 +231,11 @@ ends! {
     an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "`twice`", "3 parameters", "4 arguments";
     an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "parameter 3", "`twice`", "8 bytes", "4";
     a_copy_of_unequal_lengths_is_named: "plans::copy_of_unequal_lengths" is "error", "recording-failed", "40 bytes", "44";
+    a_constant_that_is_not_there_is_named: "plans::constant_unknown" is "error", "plan-invalid", "no variable `nothing`";
+    a_constant_of_another_size_is_named:
+        "plans::constant_of_another_size" is "error", "plan-invalid", "`table`", "12 bytes", "8";
+    a_tensor_map_is_refused_where_there_are_none:
+        "plans::tensor_map_where_there_are_none" is "error", "recording-failed", "argument 1", "no tensor maps", "9.0";
     a_plan_without_a_step_is_refused: "plans::errors_passed_over" is "error", "plan-invalid", "launches nothing";
     scratch_of_no_elements_is_named: "plans::scratch_of_nothing" is "error", "recording-failed", "no elements";
     too_much_shared_memory_is_named: "plans::too_much_shared_memory" is "error", "recording-failed", "1073741824 bytes";

@@ -3,13 +3,16 @@
 use std::collections::HashSet;
 
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, Role, Tensor, Tolerance};
-use gpubench::plan::{Argument, BufferId, Cooperation, KernelRef, Launch, Plan, Span, Step};
+use gpubench::plan::{Argument, BufferId, ConstantValue, Cooperation, KernelRef, Launch, Plan, Span, Step};
 
 use crate::window::Duties;
 use crate::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
 /// Largest total of a case's tensors and scratch in bytes: what a 64-bit address space can certainly map several times over.
 const MAX_CASE_BYTES: u64 = 1 << 42;
+
+/// Bytes of constant memory.
+const CONSTANT_MEMORY: usize = 64 << 10;
 
 /// What is wrong with a recording, in words that name the tensor, kernel or step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -162,11 +165,40 @@ impl Validator<'_> {
         if plan.steps.is_empty() {
             return Err(invalid("it launches nothing"));
         }
+        plan.constants.iter().try_for_each(|constant| self.constant(constant))?;
         for (position, step) in plan.steps.iter().enumerate() {
             self.step(step)
                 .map_err(|Invalid(message)| invalid(format!("step {}: {message}", position + 1)))?;
         }
         Ok(())
+    }
+
+    /// A constant is a variable of a source that the plan launches a kernel of: it lives in the source's module.
+    fn constant(&self, constant: &ConstantValue) -> Checked {
+        let ConstantValue { source, symbol, bytes } = constant;
+        let named = |what: String| invalid(format!("constant `{symbol}` {what}"));
+        let is_name = |part: &str| {
+            let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            part.chars().all(letter) && part.starts_with(|c: char| letter(c) && !c.is_ascii_digit())
+        };
+        if !symbol.trim_start_matches("::").split("::").all(is_name) {
+            return Err(named("does not have the name of a variable".to_owned()));
+        }
+        if bytes.is_empty() || bytes.len() > CONSTANT_MEMORY {
+            let given = bytes.len();
+            return Err(named(format!("has {given} bytes; 1 to {CONSTANT_MEMORY} are possible")));
+        }
+        let Some(known) = self.catalog.sources.get(*source as usize) else {
+            return Err(named("is of a source that there is not".to_owned()));
+        };
+        let launches_of = |step: &Step| matches!(step, Step::Launch(launch) if launch.kernel.source == *source);
+        match self.plan.steps.iter().any(launches_of) {
+            true => Ok(()),
+            false => Err(named(format!(
+                "is of `{}`, and no kernel of that is launched",
+                known.name
+            ))),
+        }
     }
 
     /// A reference writes every output, and has scratch of its own alone.
@@ -278,16 +310,28 @@ impl Validator<'_> {
     }
 
     fn argument(&self, argument: &Argument) -> Checked {
-        let Argument::Pointer { buffer, offset } = argument else {
-            return Ok(());
-        };
-        let (name, bytes) = self.buffer(*buffer)?;
-        if *offset > bytes {
-            return Err(invalid(format!(
-                "it points {offset} bytes into `{name}`, which has {bytes}"
-            )));
+        match argument {
+            Argument::Value(_) => Ok(()),
+            Argument::Pointer { buffer, offset } => {
+                let (name, bytes) = self.buffer(*buffer)?;
+                match *offset <= bytes {
+                    true => Ok(()),
+                    false => Err(invalid(format!(
+                        "it points {offset} bytes into `{name}`, which has {bytes}"
+                    ))),
+                }
+            }
+            Argument::TensorMap { buffer, offset, map } => {
+                if self.facts.capability < 90 {
+                    return Err(invalid(
+                        "it is a tensor map, which this device does not have (hint: add `requires(capability = 9.0)`)",
+                    ));
+                }
+                let (name, bytes) = self.buffer(*buffer)?;
+                map.check(*offset, bytes)
+                    .map_err(|error| invalid(format!("the tensor map of `{name}`: {error}")))
+            }
         }
-        Ok(())
     }
 
     fn written(&self, span: &Span) -> Checked {
@@ -369,7 +413,7 @@ fn writable_buffers_of(step: &Step) -> Vec<BufferId> {
     match step {
         Step::Launch(launch) => {
             let buffers = launch.arguments.iter().filter_map(|argument| match argument {
-                Argument::Pointer { buffer, .. } => Some(*buffer),
+                Argument::Pointer { buffer, .. } | Argument::TensorMap { buffer, .. } => Some(*buffer),
                 Argument::Value(_) => None,
             });
             buffers.collect()
@@ -390,6 +434,7 @@ fn tensor_bytes(tensor: &Tensor) -> Option<u64> {
 mod tests {
     use super::*;
     use gpubench::catalog::{DType, DeviceKind, Reference, Source, SourceFile, SourceForm, Work};
+    use gpubench::plan::{TensorMapDescription, TensorMapElement};
 
     fn facts() -> DeviceFacts {
         DeviceFacts {
@@ -463,9 +508,48 @@ mod tests {
             plan: Plan {
                 steps: vec![Step::Launch(launch())],
                 scratch: vec![16],
+                constants: Vec::new(),
             },
             reference: Reference::Author,
         }
+    }
+
+    fn tensor_map() -> Argument {
+        Argument::TensorMap {
+            buffer: BufferId::Tensor(0),
+            offset: 0,
+            map: TensorMapDescription {
+                element: TensorMapElement::F32,
+                dims: vec![8],
+                strides: Vec::new(),
+                box_dims: vec![16],
+                element_strides: vec![1],
+                interleave: Default::default(),
+                swizzle: Default::default(),
+                l2_promotion: Default::default(),
+                fill: Default::default(),
+            },
+        }
+    }
+
+    #[test]
+    fn a_tensor_map_is_held_to_its_rules_where_the_device_has_them() {
+        let gpu = DeviceFacts {
+            capability: 90,
+            ..facts()
+        };
+        let verdict_of = |bytes: u64| {
+            let mut recording = recording();
+            recording.tensors[0].shape = vec![bytes / 4];
+            let Step::Launch(launch) = &mut recording.plan.steps[0] else {
+                unreachable!()
+            };
+            launch.arguments = vec![tensor_map()];
+            validate(&recording, &catalog(), &gpu).map_err(|Invalid(message)| message)
+        };
+        assert_eq!(verdict_of(32), Ok(()));
+        let refused = verdict_of(16).expect_err("eight floats have 32 bytes");
+        assert!(refused.contains("the tensor map of `x`"), "{refused}");
     }
 
     fn verdict(change: impl FnOnce(&mut Recording)) -> String {
@@ -512,6 +596,14 @@ mod tests {
         let span = |buffer, offset, len| Span { buffer, offset, len };
         let copy = |source, target| Step::Copy { source, target };
         let (x, y) = (BufferId::Tensor(0), BufferId::Tensor(1));
+        let value = |source, symbol: &str, bytes| ConstantValue {
+            source,
+            symbol: symbol.to_owned(),
+            bytes: vec![0; bytes],
+        };
+        let constant =
+            |source, symbol, bytes| verdict(|recording| recording.plan.constants.push(value(source, symbol, bytes)));
+        assert_eq!(constant(0, "filter::taps", 4), "valid");
         let messages = [
             change_launch(|launch| launch.kernel.name = "axpi".to_owned()),
             change_launch(|launch| launch.kernel.source = 9),
@@ -522,6 +614,14 @@ mod tests {
             change_launch(|launch| launch.dynamic_shared = 50_000),
             change_launch(|launch| launch.cluster[0] = 2),
             change_launch(|launch| launch.cooperation = Cooperation::Grid),
+            change_launch(|launch| launch.arguments = vec![tensor_map()]),
+            constant(0, "filter::taps)", 4),
+            constant(0, "taps", 0),
+            constant(9, "taps", 4),
+            verdict(|recording| {
+                recording.plan.constants.push(value(0, "taps", 4));
+                recording.plan.steps = vec![copy(span(x, 0, 8), span(y, 0, 8))];
+            }),
             change_launch(|launch| launch.arguments = vec![Argument::Pointer { buffer: y, offset: 33 }]),
             change_launch(|launch| {
                 launch.arguments = vec![Argument::Pointer {

@@ -9,6 +9,16 @@ use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
 use super::AuthorError;
 use crate::wire::AuthorFailure;
 
+const NEEDS_OCCUPANCY: i32 = abi::Status::NeedsOccupancy as i32;
+
+/// What comes of recording a case, encoded.
+pub(super) enum Recorded {
+    /// The recording.
+    Recording(Vec<u8>),
+    /// The question whose answer it depends on.
+    NeedsOccupancy(Vec<u8>),
+}
+
 /// A loaded cdylib. It is never unloaded: unloading a library with live thread-locals crashes.
 pub(super) struct Library {
     table: &'static Table,
@@ -43,10 +53,14 @@ impl Library {
         answered(|sink| unsafe { (self.table.catalog)(sink) })
     }
 
-    /// The encoded recording of a case.
-    pub(super) fn record(&self, benchmark: u32, request: &[u8]) -> Result<Vec<u8>, AuthorError> {
+    /// What comes of recording a case.
+    pub(super) fn record(&self, benchmark: u32, request: &[u8]) -> Result<Recorded, AuthorError> {
         // SAFETY: as above, for `Table::record`; the bytes live through the call.
-        answered(|sink| unsafe { (self.table.record)(benchmark, bytes(request), sink) })
+        let (status, answer) = called(|sink| unsafe { (self.table.record)(benchmark, bytes(request), sink) });
+        match status {
+            NEEDS_OCCUPANCY => Ok(Recorded::NeedsOccupancy(answer)),
+            status => done(status, answer).map(Recorded::Recording),
+        }
     }
 
     /// Runs the user's generator.
@@ -91,13 +105,23 @@ fn bytes(of: &[u8]) -> Bytes {
     }
 }
 
-/// Calls a function of the table and turns its status into a result.
-fn answered(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, AuthorError> {
+/// Calls a function of the table: its status, and what it wrote.
+fn called(call: impl FnOnce(Sink) -> i32) -> (i32, Vec<u8>) {
     let mut answer: Vec<u8> = Vec::new();
     let status = call(Sink {
         context: (&raw mut answer).cast(),
         write: append,
     });
+    (status, answer)
+}
+
+/// Calls a function of the table and turns its status into a result.
+fn answered(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, AuthorError> {
+    let (status, answer) = called(call);
+    done(status, answer)
+}
+
+fn done(status: i32, answer: Vec<u8>) -> Result<Vec<u8>, AuthorError> {
     let failure = match status {
         0 => return Ok(answer),
         1 => AuthorFailure::Returned,
@@ -111,7 +135,7 @@ unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {
     if len == 0 {
         return;
     }
-    // SAFETY: `answered` passes its vector, alive and unshared through the call, and the table passes bytes that it lends for the call.
+    // SAFETY: `called` passes its vector, alive and unshared through the call, and the table passes bytes that it lends for the call.
     unsafe { (*context.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(data, len)) };
 }
 

@@ -24,11 +24,17 @@ pub(super) struct OwnKernels {
 
 impl OwnKernels {
     pub(super) fn load(modules: &[(u32, PathBuf)], operands: Vec<Operand>) -> Result<OwnKernels, AuthorError> {
-        let (driver, stream, modules) = start(modules).map_err(|error| AuthorError::internal(&error))?;
+        let failed = |error: DeviceError| AuthorError::internal(&error);
+        let mut driver = CpuDriver::new(None, ScheduleSeed::default()).map_err(failed)?;
+        let stream = driver.stream().map_err(failed)?;
+        let mut loaded = Vec::with_capacity(modules.len());
+        for (source, path) in modules {
+            loaded.push((*source, driver.load(ModuleImage::File(path)).map_err(failed)?));
+        }
         Ok(OwnKernels {
             driver,
             stream,
-            modules,
+            modules: loaded,
             operands,
             generators: None,
             reference: None,
@@ -60,16 +66,6 @@ impl OwnKernels {
         let ran = reference.run(&mut self.driver, self.stream);
         ran.map_err(kernel_failure)
     }
-}
-
-fn start(modules: &[(u32, PathBuf)]) -> Result<(CpuDriver, Stream, Vec<(u32, Module)>), DeviceError> {
-    let mut driver = CpuDriver::new(None, ScheduleSeed::default())?;
-    let stream = driver.stream()?;
-    let modules = modules
-        .iter()
-        .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
-        .collect::<Result<_, DeviceError>>()?;
-    Ok((driver, stream, modules))
 }
 
 fn kernel_failure(error: ReplayError) -> AuthorError {

@@ -9,7 +9,7 @@ use gpubench::codec;
 
 use super::AuthorError;
 use super::attached::{Attached, Attachment};
-use super::library::Library;
+use super::library::{Library, Recorded};
 use crate::device::CodeHome;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
@@ -32,7 +32,7 @@ pub fn serve(channel: &Channel) -> Result<(), ChannelError> {
             Err(error) => return Err(error),
         };
         match author.carry_out(frame) {
-            Ok(answer) => channel.send(from_author::DONE, &[&answer], &[])?,
+            Ok((kind, answer)) => channel.send(kind, &[&answer], &[])?,
             Err(error) => {
                 let failure = (error.failure as u32).to_le_bytes();
                 channel.send(from_author::FAILED, &[&failure, error.message.as_bytes()], &[])?;
@@ -47,32 +47,37 @@ struct Author {
 }
 
 impl Author {
-    fn carry_out(&mut self, frame: Frame) -> Result<Vec<u8>, AuthorError> {
+    /// The kind and payload of the answer to an order.
+    fn carry_out(&mut self, frame: Frame) -> Result<(u32, Vec<u8>), AuthorError> {
+        let done = |answer| (from_author::DONE, answer);
         match frame.kind {
             to_author::LOAD => {
                 let library = Library::load(Path::new(OsStr::from_bytes(&frame.payload)))?;
-                self.library.insert(library).catalog()
+                self.library.insert(library).catalog().map(done)
             }
             to_author::RECORD => {
                 let (head, request) = split::<BenchmarkNumber>(&frame.payload)?;
-                self.library()?.record(head.benchmark, request)
+                match self.library()?.record(head.benchmark, request)? {
+                    Recorded::Recording(recording) => Ok(done(recording)),
+                    Recorded::NeedsOccupancy(query) => Ok((from_author::NEEDS_OCCUPANCY, query)),
+                }
             }
             to_author::ATTACH => {
                 self.attached = Some(Attached::new(parse_attach(frame)?)?);
-                Ok(Vec::new())
+                Ok(done(Vec::new()))
             }
             to_author::GENERATE => {
                 let (order, _) = split::<Generate>(&frame.payload)?;
                 let (library, attached) = self.both()?;
-                attached.generate(library, &order).map(|()| Vec::new())
+                attached.generate(library, &order).map(|()| done(Vec::new()))
             }
             to_author::REFERENCE => {
                 let (library, attached) = self.both()?;
-                attached.reference(library).map(|()| Vec::new())
+                attached.reference(library).map(|()| done(Vec::new()))
             }
             to_author::DETACH => {
                 self.attached = None;
-                Ok(Vec::new())
+                Ok(done(Vec::new()))
             }
             _ => Err(out_of_turn("an unknown order")),
         }

@@ -1,7 +1,9 @@
 //! Compiling ahead: the kernels of every case, for a device that is not here.
 
+use std::path::Path;
+
 use camino::Utf8Path;
-use gpubench::catalog::Catalog;
+use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::authors::Authors;
 use super::cases::{
@@ -9,6 +11,7 @@ use super::cases::{
 };
 use super::failure::CaseFailure;
 use super::kernels;
+use super::occupancy::{NoAnswer, Occupancies};
 use super::recordings::{Interrupted, record_cases};
 use crate::archive::{Contents, KernelOrigin};
 use crate::build::Built;
@@ -49,7 +52,19 @@ pub(super) fn compile_ahead(
     for (library, catalog) in catalogs.iter().enumerate() {
         let package = &built.libraries[library].package;
         let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
-        let recorded = record_cases(&of_library, library, catalog, &target.facts, authors, interrupt);
+        let mut ask = |_: &Path, query: &OccupancyQuery| Err(NoAnswer::without_device(query));
+        let (compiler, cache) = (&*target.compiler, cache.as_std_path());
+        let mut occupancies = Occupancies::new(catalog, compiler, cache, interrupt, &mut ask);
+        let facts = &target.facts;
+        let recorded = record_cases(
+            &of_library,
+            library,
+            catalog,
+            facts,
+            authors,
+            &mut occupancies,
+            interrupt,
+        );
         let recorded = recorded.map_err(interrupted)?;
         for (case, failure) in of_library.iter().zip(&recorded) {
             if let Err(failure) = failure {
@@ -57,7 +72,7 @@ pub(super) fn compile_ahead(
             }
         }
         let recordings = || recorded.iter().flatten().map(|recorded| &recorded.recording);
-        let modules = kernels::compile(&*target.compiler, catalog, recordings(), cache.as_std_path(), interrupt);
+        let modules = kernels::compile(compiler, catalog, recordings(), cache, interrupt);
         if interrupt.is_set() {
             return Err(ExpectedError::Interrupted);
         }

@@ -1,15 +1,17 @@
 //! A run's cases, measured one after another.
 
+use std::path::Path;
 use std::time::Instant;
 
 use camino::Utf8Path;
-use gpubench::catalog::Catalog;
+use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::authors::Authors;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
 use super::measure::{MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::occupancy::NoAnswer;
 use super::options::{AfterFailure, MasterSeed, MeasurementOptions, RunOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::recordings::Interrupted;
@@ -137,6 +139,16 @@ impl<'a> Campaign<'a> {
             .unwrap_or(self.selected.facts.flush_bytes)
     }
 
+    /// How the referee measures.
+    fn begin(&self) -> Begin {
+        Begin {
+            master_seed: *self.seeds.master(),
+            flush_bytes: self.flush_bytes(),
+            flush_kind: self.options.measurement.flush.number(),
+            reserved: 0,
+        }
+    }
+
     fn announce(&mut self) -> Vec<BenchmarkStarted> {
         let facts = self.selected.facts;
         let environment = self.environment();
@@ -162,10 +174,19 @@ impl<'a> Campaign<'a> {
 
     fn measure_all(&mut self, announced: &[BenchmarkStarted]) -> Result<RunEnd, Interrupted> {
         let selected = self.selected;
+        let (begin, interrupt) = (self.begin(), self.interrupt);
+        let referee = &mut self.referee;
+        let mut ask_device = |module: &Path, query: &OccupancyQuery| {
+            let referee = referee.begin(selected.device, &begin, interrupt);
+            referee
+                .and_then(|referee| referee.occupancy(module, query, interrupt))
+                .map_err(|failure| NoAnswer::of_referee(query, failure))
+        };
         let prepared = prepare(
             &selected,
             &mut self.authors,
             &*self.compiler,
+            &mut ask_device,
             &mut self.reporting,
             self.interrupt,
         )?;
@@ -271,12 +292,7 @@ impl<'a> Campaign<'a> {
             floor_ns: floor_ns(&recorded.recording, facts, self.flush_bytes()),
             own_modules,
         };
-        let begin = Begin {
-            master_seed: *self.seeds.master(),
-            flush_bytes: self.flush_bytes(),
-            flush_kind: self.options.measurement.flush.number(),
-            reserved: 0,
-        };
+        let begin = self.begin();
         let referee = self
             .referee
             .begin(self.selected.device, &begin, self.interrupt)

@@ -128,6 +128,26 @@ pub(super) fn compile<'a>(
     modules.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// Compiles one kernel, and gives its library.
+pub(super) fn compile_one(
+    compiler: &dyn Compiler,
+    catalog: &Catalog,
+    kernel: &KernelRef,
+    cache: &Path,
+    interrupt: &Interrupt,
+) -> Result<PathBuf, CaseFailure> {
+    let compiled = compile_source(
+        compiler,
+        catalog,
+        kernel.source,
+        std::slice::from_ref(&kernel.name),
+        cache,
+        interrupt,
+    )?;
+    let modules = Modules::from([(kernel.source, Ok(compiled))]);
+    library_of(&modules, kernel).map(Path::to_owned)
+}
+
 fn compile_source(
     compiler: &dyn Compiler,
     catalog: &Catalog,

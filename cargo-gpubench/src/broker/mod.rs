@@ -13,6 +13,7 @@ mod kernels;
 mod libraries;
 pub mod measure;
 mod null_windows;
+mod occupancy;
 pub mod options;
 mod preparation;
 mod recordings;

@@ -126,7 +126,6 @@ fn ended(ending: &Ending) -> String {
     match ending {
         Ending::Stopped => "the null worker stopped".to_owned(),
         Ending::WorkerEnded { end, .. } => format!("the null worker {end}"),
-        Ending::Refused { why } => format!("the device refused a null window: {why}"),
         Ending::TimedOut { within } => format!(
             "a null window was not done within {}",
             humantime::format_duration(*within)

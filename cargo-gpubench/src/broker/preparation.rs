@@ -1,7 +1,8 @@
 //! Recording the selected cases and compiling what their recordings use, before anything is measured.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use gpubench::catalog::OccupancyQuery;
 use gpubench::plan::KernelRef;
 
 use super::authors::Authors;
@@ -9,6 +10,7 @@ use super::campaign::Selected;
 use super::cases::{Case, Disposition};
 use super::failure::CaseFailure;
 use super::kernels::{self, Modules};
+use super::occupancy::{AskDevice, Occupancies};
 use super::recordings::{Interrupted, RecordedCase, record_cases};
 use super::reporting::Reporting;
 use crate::build::kernels::Compiler;
@@ -32,6 +34,7 @@ pub(super) fn prepare(
     selected: &Selected<'_>,
     authors: &mut Authors<'_>,
     compiler: &dyn Compiler,
+    ask_device: &mut AskDevice<'_>,
     reporting: &mut Reporting,
     interrupt: &Interrupt,
 ) -> Result<Vec<Option<Result<PreparedCase, CaseFailure>>>, Interrupted> {
@@ -49,7 +52,10 @@ pub(super) fn prepare(
             .filter(|(_, case)| case.disposition == Disposition::Run && selected.library_of(case) == library)
             .unzip();
         reporting.phase(Phase::Recording);
-        let recorded = record_cases(&cases, library, catalog, selected.facts, authors, interrupt)?;
+        let mut ask = |module: &Path, query: &OccupancyQuery| ask_device(module, query);
+        let mut occupancies = Occupancies::new(catalog, compiler, &cache, interrupt, &mut ask);
+        let facts = selected.facts;
+        let recorded = record_cases(&cases, library, catalog, facts, authors, &mut occupancies, interrupt)?;
         reporting.phase(Phase::Compiling);
         let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
         let modules = kernels::compile(compiler, catalog, recordings, &cache, interrupt);

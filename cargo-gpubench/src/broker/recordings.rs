@@ -1,17 +1,21 @@
 //! Recording every case twice, in two processes, and validating what was recorded.
 
-use gpubench::catalog::{Catalog, RecordRequest, Recording};
+use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
 use super::authors::Authors;
 use super::cases::Case;
 use super::failure::CaseFailure;
+use super::occupancy::{NoAnswer, Occupancies};
 use crate::admission::{memory_needed, validate};
-use crate::clients::{AuthorClient, AuthorProblem, Interrupt, RoleFailure};
+use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
 use crate::device::Facts;
 use crate::report::units::size;
 use crate::verdict::Cause;
 use crate::window::Duties;
+
+/// Most different occupancies that a plan may depend on.
+const MOST_OCCUPANCIES: usize = 64;
 
 /// A case with its validated recording.
 #[derive(Debug)]
@@ -35,17 +39,29 @@ pub(super) fn record_cases(
     catalog: &Catalog,
     facts: &Facts,
     authors: &mut Authors<'_>,
+    occupancies: &mut Occupancies<'_>,
     interrupt: &Interrupt,
 ) -> Result<Vec<Result<RecordedCase, CaseFailure>>, Interrupted> {
     let mut second = None;
     cases
         .iter()
         .map(|case| {
-            let request = RecordRequest {
+            let mut request = RecordRequest {
                 params: case.params.clone(),
                 facts: facts.device.clone(),
+                occupancies: Vec::new(),
             };
-            let recorded = record_twice(case, &request, library, authors, &mut second, interrupt);
+            let recorded = loop {
+                match record_twice(case, &request, library, authors, &mut second, interrupt) {
+                    Ok(Recorded::Recording(recording, encoded)) => break Ok((recording, encoded)),
+                    Ok(Recorded::NeedsOccupancy(query)) => {
+                        if let Err(error) = add_occupancy(&mut request, &query, occupancies) {
+                            break Err(error);
+                        }
+                    }
+                    Err(error) => break Err(error),
+                }
+            };
             match recorded {
                 Err(RecordError::Interrupted) => Err(Interrupted),
                 Err(RecordError::Failed(failure)) => Ok(Err(failure)),
@@ -90,7 +106,7 @@ fn record_twice(
     authors: &mut Authors<'_>,
     second: &mut Option<AuthorClient>,
     interrupt: &Interrupt,
-) -> Result<(Recording, Vec<u8>), RecordError> {
+) -> Result<Recorded, RecordError> {
     let benchmark = case.benchmark as u32;
     let first = authors
         .client(library)
@@ -101,12 +117,15 @@ fn record_twice(
         }
         explain(problem)
     })?;
+    let Recorded::Recording(recording, encoded) = first else {
+        return Ok(first);
+    };
     if second.is_none() {
         *second = Some(authors.second(library).map_err(explain)?);
     }
     let again = match second {
         Some(author) => author.record(benchmark, request, interrupt),
-        None => return Ok(first),
+        None => return Ok(Recorded::Recording(recording, encoded)),
     };
     let again = again.map_err(|problem| {
         if matches!(problem, AuthorProblem::Role(_)) {
@@ -114,12 +133,37 @@ fn record_twice(
         }
         explain(problem)
     })?;
-    if first.1 != again.1 {
+    let same = matches!(&again, Recorded::Recording(_, again) if *again == encoded);
+    if !same {
         let message = "a second process recorded another plan for the same case (hint: a benchmark function may depend on its axes and the \
                        device's facts alone, not on time, randomness, addresses or the environment)";
         return Err(RecordError::Failed(CaseFailure::error(Cause::NotReproducible, message)));
     }
-    Ok(first)
+    Ok(Recorded::Recording(recording, encoded))
+}
+
+/// Puts the answer to a query into the request.
+fn add_occupancy(
+    request: &mut RecordRequest,
+    query: &OccupancyQuery,
+    occupancies: &mut Occupancies<'_>,
+) -> Result<(), RecordError> {
+    let known = request.occupancies.iter().any(|known| known.query == *query);
+    if known || request.occupancies.len() == MOST_OCCUPANCIES {
+        let message = format!(
+            "it asks for the occupancy of `{}` again and again (hint: a plan may ask for {MOST_OCCUPANCIES} different ones)",
+            query.kernel
+        );
+        return Err(RecordError::Failed(CaseFailure::error(Cause::RecordingFailed, message)));
+    }
+    match occupancies.answer(query) {
+        Ok(occupancy) => {
+            request.occupancies.push(occupancy);
+            Ok(())
+        }
+        Err(NoAnswer::Interrupted) => Err(RecordError::Interrupted),
+        Err(NoAnswer::Failed(failure)) => Err(RecordError::Failed(failure)),
+    }
 }
 
 fn explain(problem: AuthorProblem) -> RecordError {

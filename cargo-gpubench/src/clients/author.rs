@@ -5,13 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gpubench::catalog::{Catalog, RecordRequest, Recording};
+use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::device::CodeHome;
 use crate::wire::{
-    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Generate, encode_modules, from_author, to_author,
+    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, encode_modules, from_author, to_author,
 };
 
 /// Longest text of a failure that is shown.
@@ -22,6 +22,15 @@ const LONGEST_MESSAGE: usize = 8 << 10;
 pub struct AuthorClient {
     child: Child,
     within: Duration,
+}
+
+/// What comes of recording a case.
+#[derive(Debug)]
+pub enum Recorded {
+    /// The recording and its encoding.
+    Recording(Recording, Vec<u8>),
+    /// It depends on an occupancy that the request did not have.
+    NeedsOccupancy(OccupancyQuery),
 }
 
 /// Why an author did not do what it was asked.
@@ -79,7 +88,7 @@ impl AuthorClient {
         Ok((author, catalog))
     }
 
-    /// Records a case; gives the recording and its encoding.
+    /// Records a case.
     ///
     /// # Errors
     /// When the benchmark function or the input function fails.
@@ -88,12 +97,20 @@ impl AuthorClient {
         benchmark: u32,
         request: &RecordRequest,
         interrupt: &Interrupt,
-    ) -> Result<(Recording, Vec<u8>), AuthorProblem> {
+    ) -> Result<Recorded, AuthorProblem> {
         let head = BenchmarkNumber { benchmark, reserved: 0 };
         let parts = [bytemuck::bytes_of(&head), &codec::encode(request)];
-        let answer = self.order(to_author::RECORD, &parts, &[], interrupt)?;
-        let recording = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("recording", &error))?;
-        Ok((recording, answer))
+        self.child.send(to_author::RECORD, &parts, &[])?;
+        let frame = self.child.receive(self.within, interrupt)?;
+        if frame.kind == from_author::NEEDS_OCCUPANCY {
+            let query = codec::decode(&frame.payload);
+            return query
+                .map(Recorded::NeedsOccupancy)
+                .map_err(|error| AuthorProblem::damaged("query", &error));
+        }
+        let encoded = AuthorProblem::done(frame)?;
+        let recording = codec::decode(&encoded).map_err(|error| AuthorProblem::damaged("recording", &error))?;
+        Ok(Recorded::Recording(recording, encoded))
     }
 
     /// Grants the buffers of a case.
@@ -155,18 +172,7 @@ impl AuthorClient {
     ) -> Result<Vec<u8>, AuthorProblem> {
         self.child.send(kind, parts, descriptors)?;
         let frame = self.child.receive(self.within, interrupt)?;
-        match frame.kind {
-            from_author::DONE => Ok(frame.payload),
-            from_author::FAILED => Err(AuthorProblem::read(&frame.payload)),
-            found => {
-                let text = format!("it sent message `{found}` out of turn");
-                Err(RoleFailure::Protocol {
-                    role: RoleName::Author,
-                    text,
-                }
-                .into())
-            }
-        }
+        AuthorProblem::done(frame)
     }
 }
 
@@ -194,6 +200,22 @@ fn refuse_control_characters(catalog: &Catalog) -> Result<(), AuthorProblem> {
 }
 
 impl AuthorProblem {
+    /// What a frame answers that says an order was carried out.
+    fn done(frame: Frame) -> Result<Vec<u8>, AuthorProblem> {
+        match frame.kind {
+            from_author::DONE => Ok(frame.payload),
+            from_author::FAILED => Err(AuthorProblem::read(&frame.payload)),
+            found => {
+                let text = format!("it sent message `{found}` out of turn");
+                Err(RoleFailure::Protocol {
+                    role: RoleName::Author,
+                    text,
+                }
+                .into())
+            }
+        }
+    }
+
     fn read(payload: &[u8]) -> AuthorProblem {
         let (number, text) = payload.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
         let failure = AuthorFailure::from_number(u32::from_le_bytes(*number));

@@ -10,7 +10,7 @@ mod referee;
 mod strays;
 mod worker;
 
-pub use author::{AuthorClient, AuthorProblem, BufferGrant};
+pub use author::{AuthorClient, AuthorProblem, BufferGrant, Recorded};
 pub(crate) use child::deadline;
 pub use child::{Child, End, Output, RoleName};
 pub use interrupt::Interrupt;

@@ -1,15 +1,18 @@
 //! The referee as the broker sees it.
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use gpubench::catalog::OccupancyQuery;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::device::{Absence, AbsenceKind, Facts};
 use crate::window::{Duties, WindowKind};
 use crate::wire::{
-    AbsentDevice, Begin, BufferLayout, Cast, DeviceOrder, OpenCase, Prepared, WindowFacts, WindowOrder, encode_modules,
-    from_referee, to_referee,
+    AbsentDevice, Begin, BufferLayout, Cast, DeviceOrder, OccupancyAnswer, OccupancyOrder, OpenCase, Prepared,
+    WindowFacts, WindowOrder, encode_modules, from_referee, to_referee,
 };
 
 /// The referee's own work never takes so long; it is our own code on our own kernels.
@@ -137,6 +140,30 @@ impl RefereeClient {
             buffers,
             author_descriptors,
         })
+    }
+
+    /// Blocks of a compiled kernel that a multiprocessor holds at once.
+    ///
+    /// # Errors
+    /// When the device cannot load the kernel.
+    pub fn occupancy(
+        &mut self,
+        module: &Path,
+        query: &OccupancyQuery,
+        interrupt: &Interrupt,
+    ) -> Result<u32, RoleFailure> {
+        let path = module.as_os_str().as_bytes();
+        let head = OccupancyOrder {
+            path_bytes: path.len() as u32,
+            threads: query.threads,
+            dynamic_shared: query.dynamic_shared,
+            reserved: 0,
+        };
+        let parts = [bytemuck::bytes_of(&head), path, query.kernel.name.as_bytes()];
+        self.child.send(to_referee::OCCUPANCY, &parts, &[])?;
+        let frame = self.child.expect(from_referee::OCCUPANCY_FOUND, PATIENCE, interrupt)?;
+        let answer: OccupancyAnswer = self.child.record(&frame)?;
+        Ok(answer.blocks)
     }
 
     /// Generates a window's inputs, waiting at most `within`.

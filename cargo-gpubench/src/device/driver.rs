@@ -3,6 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use gpubench::plan::TensorMapDescription;
+
 use super::{DeviceError, Facts};
 
 /// An address on the device.
@@ -176,6 +178,12 @@ pub trait Driver: Send {
     /// # Errors
     /// When the module has none of that name.
     fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError>;
+
+    /// A tensor map of memory at `base`, as a kernel takes it.
+    ///
+    /// # Errors
+    /// When the device has no tensor maps, or refuses this one.
+    fn encode_tensor_map(&self, base: DevicePtr, map: &TensorMapDescription) -> Result<[u8; 128], DeviceError>;
 
     /// Blocks of a kernel that are resident on a multiprocessor at once, with `threads` threads and `dynamic_shared` bytes a block.
     ///

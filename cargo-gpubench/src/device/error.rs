@@ -27,6 +27,11 @@ pub enum DeviceError {
     /// A module has no such kernel.
     #[error("the compiled kernels do not include `{0}`")]
     NoFunction(String),
+    /// A module has no such variable.
+    #[error(
+        "the compiled kernels have no variable `{0}` (hint: it stands at file scope or in a named namespace, is not `static`, and is used by a kernel)"
+    )]
+    NoSymbol(String),
     /// The tool's own kernels are not in this build.
     #[error("this build has no kernels for the CPU device: {0}")]
     NoHarness(String),

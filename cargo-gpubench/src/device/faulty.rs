@@ -111,6 +111,14 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.symbol(module, name)
     }
 
+    fn encode_tensor_map(
+        &self,
+        base: DevicePtr,
+        map: &gpubench::plan::TensorMapDescription,
+    ) -> Result<[u8; 128], DeviceError> {
+        self.inner.encode_tensor_map(base, map)
+    }
+
     fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError> {
         self.count("occupancy")?;
         self.inner.occupancy(function, threads, dynamic_shared)

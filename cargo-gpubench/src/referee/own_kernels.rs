@@ -1,8 +1,9 @@
 //! Kernels of the crate that the referee runs: generators and a reference that is a plan, on a device that keeps them apart from its process.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gpubench::catalog::Recording;
+use gpubench::plan::ConstantValue;
 
 use super::RefereeError;
 use super::buffers::Buffer;
@@ -30,7 +31,8 @@ impl OwnKernels {
         if referee.kernels_run_in == CodeHome::Author {
             return Ok(OwnKernels::default());
         }
-        let modules = referee.load_modules(modules)?;
+        let constants = recording.reference.plan().map_or(&[][..], |plan| &plan.constants);
+        let modules = referee.load_modules(modules, constants)?;
         let duties = Duties::new(recording, referee.kernels_run_in);
         let tensors = &recording.tensors;
         let operands: Vec<Operand> = buffers[..tensors.len()].iter().map(operand).collect();
@@ -68,11 +70,17 @@ fn operand(buffer: &Buffer) -> Operand {
 }
 
 impl Referee {
-    /// Loads modules, each file once in a run.
-    fn load_modules(&mut self, files: &[(u32, PathBuf)]) -> Result<Vec<(u32, Module)>, DeviceError> {
+    /// Loads modules, each file once in a run; one whose constants get values is loaded for the case, so that no other finds them.
+    fn load_modules(
+        &mut self,
+        files: &[(u32, PathBuf)],
+        constants: &[ConstantValue],
+    ) -> Result<Vec<(u32, Module)>, DeviceError> {
         let mut loaded = Vec::with_capacity(files.len());
         for (source, file) in files {
+            let written = constants.iter().any(|constant| constant.source == *source);
             let module = match self.modules.get(file) {
+                _ if written => self.driver.load(ModuleImage::File(file))?,
                 Some(module) => *module,
                 None => {
                     let module = self.driver.load(ModuleImage::File(file))?;
@@ -83,6 +91,23 @@ impl Referee {
             loaded.push((*source, module));
         }
         Ok(loaded)
+    }
+
+    /// Blocks of a kernel that a multiprocessor holds. Where kernels may not come into this process, the answer is that of the CPU device,
+    /// which needs none of the kernel.
+    pub(super) fn occupancy_of(
+        &mut self,
+        file: &Path,
+        name: &str,
+        threads: u32,
+        dynamic_shared: u32,
+    ) -> Result<u32, RefereeError> {
+        if self.kernels_run_in == CodeHome::Author {
+            return Ok(1);
+        }
+        let modules = self.load_modules(&[(0, file.to_owned())], &[])?;
+        let function = self.driver.function(modules[0].1, name)?;
+        Ok(self.driver.occupancy(function, threads, dynamic_shared)?)
     }
 
     /// Fills the inputs that kernels of the crate fill.

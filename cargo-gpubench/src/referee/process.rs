@@ -1,7 +1,10 @@
 //! The referee's process: orders in, facts out.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use gpubench::catalog::Recording;
 use gpubench::codec;
@@ -14,7 +17,8 @@ use crate::device::{self, Absence, DeviceError};
 use crate::window::Seeds;
 use crate::wire::{
     AbsentDevice, Begin, Cast, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, Generate,
-    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, to_referee,
+    OccupancyAnswer, OccupancyOrder, OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder,
+    decode_modules, from_referee, to_referee,
 };
 
 /// Serves the broker at the other end of `channel` until it is gone.
@@ -95,6 +99,11 @@ impl Referee {
         match frame.kind {
             to_referee::OPEN_CASE => self.open_case(frame, open, channel),
             to_referee::PREPARE => self.prepare(frame, opened(open)?, channel),
+            to_referee::OCCUPANCY => {
+                let blocks = self.occupancy(&frame.payload)?;
+                let answer = OccupancyAnswer { blocks, reserved: 0 };
+                Ok(channel.send_record(from_referee::OCCUPANCY_FOUND, &answer)?)
+            }
             to_referee::REFERENCE => {
                 let order: WindowOrder = record(frame, to_referee::REFERENCE)?;
                 self.run_reference(opened(open)?, order.window)?;
@@ -115,6 +124,22 @@ impl Referee {
             to_referee::ABORT => Ok(()),
             _ => Err(RefereeError::Order("it is none that the referee knows")),
         }
+    }
+
+    fn occupancy(&mut self, payload: &[u8]) -> Result<u32, RefereeError> {
+        let damaged = || RefereeError::Order("it is damaged");
+        let (head, rest) = payload
+            .split_at_checked(size_of::<OccupancyOrder>())
+            .ok_or_else(damaged)?;
+        let order: OccupancyOrder = bytemuck::pod_read_unaligned(head);
+        let (path, name) = rest.split_at_checked(order.path_bytes as usize).ok_or_else(damaged)?;
+        let name = std::str::from_utf8(name).map_err(|_| damaged())?;
+        self.occupancy_of(
+            Path::new(OsStr::from_bytes(path)),
+            name,
+            order.threads,
+            order.dynamic_shared,
+        )
     }
 
     fn open_case(&mut self, frame: &Frame, open: &mut Option<OpenCase>, channel: &Channel) -> Result<(), RefereeError> {

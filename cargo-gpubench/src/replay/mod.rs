@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod address_space;
+mod constants;
 mod generators;
 mod plan;
 mod reference;

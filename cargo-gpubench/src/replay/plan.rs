@@ -2,7 +2,7 @@
 
 use gpubench::plan::{Argument, Dependence, Launch, Plan, Span, Step};
 
-use super::{AddressSpace, ReplayError};
+use super::{AddressSpace, ReplayError, constants};
 use crate::device::{DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Stream};
 
 /// A plan that can be queued.
@@ -32,11 +32,12 @@ enum ReadyStep {
 }
 
 impl ReadyPlan {
-    /// Binds a plan to the addresses and modules of this process.
+    /// Binds a plan to the addresses and modules of this process, and gives its constants their values.
     ///
     /// # Errors
     /// When a buffer, a module or a kernel is missing, or a launch does not fit its kernel.
     pub fn bind(driver: &mut dyn Driver, plan: &Plan, space: &AddressSpace<'_>) -> Result<ReadyPlan, ReplayError> {
+        constants::write(driver, &plan.constants, space)?;
         let mut steps = Vec::with_capacity(plan.steps.len());
         for step in &plan.steps {
             steps.push(match step {
@@ -105,6 +106,10 @@ fn bind_launch(driver: &mut dyn Driver, launch: &Launch, space: &AddressSpace<'_
         arguments.push(match argument {
             Argument::Pointer { buffer, offset } => space.address(*buffer, *offset)?.0.to_le_bytes().to_vec(),
             Argument::Value(bytes) => bytes.clone(),
+            Argument::TensorMap { buffer, offset, map } => {
+                let base = space.address(*buffer, *offset)?;
+                driver.encode_tensor_map(base, map)?.to_vec()
+            }
         });
     }
     if let Some(parameters) = driver.parameter_sizes(function) {

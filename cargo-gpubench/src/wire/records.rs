@@ -21,6 +21,8 @@ pub mod to_referee {
     pub const CLOSE_CASE: u32 = 6;
     /// [`Begin`](super::Begin): the master seed and the cache flush. Once, before the first case.
     pub const BEGIN: u32 = 7;
+    /// [`OccupancyOrder`](super::OccupancyOrder), the path of the compiled kernels, then the kernel's name.
+    pub const OCCUPANCY: u32 = 9;
     /// [`WindowOrder`](super::WindowOrder): run the reference on the window's inputs, once the author has made its part of them.
     pub const REFERENCE: u32 = 8;
 }
@@ -44,6 +46,8 @@ pub mod from_referee {
     pub const ABSENT: u32 = 106;
     /// Answer to `BEGIN`.
     pub const BEGUN: u32 = 107;
+    /// Answer to `OCCUPANCY`: [`OccupancyAnswer`](super::OccupancyAnswer).
+    pub const OCCUPANCY_FOUND: u32 = 111;
     /// Answer to `REFERENCE`.
     pub const REFERENCE_DONE: u32 = 108;
     /// [`Problem`](super::Problem): a generator kernel of the crate failed.
@@ -212,6 +216,30 @@ impl Cast {
             .into_iter()
             .find(|cast| cast.number() == number)
     }
+}
+
+/// Head of an `OCCUPANCY` frame.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct OccupancyOrder {
+    /// Bytes of the path that follows; the kernel's name takes the rest.
+    pub path_bytes: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// How many blocks of a kernel a multiprocessor holds.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct OccupancyAnswer {
+    /// Blocks.
+    pub blocks: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Where a buffer lies in its allocation.
@@ -529,6 +557,8 @@ pub mod from_author {
     pub const FAILED: u32 = 100;
     /// The order was carried out. Its payload is the encoded catalog (`LOAD`), the encoded recording (`RECORD`) or empty.
     pub const DONE: u32 = 101;
+    /// Answer to `RECORD`: the recording depends on an occupancy; the encoded query.
+    pub const NEEDS_OCCUPANCY: u32 = 102;
 }
 
 /// The benchmark an order to the author is about.

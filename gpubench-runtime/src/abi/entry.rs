@@ -3,10 +3,10 @@
 use super::memory::cpu_data;
 use super::panics::guard;
 use super::table::{ABI_MAJOR, ABI_MINOR, Buffer, Bytes, MAGIC, Sink, Status, Table};
-use crate::catalog::RecordRequest;
-use crate::codec::{Encode, decode, encode};
+use crate::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
+use crate::codec::{decode, encode};
 use crate::error::{Error, Result};
-use crate::registry::{self, Case};
+use crate::registry::{self, Case, Unrecorded};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -41,7 +41,12 @@ unsafe extern "C" fn record(benchmark: u32, request: Bytes, answer: Sink) -> i32
     respond(answer, || {
         // SAFETY: the caller lends the request for the call.
         let request = unsafe { read(request)? };
-        Case::new(registry::entry(benchmark)?, &request.params)?.record(&request)
+        let case = Case::new(registry::entry(benchmark)?, &request.params)?;
+        match case.record(&request) {
+            Ok(recording) => Ok(Recorded::Recording(recording)),
+            Err(Unrecorded::NeedsOccupancy(query)) => Ok(Recorded::NeedsOccupancy(query)),
+            Err(Unrecorded::Failed(error)) => Err(error),
+        }
     })
 }
 
@@ -94,7 +99,7 @@ unsafe fn read(request: Bytes) -> Result<RecordRequest> {
 /// Runs `work` and writes its answer, its error or its panic to the sink.
 fn respond<T: Answer>(answer: Sink, work: impl FnOnce() -> Result<T>) -> i32 {
     let (status, bytes) = match guard(work) {
-        Ok(Ok(value)) => (Status::Done, value.into_bytes()),
+        Ok(Ok(value)) => (value.status(), value.into_bytes()),
         Ok(Err(error)) => (Status::Failed, error.to_string().into_bytes()),
         Err(panic) => (Status::Panicked, panic.into_bytes()),
     };
@@ -105,10 +110,14 @@ fn respond<T: Answer>(answer: Sink, work: impl FnOnce() -> Result<T>) -> i32 {
 
 /// What a function of the table answers with.
 trait Answer {
+    fn status(&self) -> Status {
+        Status::Done
+    }
+
     fn into_bytes(self) -> Vec<u8>;
 }
 
-impl<T: Encode> Answer for T {
+impl Answer for Catalog {
     fn into_bytes(self) -> Vec<u8> {
         encode(&self)
     }
@@ -117,5 +126,27 @@ impl<T: Encode> Answer for T {
 impl Answer for () {
     fn into_bytes(self) -> Vec<u8> {
         Vec::new()
+    }
+}
+
+/// The answer to `record`.
+enum Recorded {
+    Recording(Recording),
+    NeedsOccupancy(OccupancyQuery),
+}
+
+impl Answer for Recorded {
+    fn status(&self) -> Status {
+        match self {
+            Recorded::Recording(_) => Status::Done,
+            Recorded::NeedsOccupancy(_) => Status::NeedsOccupancy,
+        }
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Recorded::Recording(recording) => encode(&recording),
+            Recorded::NeedsOccupancy(query) => encode(&query),
+        }
     }
 }

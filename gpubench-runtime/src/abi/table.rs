@@ -60,6 +60,9 @@ pub enum Status {
     Failed = 1,
     /// The user's function panicked; the panic message with its place is in the sink.
     Panicked = 2,
+    /// A recording depends on an occupancy that the request does not have; the encoded
+    /// [`OccupancyQuery`](crate::catalog::OccupancyQuery) is in the sink.
+    NeedsOccupancy = 3,
 }
 
 /// The functions of one kernel crate. Fields are only ever appended.

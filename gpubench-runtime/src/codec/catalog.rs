@@ -28,7 +28,17 @@ codec_struct!(Source {
 });
 codec_enum!(SourceForm { 0 = Cuda, 1 = CudaForNvcc, 2 = Ptx, 3 = Cubin, 4 = Fatbin });
 codec_struct!(SourceFile { path, contents });
-codec_struct!(RecordRequest { params, facts });
+codec_struct!(RecordRequest {
+    params,
+    facts,
+    occupancies
+});
+codec_struct!(Occupancy { query, blocks });
+codec_struct!(OccupancyQuery {
+    kernel,
+    threads,
+    dynamic_shared
+});
 codec_struct!(DeviceFacts {
     kind,
     name,

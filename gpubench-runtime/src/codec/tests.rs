@@ -83,8 +83,18 @@ fn request() -> impl Strategy<Value = RecordRequest> {
         any::<[u32; 3]>(),
         any::<[u64; 3]>(),
     );
-    (vec((text(), axis_value()), 0..4), device_kind(), text(), numbers).prop_map(
-        |(params, kind, name, (counts, max_block, max_grid, bytes))| RecordRequest {
+    let occupancy = (kernel(), any::<[u32; 3]>()).prop_map(|(kernel, [threads, dynamic_shared, blocks])| Occupancy {
+        query: OccupancyQuery {
+            kernel,
+            threads,
+            dynamic_shared,
+        },
+        blocks,
+    });
+    let params = vec((text(), axis_value()), 0..4);
+    (params, device_kind(), text(), numbers, vec(occupancy, 0..3)).prop_map(
+        |(params, kind, name, (counts, max_block, max_grid, bytes), occupancies)| RecordRequest {
+            occupancies,
             params,
             facts: DeviceFacts {
                 kind,
@@ -119,10 +129,41 @@ fn span() -> impl Strategy<Value = Span> {
     (buffer(), any::<u64>(), any::<u64>()).prop_map(|(buffer, offset, len)| Span { buffer, offset, len })
 }
 
+fn tensor_map() -> impl Strategy<Value = TensorMapDescription> {
+    let numbers = (
+        vec(any::<u64>(), 0..6),
+        vec(any::<u64>(), 0..6),
+        vec(any::<u32>(), 0..6),
+    );
+    let element = prop_oneof![Just(TensorMapElement::U8), Just(TensorMapElement::Tf32Ftz)];
+    let interleave = prop_oneof![Just(Interleave::None), Just(Interleave::Bytes32)];
+    let swizzle = prop_oneof![Just(Swizzle::None), Just(Swizzle::Bytes128)];
+    let l2_promotion = prop_oneof![Just(L2Promotion::None), Just(L2Promotion::Bytes256)];
+    let fill = prop_oneof![Just(OutOfBoundsFill::Zeros), Just(OutOfBoundsFill::NanRequestZeroFma)];
+    (numbers, element, interleave, swizzle, l2_promotion, fill).prop_map(
+        |((dims, strides, counts), element, interleave, swizzle, l2_promotion, fill)| TensorMapDescription {
+            element,
+            dims,
+            strides,
+            box_dims: counts.clone(),
+            element_strides: counts,
+            interleave,
+            swizzle,
+            l2_promotion,
+            fill,
+        },
+    )
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let argument = prop_oneof![
         (buffer(), any::<u64>()).prop_map(|(buffer, offset)| Argument::Pointer { buffer, offset }),
         vec(any::<u8>(), 0..20).prop_map(Argument::Value),
+        (buffer(), any::<u64>(), tensor_map()).prop_map(|(buffer, offset, map)| Argument::TensorMap {
+            buffer,
+            offset,
+            map
+        }),
     ];
     let cooperation = prop_oneof![Just(Cooperation::Independent), Just(Cooperation::Grid)];
     let dependence = prop_oneof![Just(Dependence::Complete), Just(Dependence::Programmatic)];
@@ -196,7 +237,16 @@ fn tensor() -> impl Strategy<Value = Tensor> {
 }
 
 fn plan() -> impl Strategy<Value = Plan> {
-    (vec(step(), 0..4), vec(any::<u64>(), 0..3)).prop_map(|(steps, scratch)| Plan { steps, scratch })
+    let constant = (any::<u32>(), text(), vec(any::<u8>(), 0..9)).prop_map(|(source, symbol, bytes)| ConstantValue {
+        source,
+        symbol,
+        bytes,
+    });
+    (vec(step(), 0..4), vec(any::<u64>(), 0..3), vec(constant, 0..3)).prop_map(|(steps, scratch, constants)| Plan {
+        steps,
+        scratch,
+        constants,
+    })
 }
 
 fn recording() -> impl Strategy<Value = Recording> {

@@ -1,5 +1,6 @@
 //! What a plan consists of.
 
+use super::TensorMapDescription;
 use std::fmt;
 
 /// What one call does: its steps in order, and the scratch memory they need.
@@ -9,6 +10,19 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Scratch allocations made by [`Launcher::scratch`](crate::Launcher::scratch), in bytes; [`BufferId::Scratch`] counts them from zero.
     pub scratch: Vec<u64>,
+    /// `__constant__` variables and their values, written once before the first call.
+    pub constants: Vec<ConstantValue>,
+}
+
+/// The value of a `__constant__` variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConstantValue {
+    /// Position of the variable's source in [`Catalog::sources`](crate::catalog::Catalog::sources).
+    pub source: u32,
+    /// The variable, with its namespaces: `filter::coefficients`.
+    pub symbol: String,
+    /// Its bytes in device byte order; as many as the variable has.
+    pub bytes: Vec<u8>,
 }
 
 /// One operation of a plan.
@@ -100,6 +114,15 @@ pub enum Argument {
     },
     /// A scalar or a struct by value, in device byte order.
     Value(Vec<u8>),
+    /// A tensor map (`const __grid_constant__ CUtensorMap`) of memory from `offset` bytes into a buffer.
+    TensorMap {
+        /// The buffer.
+        buffer: BufferId,
+        /// Bytes from its start to the map's first element.
+        offset: u64,
+        /// How the memory is read and written.
+        map: TensorMapDescription,
+    },
 }
 
 /// A buffer a plan names.

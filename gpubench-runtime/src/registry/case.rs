@@ -1,7 +1,7 @@
 //! One case of a benchmark: recording it, generating its inputs and computing its reference.
 
 use super::{BenchmarkEntry, ReferenceFunction, kernel_ref};
-use crate::catalog::{DeviceKind, Fill, Params, RecordRequest, Recording, Reference, Role, Tensor};
+use crate::catalog::{DeviceKind, Fill, OccupancyQuery, Params, RecordRequest, Recording, Reference, Role, Tensor};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::plan::launcher::Launcher;
@@ -13,6 +13,20 @@ pub(crate) struct Case<'a> {
     params: &'a Params,
     declared: Tensors,
     tensors: Vec<Tensor>,
+}
+
+/// Why a case has no recording.
+pub(crate) enum Unrecorded {
+    /// It depends on an occupancy that is not known yet.
+    NeedsOccupancy(OccupancyQuery),
+    /// The user's code failed.
+    Failed(Error),
+}
+
+impl From<Error> for Unrecorded {
+    fn from(error: Error) -> Unrecorded {
+        Unrecorded::Failed(error)
+    }
 }
 
 impl<'a> Case<'a> {
@@ -36,7 +50,7 @@ impl<'a> Case<'a> {
     }
 
     /// Calls the benchmark function and returns what it told the launcher.
-    pub(crate) fn record(self, request: &RecordRequest) -> Result<Recording> {
+    pub(crate) fn record(self, request: &RecordRequest) -> Result<Recording, Unrecorded> {
         let problem = self.entry.problem;
         let work = (problem.work)(self.params)?;
         let reference = match problem.reference_on(request.facts.kind) {
@@ -61,9 +75,15 @@ impl<'a> Case<'a> {
         name: String,
         function: fn(&Params, &mut Launcher) -> Result<()>,
         request: &RecordRequest,
-    ) -> Result<Plan> {
-        let mut launcher = Launcher::new(name, self.tensors.clone(), request.facts.clone(), kernel_ref);
-        function(self.params, &mut launcher)?;
+    ) -> Result<Plan, Unrecorded> {
+        let (facts, occupancies) = (request.facts.clone(), request.occupancies.clone());
+        let mut launcher = Launcher::new(name, self.tensors.clone(), facts, occupancies, kernel_ref);
+        let described = function(self.params, &mut launcher);
+        // Whatever the function made of it: what it says without the answer is not what it says with it.
+        if let Some(query) = launcher.missing_occupancy() {
+            return Err(Unrecorded::NeedsOccupancy(query));
+        }
+        described?;
         Ok(launcher.finish())
     }
 

@@ -5,7 +5,7 @@ mod case;
 mod problem;
 
 pub use benchmark::BenchmarkEntry;
-pub(crate) use case::Case;
+pub(crate) use case::{Case, Unrecorded};
 pub(crate) use problem::amount;
 pub use problem::{Amount, Problem, ProblemDefinition, ReferenceFunction};
 

@@ -1,7 +1,9 @@
 //! The tool's side of the table, for tests: what `cargo gpubench` does in its author process.
 
 use gpubench::abi::{Buffer, Bytes, EntryPoint, MAGIC, Sink, Status, Table, gpubench_abi_v1};
-use gpubench::catalog::{AxisValue, Catalog, DeviceFacts, DeviceKind, Params, RecordRequest, Recording, Role};
+use gpubench::catalog::{
+    AxisValue, Catalog, DeviceFacts, DeviceKind, Occupancy, Params, RecordRequest, Recording, Role,
+};
 use gpubench::codec::{decode, encode};
 use std::ffi::c_void;
 
@@ -20,16 +22,22 @@ unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {
 
 /// The answer of a function of the table.
 fn answer(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, (Status, String)> {
+    let message = |(status, bytes)| (status, String::from_utf8(bytes).expect("messages are UTF-8"));
+    status_and_bytes(call).map_err(message)
+}
+
+/// The answer of a function of the table, or what it says with another status.
+fn status_and_bytes(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, (Status, Vec<u8>)> {
     let mut bytes: Vec<u8> = Vec::new();
     let status = call(Sink {
         context: (&raw mut bytes).cast(),
         write: append,
     });
-    let text = || String::from_utf8(bytes.clone()).expect("messages are UTF-8");
     match status {
         0 => Ok(bytes),
-        1 => Err((Status::Failed, text())),
-        2 => Err((Status::Panicked, text())),
+        1 => Err((Status::Failed, bytes)),
+        2 => Err((Status::Panicked, bytes)),
+        3 => Err((Status::NeedsOccupancy, bytes)),
         other => panic!("status {other}"),
     }
 }
@@ -76,9 +84,38 @@ pub(crate) fn params<const N: usize>(values: [(&str, i64); N]) -> Params {
         .to_vec()
 }
 
-pub(crate) fn record(path: &str, params: Params) -> Result<Recording, (Status, String)> {
-    let request = encode(&RecordRequest { params, facts: facts() });
+fn request(params: Params) -> RecordRequest {
+    RecordRequest {
+        params,
+        facts: facts(),
+        occupancies: Vec::new(),
+    }
+}
+
+/// Records for a GPU, with what is known of its kernels' occupancy.
+pub(crate) fn record_on_gpu(
+    path: &str,
+    params: Params,
+    occupancies: Vec<Occupancy>,
+) -> Result<Recording, (Status, Vec<u8>)> {
+    let facts = DeviceFacts {
+        kind: DeviceKind::Cuda,
+        capability: 90,
+        ..facts()
+    };
+    let request = encode(&RecordRequest {
+        params,
+        facts,
+        occupancies,
+    });
     let position = position(path);
+    // SAFETY: request and sink are valid for the call.
+    let bytes = status_and_bytes(|sink| unsafe { (table().record)(position, lend(&request), sink) })?;
+    Ok(decode(&bytes).unwrap())
+}
+
+pub(crate) fn record(path: &str, params: Params) -> Result<Recording, (Status, String)> {
+    let (request, position) = (encode(&request(params)), position(path));
     // SAFETY: request and sink are valid for the call.
     let bytes = answer(|sink| unsafe { (table().record)(position, lend(&request), sink) })?;
     Ok(decode(&bytes).unwrap())
@@ -104,7 +141,7 @@ impl Memory {
             .collect();
         Memory {
             path: path.to_owned(),
-            request: encode(&RecordRequest { params, facts: facts() }),
+            request: encode(&request(params)),
             names: recording.tensors.iter().map(|tensor| tensor.name.clone()).collect(),
             roles: recording.tensors.iter().map(|tensor| tensor.role).collect(),
             words: bytes.iter().map(|bytes| vec![0; bytes.div_ceil(16)]).collect(),

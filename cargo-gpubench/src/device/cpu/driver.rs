@@ -229,8 +229,21 @@ impl Driver for CpuDriver {
         Ok(Function(self.functions.len() as u32 - 1))
     }
 
-    fn symbol(&mut self, _module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
-        Err(DeviceError::Unsupported(format!("find the symbol `{name}`")))
+    fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
+        let variable = match self.modules.get(module.0 as usize) {
+            Some(LoadedModule::File(module)) => module.variable(name),
+            Some(LoadedModule::Harness) | None => None,
+        };
+        let (address, bytes) = variable.ok_or_else(|| DeviceError::NoSymbol(name.to_owned()))?;
+        Ok((DevicePtr(address), bytes))
+    }
+
+    fn encode_tensor_map(
+        &self,
+        _base: DevicePtr,
+        _map: &gpubench::plan::TensorMapDescription,
+    ) -> Result<[u8; 128], DeviceError> {
+        Err(DeviceError::Unsupported("use tensor maps".to_owned()))
     }
 
     fn occupancy(&mut self, _function: Function, _threads: u32, _dynamic_shared: u32) -> Result<u32, DeviceError> {

@@ -121,5 +121,19 @@ driver_api! {
     optional {
         fn cuFuncLoad(CUfunction);
         fn cuFuncGetParamInfo(CUfunction, usize, *mut usize, *mut usize);
+        fn cuTensorMapEncodeTiled(
+            *mut c_void,
+            c_uint,
+            c_uint,
+            *mut c_void,
+            *const u64,
+            *const u64,
+            *const u32,
+            *const u32,
+            c_uint,
+            c_uint,
+            c_uint,
+            c_uint,
+        );
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream, CUstreamWaitValue_flags, CUstreamWriteValue_flags};
 
+use gpubench::plan::TensorMapDescription;
+
 use super::call::call;
 use super::choice::Gpu;
 use super::context::Context;
@@ -14,6 +16,7 @@ use super::fault::{of_call, of_stream};
 use super::library::Library;
 use super::memory::{SharedMemory, register, unregister};
 use super::module::{Kernel, LoadedModule};
+use super::tensor_map;
 use crate::device::word::SharedWord;
 use crate::device::{
     Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module, ModuleImage, Seal,
@@ -184,6 +187,10 @@ impl Driver for CudaDriver {
 
     fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
         self.module(module)?.symbol(&self.context, name)
+    }
+
+    fn encode_tensor_map(&self, base: DevicePtr, map: &TensorMapDescription) -> Result<[u8; 128], DeviceError> {
+        tensor_map::encode(&self.context, base, map)
     }
 
     fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError> {

@@ -20,6 +20,7 @@ mod memory;
 mod module;
 pub mod nvrtc;
 mod sharing;
+mod tensor_map;
 
 #[cfg(test)]
 mod tests;

@@ -98,7 +98,10 @@ impl LoadedModule {
                 cuModuleGetGlobal_v2(&mut address, &mut bytes, self.handle, symbol.as_ptr())
             )
         };
-        found.map_err(|error| missing(error, name))?;
+        found.map_err(|error| match missing(error, name) {
+            DeviceError::NoFunction(name) => DeviceError::NoSymbol(name),
+            error => error,
+        })?;
         Ok((DevicePtr(address), bytes as u64))
     }
 

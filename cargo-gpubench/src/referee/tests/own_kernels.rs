@@ -72,6 +72,7 @@ fn own(reference: &str, role: Role) -> Recording {
     recording.reference = Reference::Plan(Plan {
         steps: vec![Step::Launch(launch)],
         scratch: Vec::new(),
+        constants: Vec::new(),
     });
     recording
 }

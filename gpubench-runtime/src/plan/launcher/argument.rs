@@ -2,7 +2,7 @@
 
 use super::buffer::{Buffer, Constant, In, InOut, Out, Scratch, View};
 use crate::element::{BF16, Element, F16};
-use crate::plan::Argument;
+use crate::plan::TensorMapDescription;
 
 /// Something a kernel can be given: a buffer, a scalar, or a `#[repr(C)]` struct that derives [`KernelArg`](derive@crate::KernelArg).
 ///
@@ -13,6 +13,7 @@ use crate::plan::Argument;
 /// | `u8` … `u64`, `i8` … `i64` | `unsigned char` … `unsigned long long`, `signed char` … `long long` |
 /// | `usize`, `isize` | `size_t`, `long long` |
 /// | `bool`, `f32`, `f64`, `F16`, `BF16` | `bool`, `float`, `double`, `__half`, `__nv_bfloat16` |
+/// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
 ///
 /// The kernel's own parameter types are not visible here: a number of another width is an error when the plan meets the compiled kernel.
 /// Literals without a suffix are `i32` and `f64` as everywhere in Rust; write `2.0f32`.
@@ -32,20 +33,7 @@ pub trait KernelArg {
 pub enum RecordedArgument {
     Pointer(View),
     Value(Vec<u8>),
-}
-
-impl RecordedArgument {
-    /// The argument as a plan has it, or the view that leaves its buffer.
-    pub(super) fn check(self) -> Result<Argument, View> {
-        match self {
-            RecordedArgument::Value(bytes) => Ok(Argument::Value(bytes)),
-            RecordedArgument::Pointer(view) if view.inside => Ok(Argument::Pointer {
-                buffer: view.buffer,
-                offset: view.start * view.element_size,
-            }),
-            RecordedArgument::Pointer(view) => Err(view),
-        }
-    }
+    TensorMap(View, TensorMapDescription),
 }
 
 /// Something that a kernel is given by value: a scalar, an array in a struct, or a struct that derives `KernelArg`.

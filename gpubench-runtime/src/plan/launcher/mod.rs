@@ -3,16 +3,23 @@
 mod argument;
 mod buffer;
 mod grid;
+mod tensor_map;
 
 pub use argument::{Arguments, KernelArg, KernelValue, RecordedArgument};
 pub use buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View, WritableBuffer};
 pub use grid::{Count, Dimensions, Grid};
+pub use tensor_map::TensorMap;
 
-use crate::catalog::{DeviceFacts, DeviceKind, Role, Tensor};
+use crate::catalog::{DeviceFacts, DeviceKind, Occupancy, OccupancyQuery, Role, Tensor};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::plan::{BufferId, Dependence, KernelRef, Launch, Plan, Span, Step};
-use crate::source::Kernel;
+use crate::plan::{
+    Argument, BufferId, ConstantValue, Dependence, KernelRef, Launch, Plan, Span, Step, TensorMapDescription,
+};
+use crate::source::{CudaSource, Kernel};
+
+/// Bytes of constant memory.
+const CONSTANT_MEMORY: usize = 64 << 10;
 
 /// What a benchmark function describes its call to: launches, memsets and copies, in order.
 ///
@@ -26,6 +33,8 @@ pub struct Launcher {
     benchmark: String,
     tensors: Vec<Tensor>,
     facts: DeviceFacts,
+    occupancies: Vec<Occupancy>,
+    missing_occupancy: Option<OccupancyQuery>,
     kernel: fn(&Kernel) -> Result<KernelRef>,
     plan: Plan,
 }
@@ -35,12 +44,15 @@ impl Launcher {
         benchmark: String,
         tensors: Vec<Tensor>,
         facts: DeviceFacts,
+        occupancies: Vec<Occupancy>,
         kernel: fn(&Kernel) -> Result<KernelRef>,
     ) -> Launcher {
         Launcher {
             benchmark,
             tensors,
             facts,
+            occupancies,
+            missing_occupancy: None,
             kernel,
             plan: Plan::default(),
         }
@@ -105,6 +117,113 @@ impl Launcher {
         Ok(Scratch::from_view(View::whole(buffer, elements, size_of::<T>())))
     }
 
+    /// Gives a `__constant__` variable of a source its value: as many elements as the variable has, one for a scalar.
+    ///
+    /// It is written once, before the first call, and is no part of what is timed. The variable stands at file scope or in a named namespace
+    /// (`"filter::coefficients"`) and is not `static`.
+    ///
+    /// # Errors
+    /// No elements, more than the 64 KiB that constant memory has, and a variable that was given a value before. Whether the source has the
+    /// variable, with as many bytes, shows when the plan meets the compiled kernels.
+    ///
+    /// ```
+    /// use gpubench::prelude::*;
+    /// # cuda_source!(IMAGE = "../../../doc/image.cu");
+    ///
+    /// fn blur(cx: &mut Launcher, pixels: usize, image: In<f32>, blurred: Out<f32>) -> Result<()> {
+    ///     cx.set_constant(&IMAGE, "weights", &[0.25f32, 0.5, 0.25])?;
+    ///     cx.launch(IMAGE.kernel("blur"), Grid::covering(pixels, 256), (image, blurred, pixels))
+    /// }
+    /// ```
+    pub fn set_constant<T: KernelValue>(
+        &mut self,
+        source: &'static CudaSource,
+        symbol: &str,
+        values: &[T],
+    ) -> Result<()> {
+        let constant = self.check_constant(source, symbol, values);
+        let constant = constant.map_err(|error| self.locate(error, format!("constant `{symbol}`")))?;
+        self.plan.constants.push(constant);
+        Ok(())
+    }
+
+    fn check_constant<T: KernelValue>(
+        &self,
+        source: &'static CudaSource,
+        symbol: &str,
+        values: &[T],
+    ) -> Result<ConstantValue> {
+        let mut bytes = vec![0; size_of_val(values)];
+        for (value, bytes) in values.iter().zip(bytes.chunks_exact_mut(size_of::<T>().max(1))) {
+            value.write(bytes);
+        }
+        if bytes.is_empty() || bytes.len() > CONSTANT_MEMORY {
+            return Err(Error::new(format!(
+                "the value has {} bytes; 1 to {CONSTANT_MEMORY} are possible",
+                bytes.len()
+            )));
+        }
+        let source = (self.kernel)(&source.kernel(symbol))?.source;
+        let known = |constant: &ConstantValue| constant.source == source && constant.symbol == symbol;
+        match self.plan.constants.iter().any(known) {
+            true => Err(Error::new("it has a value already")),
+            false => Ok(ConstantValue {
+                source,
+                symbol: symbol.to_owned(),
+                bytes,
+            }),
+        }
+    }
+
+    /// How many blocks of a kernel are resident on a multiprocessor at once, with `threads` threads and `dynamic_shared` bytes of dynamic shared
+    /// memory each: what a persistent kernel sizes its grid by. The CPU device says 1.
+    ///
+    /// The kernel must be compiled for that. Where the answer is not known yet this is an error, the function is called again once it is, and
+    /// what it did before is forgotten; pass the error on with `?`.
+    ///
+    /// # Errors
+    /// When the answer is not known yet, and on a block that the device does not have.
+    ///
+    /// ```
+    /// use gpubench::prelude::*;
+    /// # cuda_source!(IMAGE = "../../../doc/image.cu");
+    ///
+    /// fn persistent(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+    ///     let kernel = IMAGE.kernel("brighten_all");
+    ///     let resident = cx.device().multiprocessors * cx.occupancy(&kernel, 256, 0)?;
+    ///     cx.launch(kernel, Grid::new(resident, 256), (image, bright, pixels))
+    /// }
+    /// ```
+    pub fn occupancy(&mut self, kernel: &Kernel, threads: u32, dynamic_shared: usize) -> Result<u32> {
+        let query = self.check_occupancy(kernel, threads, dynamic_shared);
+        let what = format!("occupancy of `{}`", kernel.name);
+        let query = query.map_err(|error| self.locate(error, &what))?;
+        if self.facts.kind == DeviceKind::Cpu {
+            return Ok(1);
+        }
+        let known = self.occupancies.iter().find(|known| known.query == query);
+        if let Some(known) = known {
+            return Ok(known.blocks);
+        }
+        self.missing_occupancy.get_or_insert(query);
+        Err(self.locate(Error::new("it is not known yet"), what))
+    }
+
+    fn check_occupancy(&self, kernel: &Kernel, threads: u32, dynamic_shared: usize) -> Result<OccupancyQuery> {
+        let grid = Grid::new(1, threads).shared(dynamic_shared);
+        self.check_block(&grid)?;
+        Ok(OccupancyQuery {
+            kernel: (self.kernel)(kernel)?,
+            threads,
+            dynamic_shared: self.check_shared(&grid)?,
+        })
+    }
+
+    /// The occupancy that the function asked for first and that is not known.
+    pub(crate) fn missing_occupancy(&self) -> Option<OccupancyQuery> {
+        self.missing_occupancy.clone()
+    }
+
     /// The device that the plan is for: how many multiprocessors, how much shared memory.
     pub fn device(&self) -> &DeviceFacts {
         &self.facts
@@ -151,9 +270,8 @@ impl Launcher {
         }
         let arguments = arguments.arguments().into_iter().enumerate();
         let arguments = arguments.map(|(position, argument)| {
-            argument
-                .check()
-                .map_err(|view| outside(view).context(format!("argument {}", position + 1)))
+            self.check_argument(argument)
+                .map_err(|error| error.context(format!("argument {}", position + 1)))
         });
         Ok(Launch {
             kernel: (self.kernel)(kernel)?,
@@ -165,6 +283,41 @@ impl Launcher {
             dependence: self.check_dependence(&grid)?,
             arguments: arguments.collect::<Result<_>>()?,
         })
+    }
+
+    fn check_argument(&self, argument: RecordedArgument) -> Result<Argument> {
+        match argument {
+            RecordedArgument::Value(bytes) => Ok(Argument::Value(bytes)),
+            RecordedArgument::Pointer(view) => Ok(Argument::Pointer {
+                buffer: view.buffer,
+                offset: start_of(view)?,
+            }),
+            RecordedArgument::TensorMap(view, map) => {
+                self.check_tensor_map(view, &map)
+                    .map_err(|error| error.context("tensor map"))?;
+                Ok(Argument::TensorMap {
+                    buffer: view.buffer,
+                    offset: start_of(view)?,
+                    map,
+                })
+            }
+        }
+    }
+
+    fn check_tensor_map(&self, view: View, map: &TensorMapDescription) -> Result<()> {
+        if self.facts.capability < 90 {
+            let name = &self.facts.name;
+            return Err(Error::new(format!(
+                "`{name}` has no tensor maps: they need compute capability 9.0"
+            )));
+        }
+        if map.element.size() != view.element_size {
+            let (of_map, of_buffer) = (map.element.size(), view.element_size);
+            return Err(Error::new(format!(
+                "its elements have {of_map} bytes, and the buffer's have {of_buffer}"
+            )));
+        }
+        map.check(start_of(view)?, view.end * view.element_size)
     }
 
     fn check_grid(&self, grid: &Grid) -> Result<[u32; 3]> {
@@ -263,6 +416,14 @@ fn span(view: View) -> Result<Span> {
         offset: view.start * view.element_size,
         len,
     })
+}
+
+/// The first byte of a view that is inside its buffer.
+fn start_of(view: View) -> Result<u64> {
+    match view.inside {
+        true => Ok(view.start * view.element_size),
+        false => Err(outside(view)),
+    }
 }
 
 fn check_copy(from: View, to: View) -> Result<Step> {

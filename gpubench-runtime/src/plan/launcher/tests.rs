@@ -33,7 +33,7 @@ fn launcher(facts: DeviceFacts) -> Launcher {
             name: kernel.name.clone(),
         })
     };
-    Launcher::new("blur".to_owned(), tensors, facts, kernel)
+    Launcher::new("blur".to_owned(), tensors, facts, Vec::new(), kernel)
 }
 
 fn gpu() -> DeviceFacts {
@@ -363,4 +363,156 @@ proptest::proptest! {
         let (items, threads) = (i128::from(items), i128::from(threads));
         proptest::prop_assert!((blocks - 1) * threads < items && items <= blocks * threads);
     }
+}
+
+#[test]
+fn a_constant_has_a_value_once_and_as_much_as_constant_memory_holds() {
+    let mut cx = launcher(gpu());
+    cx.set_constant(&SOURCE, "scale", &[1u8]).unwrap();
+    let message = |result: Result<()>| result.unwrap_err().to_string();
+    assert_eq!(
+        message(cx.set_constant(&SOURCE, "scale", &[2u8])),
+        "`blur`: constant `scale`: it has a value already"
+    );
+    assert_eq!(
+        message(cx.set_constant::<f32>(&SOURCE, "none", &[])),
+        "`blur`: constant `none`: the value has 0 bytes; 1 to 65536 are possible"
+    );
+    assert_eq!(
+        message(cx.set_constant(&SOURCE, "all", &[0u8; 65537])),
+        "`blur`: constant `all`: the value has 65537 bytes; 1 to 65536 are possible"
+    );
+}
+
+/// Makes a map of a buffer.
+type Mapping<'a> = dyn Fn(In<f32>) -> TensorMap + 'a;
+
+/// What becomes of a launch with a map of the 100 floats of `x`.
+fn mapped(facts: DeviceFacts, change: impl FnOnce(In<f32>) -> TensorMap) -> String {
+    let mut cx = launcher(facts);
+    let x = cx.buffer::<In<f32>>("x").unwrap();
+    let launched = cx.launch(kernel(), Grid::new(1, 1), (change(x),));
+    launched.map_or_else(|error| error.to_string(), |()| "launched".to_owned())
+}
+
+#[test]
+fn a_tensor_map_is_an_argument_with_strides_of_its_dimensions() {
+    let mut cx = launcher(gpu());
+    let x = cx.buffer::<In<f32>>("x").unwrap().range(4..84);
+    let map = TensorMap::tiled(x, [8, 10], [8, 2]).swizzle(crate::plan::Swizzle::Bytes32);
+    cx.launch(kernel(), Grid::new(1, 1), (map,)).unwrap();
+    let Step::Launch(launch) = cx.finish().steps.remove(0) else {
+        panic!("a launch")
+    };
+    let [Argument::TensorMap { buffer, offset, map }] = &launch.arguments[..] else {
+        panic!("{launch:?}")
+    };
+    assert_eq!((*buffer, *offset), (BufferId::Tensor(0), 16));
+    assert_eq!((&map.dims[..], &map.strides[..]), (&[8, 10][..], &[32][..]));
+    assert_eq!(
+        (&map.box_dims[..], &map.element_strides[..]),
+        (&[8, 2][..], &[1, 1][..])
+    );
+}
+
+#[test]
+fn every_rule_of_tensor_maps_is_checked_and_named() {
+    use crate::plan::{Interleave, OutOfBoundsFill, Swizzle, TensorMapElement};
+    let broken = |change: &Mapping<'_>| mapped(gpu(), change);
+    let plane = |x| TensorMap::tiled(x, [8, 12], [8, 2]);
+    assert_eq!(broken(&plane), "launched");
+    let rule = |change: &Mapping<'_>| {
+        let message = broken(change);
+        message
+            .strip_prefix("`blur`: launch of `blur`: argument 1: tensor map: ")
+            .unwrap_or(&message)
+            .to_owned()
+    };
+    let rules: [(&Mapping<'_>, &str); 15] = [
+        (
+            &|x| TensorMap::tiled(x, [1; 6], [4; 6]),
+            "it has 6 dimensions; 1 to 5 are possible",
+        ),
+        (
+            &|x| TensorMap::tiled(x, [], []),
+            "it has 0 dimensions; 1 to 5 are possible",
+        ),
+        (
+            &|x| plane(x).interleave(Interleave::Bytes16),
+            "it has 2 dimensions; 3 to 5 are possible",
+        ),
+        (
+            &|x| plane(x).strides([]),
+            "it has 0 strides, and 1 go with 2 dimensions",
+        ),
+        (
+            &|x| plane(x.offset(1)),
+            "it begins 4 bytes into its buffer, and that must be a multiple of 16",
+        ),
+        (
+            &|x| TensorMap::tiled(x, [0, 2], [4, 1]),
+            "dimension 0 has 0 elements; 1 to 2^32 are possible",
+        ),
+        (
+            &|x| plane(x).strides([40]),
+            "the stride of dimension 1 is 40 bytes; it must be a multiple of 16 below 2^40",
+        ),
+        (
+            &|x| TensorMap::tiled(x, [8, 12], [8, 257]),
+            "the box has 257 elements along dimension 1; 1 to 256 are possible",
+        ),
+        (
+            &|x| plane(x).element_strides([1, 9]),
+            "the element stride of dimension 1 is 9; 1 to 8 are possible",
+        ),
+        (
+            &|x| TensorMap::tiled(x, [8, 12], [6, 2]),
+            "the box has 24 bytes along dimension 0; they must be a multiple of 16",
+        ),
+        (
+            &|x| TensorMap::tiled(x, [16, 6], [16, 2]).swizzle(Swizzle::Bytes32),
+            "the box has 64 bytes along dimension 0, more than the 32 that it is swizzled by",
+        ),
+        (
+            &|x| TensorMap::tiled(x, [8, 2, 2], [8, 1, 1]).interleave(Interleave::Bytes32),
+            "interleaving by 32 bytes goes with swizzling by 32 bytes",
+        ),
+        (
+            &|x| TensorMap::tiled(x, [8, 13], [8, 2]),
+            "its last element lies behind the end of the buffer, which has 400 bytes",
+        ),
+        (
+            &|x| {
+                plane(x)
+                    .element(TensorMapElement::U32)
+                    .fill(OutOfBoundsFill::NanRequestZeroFma)
+            },
+            "filling with NaN is for floating-point elements",
+        ),
+        (
+            &|x| plane(x).element(TensorMapElement::F16),
+            "its elements have 2 bytes, and the buffer's have 4",
+        ),
+    ];
+    for (change, expected) in rules {
+        assert_eq!(rule(change), expected);
+    }
+}
+
+#[test]
+fn a_tensor_map_needs_a_device_that_has_them() {
+    let old = DeviceFacts {
+        capability: 89,
+        ..gpu()
+    };
+    assert_eq!(
+        mapped(old, |x| TensorMap::tiled(x, [8, 12], [8, 2])),
+        "`blur`: launch of `blur`: argument 1: tensor map: `GPU` has no tensor maps: they need compute capability 9.0"
+    );
+}
+
+#[test]
+fn an_occupancy_is_of_a_block_that_the_device_has() {
+    let error = launcher(gpu()).occupancy(&kernel(), 2048, 0).unwrap_err();
+    assert!(error.to_string().contains("2048"), "{error}");
 }

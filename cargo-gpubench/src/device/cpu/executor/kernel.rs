@@ -1,10 +1,33 @@
 //! Kernels the executor can run, and the libraries they come from.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::path::{Path, PathBuf};
 
 use super::abi::{ABI, Descriptor, ModuleTable};
 use super::exchange::CALLBACKS;
+
+/// An entry of a library's symbol table, `Elf64_Sym`.
+#[repr(C)]
+struct SymbolEntry {
+    name: u32,
+    kind: u8,
+    other: u8,
+    section: u16,
+    value: u64,
+    size: u64,
+}
+
+/// The kind of a variable's entry, `STT_OBJECT`.
+const OBJECT: u8 = 1;
+
+/// `RTLD_DL_SYMENT`.
+const SYMBOL_ENTRY: c_int = 1;
+
+unsafe extern "C" {
+    /// As `dladdr`, with the symbol's entry as well.
+    fn dladdr1(address: *const c_void, place: *mut libc::Dl_info, extra: *mut *mut c_void, flags: c_int) -> c_int;
+}
 
 /// A kernel that can be launched. Its code is never unloaded.
 #[derive(Clone, Copy)]
@@ -63,6 +86,7 @@ impl std::fmt::Debug for Kernel {
 #[derive(Debug)]
 pub struct Module {
     kernels: Vec<Kernel>,
+    library: ManuallyDrop<libloading::Library>,
 }
 
 /// Why a kernel library could not be loaded.
@@ -101,12 +125,11 @@ impl Module {
             source,
         };
         // SAFETY: the caller vouches for the library.
-        let library = unsafe { libloading::Library::new(path) }.map_err(link)?;
+        let library = ManuallyDrop::new(unsafe { libloading::Library::new(path) }.map_err(link)?);
         // SAFETY: the shim defines the symbol with this type.
         let entry = unsafe { library.get::<unsafe extern "C" fn() -> *const ModuleTable>(b"gb_module_v1\0") };
         // SAFETY: the function returns a pointer to a static table.
         let table = unsafe { &*(entry.map_err(link)?)() };
-        std::mem::forget(library);
         if table.abi != ABI {
             return Err(LoadError::Abi {
                 path: path.to_owned(),
@@ -120,12 +143,26 @@ impl Module {
             .iter()
             .filter_map(|&it| unsafe { Kernel::from_descriptor(it.cast()) })
             .collect();
-        Ok(Module { kernels })
+        Ok(Module { kernels, library })
     }
 
     /// The kernel exported under a name expression.
     pub fn kernel(&self, name: &str) -> Option<Kernel> {
         self.kernels().find(|kernel| kernel.name() == name)
+    }
+
+    /// Address and bytes of a `__constant__` variable, by the name that the linker knows it under.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: only the address is taken; nothing is read through it here.
+        let address = unsafe { self.library.get::<*mut c_void>(name.as_bytes_with_nul()) };
+        let address = *address.ok()?;
+        let (mut place, mut entry) = (MaybeUninit::<libc::Dl_info>::uninit(), std::ptr::null::<SymbolEntry>());
+        // SAFETY: both results are this function's own; the flag asks for the symbol's entry in the library's table.
+        let found = unsafe { dladdr1(address, place.as_mut_ptr(), (&raw mut entry).cast(), SYMBOL_ENTRY) };
+        // SAFETY: when the linker finds the address, its entry is null or in the table of a library that is never unloaded.
+        let entry = unsafe { entry.as_ref() }.filter(|_| found != 0)?;
+        (entry.kind & 0xf == OBJECT).then_some((address as u64, entry.size))
     }
 
     /// Every kernel of the library.

@@ -105,12 +105,43 @@ fn a_module_tells_its_parameters_symbols_and_occupancy() {
     let few = driver.occupancy(function, 1024, 0).or_chain();
     let many = driver.occupancy(function, 128, 0).or_chain();
     assert!(few >= 1 && many > few, "{few} {many}");
-    for missing in [
-        driver.function(module, "absent").map(drop),
-        driver.symbol(module, "absent").map(drop),
-    ] {
-        assert!(matches!(missing, Err(DeviceError::NoFunction(name)) if name == "absent"));
+    let missing = driver.function(module, "absent");
+    assert!(matches!(missing, Err(DeviceError::NoFunction(name)) if name == "absent"));
+    let missing = driver.symbol(module, "absent");
+    assert!(matches!(missing, Err(DeviceError::NoSymbol(name)) if name == "absent"));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_driver_encodes_tensor_maps_that_follow_the_rules_and_names_the_one_it_refuses() {
+    use gpubench::plan::{Swizzle, TensorMapDescription, TensorMapElement};
+    let mut driver = open();
+    if driver.facts().device.capability < 90 {
+        return;
     }
+    let base = driver.alloc(64 * 128 * 2).or_chain();
+    let map = TensorMapDescription {
+        element: TensorMapElement::F16,
+        dims: vec![64, 128],
+        strides: vec![128],
+        box_dims: vec![64, 8],
+        element_strides: vec![1, 1],
+        interleave: Default::default(),
+        swizzle: Swizzle::Bytes128,
+        l2_promotion: Default::default(),
+        fill: Default::default(),
+    };
+    assert_ne!(driver.encode_tensor_map(base, &map).or_chain(), [0; 128]);
+    let wide = TensorMapDescription {
+        swizzle: Swizzle::Bytes32,
+        ..map
+    };
+    let refused = driver.encode_tensor_map(base, &wide).unwrap_err();
+    assert!(
+        chain(&refused).contains("cuTensorMapEncodeTiled"),
+        "{}",
+        chain(&refused)
+    );
 }
 
 #[test]

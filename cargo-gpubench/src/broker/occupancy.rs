@@ -1,0 +1,150 @@
+//! What plans ask about their kernels' occupancy: the kernel is compiled, and the referee asks the device.
+
+use std::path::Path;
+
+use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
+
+use super::failure::CaseFailure;
+use super::kernels;
+use crate::build::kernels::Compiler;
+use crate::clients::{Interrupt, RoleFailure};
+use crate::verdict::Cause;
+
+/// Asks the device for the occupancy of a compiled kernel.
+pub(super) type AskDevice<'a> = dyn FnMut(&Path, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
+
+/// The occupancies of one library's kernels, each found out once.
+pub(super) struct Occupancies<'a> {
+    catalog: &'a Catalog,
+    compiler: &'a dyn Compiler,
+    cache: &'a Path,
+    interrupt: &'a Interrupt,
+    ask_device: &'a mut AskDevice<'a>,
+    known: Vec<Occupancy>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// The user wants the run to end.
+    Interrupted,
+    /// The case that asks cannot be recorded.
+    Failed(CaseFailure),
+}
+
+impl NoAnswer {
+    /// The referee could not tell.
+    pub(super) fn of_referee(query: &OccupancyQuery, failure: RoleFailure) -> NoAnswer {
+        match failure {
+            RoleFailure::Interrupted => NoAnswer::Interrupted,
+            failure => NoAnswer::invalid(query, &crate::error::chain(&failure)),
+        }
+    }
+
+    /// There is no device to ask.
+    pub(super) fn without_device(query: &OccupancyQuery) -> NoAnswer {
+        NoAnswer::invalid(
+            query,
+            "only the device itself can tell (hint: what depends on it is compiled where it runs)",
+        )
+    }
+
+    fn invalid(query: &OccupancyQuery, why: &str) -> NoAnswer {
+        let OccupancyQuery {
+            kernel,
+            threads,
+            dynamic_shared,
+        } = query;
+        let message = format!(
+            "it depends on the occupancy of kernel `{kernel}` with {threads} threads and {dynamic_shared} bytes of shared memory: {why}"
+        );
+        NoAnswer::Failed(CaseFailure::error(Cause::PlanInvalid, message))
+    }
+}
+
+impl<'a> Occupancies<'a> {
+    pub(super) fn new(
+        catalog: &'a Catalog,
+        compiler: &'a dyn Compiler,
+        cache: &'a Path,
+        interrupt: &'a Interrupt,
+        ask_device: &'a mut AskDevice<'a>,
+    ) -> Occupancies<'a> {
+        Occupancies {
+            catalog,
+            compiler,
+            cache,
+            interrupt,
+            ask_device,
+            known: Vec::new(),
+        }
+    }
+
+    /// The answer to a query.
+    pub(super) fn answer(&mut self, query: &OccupancyQuery) -> Result<Occupancy, NoAnswer> {
+        if let Some(known) = self.known.iter().find(|known| known.query == *query) {
+            return Ok(known.clone());
+        }
+        let module = kernels::compile_one(self.compiler, self.catalog, &query.kernel, self.cache, self.interrupt);
+        let module = module.map_err(NoAnswer::Failed)?;
+        let blocks = (self.ask_device)(&module, query)?;
+        let found = Occupancy {
+            query: query.clone(),
+            blocks,
+        };
+        self.known.push(found.clone());
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{Source, SourceFile, SourceForm};
+    use gpubench::plan::KernelRef;
+
+    use super::*;
+    use crate::build::kernels::HostCompiler;
+
+    #[test]
+    fn a_kernel_is_compiled_and_asked_about_once_and_one_that_does_not_compile_fails_its_case() {
+        let cache = tempfile::tempdir().expect("a directory");
+        let catalog = Catalog {
+            sources: vec![Source {
+                name: "a.cu".into(),
+                form: SourceForm::Cuda,
+                files: vec![SourceFile {
+                    path: "src/a.cu".into(),
+                    contents: b"template <int N> __global__ void blur(float *x) { x[0] = N; }\n".to_vec(),
+                }],
+                options: Vec::new(),
+            }],
+            ..Catalog::default()
+        };
+        let compiler = HostCompiler::find().expect("a C++ compiler");
+        let query = |name: &str| OccupancyQuery {
+            kernel: KernelRef {
+                source: 0,
+                name: name.into(),
+            },
+            threads: 256,
+            dynamic_shared: 0,
+        };
+        let interrupt = Interrupt::catch().expect("signals");
+        let mut asked = Vec::new();
+        let mut ask = |module: &Path, query: &OccupancyQuery| {
+            assert!(module.is_file());
+            asked.push(query.kernel.name.clone());
+            Ok(6)
+        };
+        let mut occupancies = Occupancies::new(&catalog, &compiler, cache.path(), &interrupt, &mut ask);
+        for _ in 0..2 {
+            assert_eq!(occupancies.answer(&query("blur<2>")).expect("an answer").blocks, 6);
+        }
+        let failed = occupancies
+            .answer(&query("blur<none>"))
+            .expect_err("it does not compile");
+        assert!(matches!(failed, NoAnswer::Failed(failure) if failure.message.contains("none")));
+        drop(occupancies);
+        assert_eq!(asked, ["blur<2>"]);
+    }
+}
