@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use cargo_gpubench::broker::measure::{Measured, Protocol, ReadyCase, measure};
-use cargo_gpubench::build::kernels::HostCompiler;
+use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use cargo_gpubench::clients::{AuthorClient, Interrupt, Output, RefereeClient};
@@ -69,7 +69,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut author, catalog) =
         AuthorClient::spawn(library.library.as_std_path(), &[], within, Output::Captured, &interrupt)?;
     let facts = cpu::facts(cpu::available_threads());
-    let module = HostCompiler::find()?.compile(&catalog.sources[0], &["nothing".to_owned()], folder.path())?;
+    let module = HostCompiler::find()?.compile(
+        &catalog.sources[0],
+        &["nothing".to_owned()],
+        folder.path(),
+        interrupt.flag(),
+    )?;
     let modules = [(0, module)];
     let seeds = Seeds::from_os()?;
     let device = DeviceOrder::cpu(facts.device.multiprocessors, 0);

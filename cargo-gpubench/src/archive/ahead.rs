@@ -160,7 +160,7 @@ fn not_ahead(source: &Source, names: Vec<String>, reason: &str) -> KernelBuildEr
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::Source;
+    use gpubench::catalog::{Source, SourceForm};
 
     use super::*;
     use crate::archive::{ArchivedFile, typical_device};
@@ -188,6 +188,7 @@ mod tests {
     fn source(name: &str) -> Source {
         Source {
             name: name.to_owned(),
+            form: SourceForm::Cuda,
             files: Vec::new(),
             options: Vec::new(),
         }

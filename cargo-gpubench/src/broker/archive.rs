@@ -7,12 +7,12 @@ use super::authors::{AuthorSettings, Authors};
 use super::options::{ArchiveOptions, Verbosity};
 use crate::archive::{Contents, typical_device, write};
 use crate::build::build_cdylibs;
-use crate::build::kernels::{BASELINE, Compiler, HostCompiler, Processors};
+use crate::build::kernels::{BASELINE, Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors};
 use crate::clients::{Interrupt, Output, adopt_orphans};
 use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
 use crate::device::cuda::Architecture;
-use crate::error::{ExpectedError, print_warning};
+use crate::error::{ExpectedError, chain, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::units::size;
 
@@ -83,8 +83,13 @@ fn targets(options: &ArchiveOptions) -> Vec<AheadTarget> {
 }
 
 /// A compiler for GPUs of an architecture, or why there is none.
-fn gpu_compiler(_architecture: Architecture) -> Result<Box<dyn Compiler>, String> {
-    Err("this version has no compiler for GPUs".to_owned())
+fn gpu_compiler(architecture: Architecture) -> Result<Box<dyn Compiler>, String> {
+    let tool = std::env::current_exe().map_err(|error| format!("this program cannot be found again: {error}"))?;
+    let compilers = GpuCompilers::find(&tool, &NamedCompilers::default()).map_err(|error| chain(&error))?;
+    if compilers.is_empty() {
+        return Err("neither NVRTC nor nvcc is found (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC)".to_owned());
+    }
+    Ok(Box::new(GpuCompiler::new(architecture, compilers)))
 }
 
 /// Recording looks at what benchmark functions may know, and at the memory that is free, which is another machine's.

@@ -20,7 +20,7 @@ use crate::build::BuiltLibrary;
 use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 use crate::device::Facts;
-use crate::error::ExpectedError;
+use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, RunEnd};
 use crate::stats::{StopRule, WarmUpRule};
@@ -94,6 +94,9 @@ impl<'a> Campaign<'a> {
         referee: Option<RefereeClient>,
         interrupt: &'a Interrupt,
     ) -> Result<Campaign<'a>, ExpectedError> {
+        for notice in compiler.notices() {
+            print_warning(&notice);
+        }
         Ok(Campaign {
             options,
             selected,

@@ -6,6 +6,7 @@ mod archive;
 mod authors;
 mod campaign;
 pub mod cases;
+mod compilers;
 mod environment;
 mod failure;
 mod kernels;

@@ -77,7 +77,7 @@ pub enum Action {
 }
 
 /// Which device measures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceOptions {
     /// The kind, or the best there is.
     pub choice: DeviceChoice,
@@ -85,6 +85,8 @@ pub struct DeviceOptions {
     pub threads: Option<NonZeroUsize>,
     /// Which of several GPUs.
     pub ordinal: u32,
+    /// The NVRTC that compiles kernels for a GPU, or a folder that has it; searched for where it is not said.
+    pub nvrtc: Option<PathBuf>,
 }
 
 /// Which kind of device measures.

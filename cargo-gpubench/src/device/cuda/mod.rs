@@ -13,11 +13,12 @@ mod context;
 mod driver;
 mod facts;
 mod fault;
-pub mod image;
+mod image;
 mod launch;
 mod library;
 mod memory;
 mod module;
+pub mod nvrtc;
 mod sharing;
 
 #[cfg(test)]
@@ -26,3 +27,4 @@ mod tests;
 pub use architecture::{Architecture, Features, InvalidArchitecture};
 pub use call::DriverError;
 pub use driver::CudaDriver;
+pub use image::{DamagedImage, KernelImage};
