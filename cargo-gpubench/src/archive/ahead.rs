@@ -78,6 +78,15 @@ impl AheadCompiler {
         }
     }
 
+    /// The compiler of this machine for a source, or why there is none. What is compiled already needs no compiler.
+    fn here(&self, source: &Source) -> Result<&dyn Compiler, NoCompiler> {
+        let here = self.here.as_ref().map_err(NoCompiler::clone)?;
+        match here.lack().filter(|_| source.form.is_compiled()) {
+            Some(reason) => Err(reason),
+            None => Ok(&**here),
+        }
+    }
+
     /// The image with most of the names: all of them, if there is one.
     fn best(&self, source: &Source, names: &[String]) -> Option<(&Image, Vec<String>)> {
         let digest = source_digest(source);
@@ -117,9 +126,9 @@ impl Compiler for AheadCompiler {
             Some((_, missing)) => missing,
             None => names.to_vec(),
         };
-        match &self.here {
+        match self.here(source) {
             Ok(here) => here.compile(source, names, cache, interrupt),
-            Err(reason) => Err(not_ahead(source, missing, reason)),
+            Err(reason) => Err(not_ahead(source, missing, &reason)),
         }
     }
 
@@ -135,17 +144,17 @@ impl Compiler for AheadCompiler {
             library: Some(path.to_owned()),
             rejected: Default::default(),
         };
-        match (&self.here, best) {
+        match (self.here(source), best) {
             (_, Some((image, missing))) if missing.is_empty() => Ok(all(&image.path)),
             (Ok(here), _) => here.compile_separately(source, names, cache, interrupt),
             (Err(reason), Some((image, missing))) if missing.len() < names.len() => {
-                let rejection = |name: String| (name.clone(), not_ahead(source, vec![name], reason));
+                let rejection = |name: String| (name.clone(), not_ahead(source, vec![name], &reason));
                 Ok(Compiled {
                     rejected: missing.into_iter().map(rejection).collect(),
                     ..all(&image.path)
                 })
             }
-            (Err(reason), _) => Err(not_ahead(source, names.to_vec(), reason)),
+            (Err(reason), _) => Err(not_ahead(source, names.to_vec(), &reason)),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The compiler of kernels for the device of a run.
 
+use std::path::PathBuf;
+
 use gpubench::catalog::DeviceKind;
 
 use super::options::DeviceOptions;
@@ -17,17 +19,21 @@ pub(super) fn compiler_for(facts: &Facts, options: &DeviceOptions) -> Result<Box
     match facts.device.kind {
         DeviceKind::Cpu => Ok(Box::new(HostCompiler::find()?)),
         DeviceKind::Cuda => {
-            let tool = std::env::current_exe().map_err(|source| ExpectedError::Internal {
-                what: "cannot find this program's own executable".to_owned(),
-                source: source.into(),
-            })?;
-            let named = NamedCompilers {
-                nvrtc: options.nvrtc.clone(),
-                nvcc: None,
-            };
-            let compilers = GpuCompilers::find(&tool, &named)?;
+            let compilers = gpu_compilers(options.nvrtc.clone())?;
             let architecture = Architecture::of_capability(facts.device.capability);
             Ok(Box::new(GpuCompiler::new(architecture, compilers)))
         }
     }
+}
+
+/// The compilers for GPUs that this machine has, with this NVRTC where one is named.
+///
+/// # Errors
+/// What is named is none.
+pub(super) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
+    let tool = std::env::current_exe().map_err(|source| ExpectedError::Internal {
+        what: "cannot find this program's own executable".to_owned(),
+        source: source.into(),
+    })?;
+    Ok(GpuCompilers::find(&tool, &NamedCompilers { nvrtc, nvcc: None })?)
 }

@@ -177,7 +177,9 @@ fn failure(error: &KernelBuildError) -> CaseFailure {
         KernelBuildError::Refused { .. }
         | KernelBuildError::ForGpusOnly { .. }
         | KernelBuildError::OtherArchitecture { .. } => Cause::Unsupported,
-        KernelBuildError::NoCompiler { .. } | KernelBuildError::NoNvcc { .. } => Cause::CompilerMissing,
+        KernelBuildError::NoCompiler { .. } | KernelBuildError::NoNvcc { .. } | KernelBuildError::NotAhead { .. } => {
+            Cause::CompilerMissing
+        }
         KernelBuildError::UnknownKernel { .. } => Cause::PlanInvalid,
         _ => Cause::CompileFailed,
     };

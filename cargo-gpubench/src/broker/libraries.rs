@@ -1,7 +1,7 @@
 //! The libraries of a run, built here or taken from an archive.
 
 use camino::Utf8Path;
-use gpubench::catalog::{DeviceFacts, DeviceKind};
+use gpubench::catalog::{Catalog, DeviceFacts, DeviceKind};
 
 use super::authors::ListingError;
 use super::options::LibrarySource;
@@ -49,11 +49,12 @@ impl Libraries {
     pub(super) fn compiler(
         &self,
         device: &DeviceFacts,
+        catalogs: &[Catalog],
         here: Result<Box<dyn Compiler>, ExpectedError>,
     ) -> Result<Box<dyn Compiler>, ExpectedError> {
         match &self.unpacked {
             None => here,
-            Some(Unpacked { folder, manifest }) => ahead_of(here, manifest, folder.path(), device),
+            Some(Unpacked { folder, manifest }) => ahead_of(here, manifest, folder.path(), device, catalogs),
         }
     }
 
@@ -75,21 +76,32 @@ fn ahead_of(
     manifest: &Manifest,
     folder: &Utf8Path,
     device: &DeviceFacts,
+    catalogs: &[Catalog],
 ) -> Result<Box<dyn Compiler>, ExpectedError> {
     let fitting = fitting(manifest, device);
-    match (fitting.is_empty(), here) {
-        (true, Err(missing)) if !manifest.kernels.is_empty() => Err(ArchiveError::OtherArchitecture {
+    let lack = match &here {
+        Ok(here) => here.lack().filter(|_| all_are_compiled(catalogs)),
+        Err(missing) => Some(missing.to_string()),
+    };
+    match lack {
+        Some(reason) if fitting.is_empty() && !manifest.kernels.is_empty() => Err(ArchiveError::OtherArchitecture {
             compiled_for: manifest.targets(),
             device: architecture(device),
-            reason: missing.to_string(),
+            reason,
         }
         .into()),
-        (true, here) => here,
-        (false, here) => {
+        _ if fitting.is_empty() => here,
+        _ => {
             let here = here.map_err(|missing| missing.to_string());
             Ok(Box::new(AheadCompiler::new(&fitting, folder, here)))
         }
     }
+}
+
+/// Whether every kernel needs a compiler: PTX may run where nothing was compiled ahead.
+fn all_are_compiled(catalogs: &[Catalog]) -> bool {
+    let mut sources = catalogs.iter().flat_map(|catalog| &catalog.sources);
+    sources.all(|source| source.form.is_compiled())
 }
 
 /// What kernels for a device are compiled for.
@@ -102,8 +114,14 @@ fn architecture(device: &DeviceFacts) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use gpubench::catalog::{Source, SourceForm};
+
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
+    use crate::build::kernels::{CompilerMissing, GpuCompiler, GpuCompilers};
+    use crate::device::cuda::Architecture;
     use crate::error::{Expected, Explanation};
 
     fn manifest(targets: &[&str]) -> Manifest {
@@ -130,36 +148,92 @@ mod tests {
         }
     }
 
-    fn without_a_compiler(targets: &[&str]) -> Result<Box<dyn Compiler>, ExpectedError> {
-        let missing = ExpectedError::SetupMissing {
-            what: "there is neither NVRTC nor nvcc".to_owned(),
-            hint: "`pip install nvidia-cuda-nvrtc`".to_owned(),
+    /// On a GPU of compute capability 9.0.
+    fn without_a_compiler(targets: &[&str], sources: &[SourceForm]) -> Result<Box<dyn Compiler>, ExpectedError> {
+        let none = GpuCompiler::new(Architecture::of_capability(90), GpuCompilers::default());
+        let source = |&form: &SourceForm| Source {
+            name: "a.cu".to_owned(),
+            form,
+            files: Vec::new(),
+            options: Vec::new(),
         };
+        let catalog = Catalog {
+            sources: sources.iter().map(source).collect(),
+            ..Catalog::default()
+        };
+        let folder = Utf8Path::new("/x");
         ahead_of(
-            Err(missing),
+            Ok(Box::new(none)),
+            &manifest(targets),
+            folder,
+            &typical_device(90),
+            &[catalog],
+        )
+    }
+
+    /// On the CPU device.
+    fn without_a_cpp_compiler(targets: &[&str]) -> Result<Box<dyn Compiler>, ExpectedError> {
+        let missing = CompilerMissing {
+            tried: "c++".to_owned(),
+            source: std::io::ErrorKind::NotFound.into(),
+        };
+        let device = crate::device::cpu::facts(std::num::NonZeroUsize::MIN).device;
+        ahead_of(
+            Err(missing.into()),
             &manifest(targets),
             Utf8Path::new("/x"),
-            &typical_device(90),
+            &device,
+            &[],
         )
+    }
+
+    fn refused(compiler: Result<Box<dyn Compiler>, ExpectedError>, code: u8) -> String {
+        let error = compiler.err().expect("nothing can run");
+        assert_eq!(error.exit_code().number(), code);
+        let shown = anstream::adapter::strip_str(&Explanation(&error).to_string()).to_string();
+        shown.replace(BASELINE, "[processors]")
     }
 
     #[test]
     fn kernels_for_other_devices_and_no_compiler_are_an_archive_that_cannot_be_used() {
-        let error = without_a_compiler(&["sm_80", BASELINE]).err().expect("nothing can run");
-        assert_eq!(error.exit_code().number(), 103);
-        let shown = anstream::adapter::strip_str(&Explanation(&error).to_string()).to_string();
-        insta::assert_snapshot!(shown.replace(BASELINE, "[processors]"));
+        let gpu = refused(without_a_compiler(&["sm_80", BASELINE], &[SourceForm::Cuda]), 103);
+        let cpu = refused(without_a_cpp_compiler(&["sm_80"]), 103);
+        insta::assert_snapshot!(format!("{gpu}\n{cpu}"));
     }
 
     #[test]
     fn an_archive_without_kernels_and_no_compiler_lacks_a_compiler() {
-        let error = without_a_compiler(&[]).err().expect("nothing can run");
-        assert_eq!(error.exit_code().number(), 96);
+        refused(without_a_cpp_compiler(&[]), 96);
+        let compiler = without_a_compiler(&[], &[SourceForm::Cuda]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(compiler.identity(), "none");
+    }
+
+    #[test]
+    fn kernels_that_need_no_compiler_are_tried() {
+        let sources = [SourceForm::Cuda, SourceForm::Ptx];
+        let compiler = without_a_compiler(&["sm_80"], &sources).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(compiler.identity(), "none");
     }
 
     #[test]
     fn kernels_that_fit_need_no_compiler() {
-        let compiler = without_a_compiler(&["sm_80", "sm_90"]).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(compiler.identity(), "ahead: NVRTC 13.0");
+        let compiler = without_a_compiler(&["sm_80", "sm_90"], &[SourceForm::Cuda]);
+        let compiler = compiler.unwrap_or_else(|error| panic!("{error}"));
+        let source = Source {
+            name: "a.cu".to_owned(),
+            form: SourceForm::Cuda,
+            files: Vec::new(),
+            options: Vec::new(),
+        };
+        let names = ["missing".to_owned()];
+        let error = compiler
+            .compile_separately(&source, &names, std::path::Path::new("/none"), &AtomicBool::new(false))
+            .expect_err("it was not compiled ahead");
+        assert!(
+            error
+                .to_string()
+                .contains("`missing`, and cannot be compiled here: found neither"),
+            "{error}"
+        );
     }
 }

@@ -56,6 +56,8 @@ pub struct ArchiveOptions {
     pub archive: Utf8PathBuf,
     /// GPUs that kernels are compiled ahead for.
     pub architectures: Vec<Architecture>,
+    /// The NVRTC that compiles them, or a folder that has it; searched for where it is not said.
+    pub nvrtc: Option<PathBuf>,
     /// What is built and how.
     pub build: BuildOptions,
     /// How long a library may take to list or to record a benchmark.

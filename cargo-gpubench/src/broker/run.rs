@@ -61,7 +61,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         facts: &facts,
     };
     let here = compiler_for(&facts, &options.device);
-    let compiler = libraries.compiler(&facts.device, here)?;
+    let compiler = libraries.compiler(&facts.device, &catalogs, here)?;
     Campaign::new(options, selected, compiler, authors, referee, &interrupt)?.measure()
 }
 

@@ -1,7 +1,7 @@
 //! `cargo gpubench archive`.
 #![forbid(unsafe_code)]
 
-use std::env;
+use std::{env, path::PathBuf};
 
 use camino::Utf8PathBuf;
 use clap::Args;
@@ -33,6 +33,12 @@ pub(super) struct ArchiveArguments {
     #[arg(long, value_name = "ARCH", help_heading = ARCHIVE)]
     gpu_arch: Vec<Architecture>,
 
+    /// Compile kernels for GPUs with this NVRTC, a library or a folder that has one
+    ///
+    /// Without it NVRTC is looked for where a run looks for it.
+    #[arg(long, value_name = "PATH", env = "GPUBENCH_NVRTC", help_heading = ARCHIVE)]
+    nvrtc: Option<PathBuf>,
+
     /// Give up when a library takes longer than this to list or to record a benchmark
     #[arg(long, value_name = "DURATION", env = "GPUBENCH_REFERENCE_TIMEOUT", default_value = "60s", help_heading = ARCHIVE)]
     reference_timeout: TimeLimit,
@@ -55,6 +61,7 @@ impl ArchiveArguments {
         let Self {
             archive_file,
             gpu_arch,
+            nvrtc,
             reference_timeout,
             color: color_argument,
             quiet,
@@ -68,6 +75,7 @@ impl ArchiveArguments {
         ArchiveOptions {
             archive: archive_file,
             architectures: gpu_arch,
+            nvrtc,
             build: cargo.into_options(&output),
             within: reference_timeout.duration(),
             output,

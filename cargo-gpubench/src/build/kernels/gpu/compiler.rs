@@ -203,6 +203,11 @@ impl Compiler for GpuCompiler {
         &self.identity
     }
 
+    fn lack(&self) -> Option<String> {
+        let reason = || "found neither NVRTC nor nvcc".to_owned();
+        self.compilers.is_empty().then(reason)
+    }
+
     fn notices(&self) -> Vec<String> {
         let nvrtc = self.compilers.nvrtc.as_ref().map(Chosen::Nvrtc);
         let chosen = nvrtc.or(self.compilers.nvcc.as_ref().map(Chosen::Nvcc));
