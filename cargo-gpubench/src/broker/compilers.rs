@@ -1,4 +1,6 @@
-//! The compiler of kernels for the device of a run.
+//! The compiler of kernels for a device.
+
+use std::path::Path;
 
 use gpubench::catalog::DeviceKind;
 
@@ -17,17 +19,28 @@ pub(super) fn compiler_for(facts: &Facts, options: &DeviceOptions) -> Result<Box
     match facts.device.kind {
         DeviceKind::Cpu => Ok(Box::new(HostCompiler::find()?)),
         DeviceKind::Cuda => {
-            let tool = std::env::current_exe().map_err(|source| ExpectedError::Internal {
-                what: "cannot find this program's own executable".to_owned(),
-                source: source.into(),
-            })?;
-            let named = NamedCompilers {
-                nvrtc: options.nvrtc.clone(),
-                nvcc: None,
-            };
-            let compilers = GpuCompilers::find(&tool, &named)?;
             let architecture = Architecture::of_capability(facts.device.capability);
-            Ok(Box::new(GpuCompiler::new(architecture, compilers)))
+            compiler_for_gpu(architecture, options.nvrtc.as_deref())
         }
     }
+}
+
+/// The compiler for GPUs of an architecture, with the NVRTC that is named.
+///
+/// # Errors
+/// If what is named is none.
+pub(super) fn compiler_for_gpu(
+    architecture: Architecture,
+    nvrtc: Option<&Path>,
+) -> Result<Box<dyn Compiler>, ExpectedError> {
+    let tool = std::env::current_exe().map_err(|source| ExpectedError::Internal {
+        what: "cannot find this program's own executable".to_owned(),
+        source: source.into(),
+    })?;
+    let named = NamedCompilers {
+        nvrtc: nvrtc.map(Path::to_owned),
+        nvcc: None,
+    };
+    let compilers = GpuCompilers::find(&tool, &named)?;
+    Ok(Box::new(GpuCompiler::new(architecture, compilers)))
 }

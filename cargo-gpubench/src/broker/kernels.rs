@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench::catalog::{Catalog, Fill, Recording};
-use gpubench::plan::{KernelRef, Step};
+use gpubench::plan::{KernelRef, Plan, Step};
 
 use super::failure::CaseFailure;
 use crate::build::kernels::{Compiler, KernelBuildError};
@@ -52,17 +52,50 @@ pub(super) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
     failures
 }
 
-/// The kernels of a recording, those that generate its inputs included.
-pub(super) fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
-    let launched = recording.plan.steps.iter().filter_map(|step| match step {
-        Step::Launch(launch) => Some(&launch.kernel),
-        Step::Memset { .. } | Step::Copy { .. } => None,
-    });
+/// The kernels that a worker launches for a recording.
+pub(super) fn kernels_under_test(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
+    launched(&recording.plan)
+}
+
+/// The kernels that make a recording's inputs and expected outputs.
+pub(super) fn own_kernels(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
     let generating = recording.tensors.iter().filter_map(|tensor| match &tensor.fill {
         Fill::Kernel(kernel) => Some(kernel),
         _ => None,
     });
-    launched.chain(generating)
+    generating.chain(recording.reference.plan().into_iter().flat_map(launched))
+}
+
+fn launched(plan: &Plan) -> impl Iterator<Item = &KernelRef> {
+    plan.steps.iter().filter_map(|step| match step {
+        Step::Launch(launch) => Some(&launch.kernel),
+        Step::Memset { .. } | Step::Copy { .. } => None,
+    })
+}
+
+/// The names that recordings use of each source.
+fn wanted_names<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Vec<(u32, Vec<String>)> {
+    let mut wanted: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for kernel in recordings.flat_map(|recording| kernels_under_test(recording).chain(own_kernels(recording))) {
+        wanted.entry(kernel.source).or_default().insert(&kernel.name);
+    }
+    wanted
+        .into_iter()
+        .map(|(source, names)| (source, names.into_iter().map(str::to_owned).collect()))
+        .collect()
+}
+
+/// The files that were compiled for these recordings, each with the position of its source and the names in it.
+pub(super) fn images<'a>(
+    modules: &Modules,
+    recordings: impl Iterator<Item = &'a Recording>,
+) -> Vec<(u32, Vec<String>, &Path)> {
+    let image = |(source, mut names): (u32, Vec<String>)| {
+        let module = modules.get(&source)?.as_ref().ok()?;
+        names.retain(|name| !module.rejected.contains_key(name));
+        Some((source, names, module.library.as_deref()?))
+    };
+    wanted_names(recordings).into_iter().filter_map(image).collect()
 }
 
 /// Compiles what a library's recordings use, until the user interrupts, which ends what was begun. A source or a kernel that does not compile has its
@@ -74,14 +107,7 @@ pub(super) fn compile<'a>(
     cache: &Path,
     interrupt: &Interrupt,
 ) -> Modules {
-    let mut wanted: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
-    for kernel in recordings.flat_map(kernels_of) {
-        wanted.entry(kernel.source).or_default().insert(&kernel.name);
-    }
-    let jobs: Vec<(u32, Vec<String>)> = wanted
-        .into_iter()
-        .map(|(source, names)| (source, names.into_iter().map(str::to_owned).collect()))
-        .collect();
+    let jobs = wanted_names(recordings);
     let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));
     std::thread::scope(|scope| {
         for _ in 0..crate::device::cpu::available_threads().get().min(jobs.len()) {

@@ -1,6 +1,8 @@
 //! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.
 #![forbid(unsafe_code)]
 
+mod ahead;
+mod archive;
 mod authors;
 mod campaign;
 pub mod cases;
@@ -8,6 +10,7 @@ mod compilers;
 mod environment;
 mod failure;
 mod kernels;
+mod libraries;
 pub mod measure;
 pub mod options;
 mod preparation;
@@ -16,5 +19,6 @@ mod reporting;
 mod result;
 mod run;
 
+pub use archive::archive;
 pub use authors::ListingError;
 pub use run::run;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::wire::{
-    BufferLayout, Claim, Frame, WindowOrder, WorkerReady, WorkerSetup, encode_modules, from_worker, to_worker,
+    BufferLayout, Claim, DeviceOrder, Frame, WindowOrder, WorkerReady, WorkerSetup, encode_modules, from_worker,
+    to_worker,
 };
 
 /// A worker's process.
@@ -18,10 +19,8 @@ pub struct WorkerClient {
 /// What a worker is given.
 #[derive(Debug)]
 pub struct WorkerLaunch<'a> {
-    /// Threads of the CPU device; 0 takes all.
-    pub threads: u32,
-    /// Seed of the order in which threads of a block run; 0 is their own order.
-    pub schedule: u64,
+    /// The device.
+    pub device: DeviceOrder,
     /// Where every buffer lies.
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels by the position of their source.
@@ -42,10 +41,8 @@ impl WorkerClient {
         let modules = encode_modules(launch.modules.iter().map(|(source, path)| (*source, path.as_path())));
         let setup = WorkerSetup {
             buffers: launch.layouts.len() as u32,
-            threads: launch.threads,
             module_bytes: modules.len() as u32,
-            reserved: 0,
-            schedule: launch.schedule,
+            device: launch.device,
         };
         let parts = [
             bytemuck::bytes_of(&setup),

@@ -10,6 +10,7 @@ mod replay;
 pub use process::serve;
 
 use crate::device::DeviceError;
+use crate::replay::ReplayError;
 use crate::wire::ChannelError;
 
 /// Why a worker could not carry out an order.
@@ -24,9 +25,9 @@ pub enum WorkerError {
     /// The shared page cannot be used.
     #[error("cannot use the shared page")]
     Page(#[source] std::io::Error),
-    /// The plan does not fit the kernel.
-    #[error("{0}")]
-    Plan(String),
+    /// The plan cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     /// The broker's order makes no sense.
     #[error("the broker's order makes no sense: {0}")]
     Order(&'static str),

@@ -1,6 +1,5 @@
 //! The worker's process: orders in, claims out.
 
-use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use gpubench::catalog::{Recording, Role};
@@ -8,13 +7,12 @@ use gpubench::codec;
 
 use super::WorkerError;
 use super::replay::{NamedBuffer, Replay};
-use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
 use crate::device::harness::{Coverage, Harness};
-use crate::device::{Access, DeviceError, Driver, Event, Module, ModuleImage, Stream};
+use crate::device::{self, Access, DeviceError, DevicePtr, Driver, Event, Module, ModuleImage, Stream};
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, ChannelError, Claim, FixedText, Frame, Patience, Problem, SharedPage, WindowOrder,
-    WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
+    BufferLayout, Channel, ChannelError, Claim, FaultPlace, FixedText, Frame, PAGE_BYTES, PageAddresses, Patience,
+    Problem, SharedPage, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
 };
 
 /// Event pairs with nothing between them whose median is the reported overhead.
@@ -32,10 +30,7 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
     {
         Ok(worker) => worker,
         Err(WorkerError::Channel(ChannelError::Closed)) => return Ok(()),
-        Err(error) => {
-            let text = FixedText::new(&crate::error::chain(&error));
-            return Ok(channel.send_record(from_worker::FAILED, &Problem { text })?);
-        }
+        Err(error) => return refuse(channel, &error),
     };
     let event_overhead_ns = worker.measure_empty_pair()?;
     channel.send_record(from_worker::READY, &WorkerReady { event_overhead_ns })?;
@@ -46,11 +41,22 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
             Err(error) => return Err(error.into()),
         };
         let order: WindowOrder = record(&frame, to_worker::ARM)?;
-        let host_ns = worker.arm(&order)?;
+        let host_ns = match worker.arm(&order) {
+            Ok(host_ns) => host_ns,
+            Err(error) => {
+                worker.let_go(&order);
+                return refuse(channel, &error);
+            }
+        };
         channel.send_record(from_worker::ARMED, &order)?;
         let claim = worker.finish(&order, host_ns)?;
         channel.send_record(from_worker::CLAIM, &claim)?;
     }
+}
+
+fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
+    let text = FixedText::new(&crate::error::chain(error));
+    Ok(channel.send_record(from_worker::FAILED, &Problem { text })?)
 }
 
 struct Worker {
@@ -60,17 +66,19 @@ struct Worker {
     start: Event,
     end: Event,
     page: SharedPage,
+    on_device: PageAddresses,
     replay: Replay,
 }
 
 impl Worker {
     fn set_up(frame: Frame) -> Result<Worker, WorkerError> {
         let (setup, layouts, modules, recording) = parse_setup(&frame)?;
-        let mut driver = CpuDriver::new(NonZeroUsize::new(setup.threads as usize), schedule(setup.schedule))?;
-        let harness = Harness::load(&mut driver)?;
+        let mut driver = device::open(&setup.device)?;
+        let harness = Harness::load(&mut *driver)?;
         let mut descriptors = frame.descriptors.into_iter();
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
+        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
         let mut buffers = Vec::with_capacity(layouts.len());
         for (position, layout) in layouts.into_iter().enumerate() {
             let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
@@ -92,15 +100,16 @@ impl Worker {
             .iter()
             .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()?;
-        let replay = Replay::bind(&mut driver, &recording, buffers, &modules)?;
+        let replay = Replay::bind(&mut *driver, &recording, buffers, &modules)?;
         let (stream, start, end) = (driver.stream()?, driver.event()?, driver.event()?);
         Ok(Worker {
-            driver: Box::new(driver),
+            driver,
             harness,
             stream,
             start,
             end,
             page,
+            on_device: PageAddresses::at(on_device.0),
             replay,
         })
     }
@@ -122,7 +131,7 @@ impl Worker {
     fn arm(&mut self, order: &WindowOrder) -> Result<f64, WorkerError> {
         let kind = WindowKind::from_number(order.kind).ok_or(WorkerError::Order("unknown kind of window"))?;
         let (driver, stream) = (&mut *self.driver, self.stream);
-        driver.wait_value(stream, self.page.go_address(), order.window)?;
+        driver.wait_value(stream, DevicePtr(self.on_device.go()), order.window)?;
         if kind == WindowKind::Timed {
             driver.record(self.start, stream)?;
         }
@@ -136,14 +145,19 @@ impl Worker {
             }
             WindowKind::EarlyCheck => Coverage::Whole,
         };
-        let keys = self.page.keys_address();
+        let keys = self.on_device.keys();
         for (output, (address, bytes)) in self.replay.outputs().into_iter().enumerate() {
-            let seal = self.page.seal_address(output);
+            let seal = self.on_device.seal(output);
             self.harness
                 .digest(driver, stream, address, bytes, keys, coverage, seal)?;
         }
-        driver.write_value(stream, self.page.done_address(), order.window)?;
+        driver.write_value(stream, DevicePtr(self.on_device.done()), order.window)?;
         Ok(host_ns)
+    }
+
+    /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the device could not be closed.
+    fn let_go(&mut self, order: &WindowOrder) {
+        self.driver.store_value(self.page.on_host().go(), order.window);
     }
 
     /// Waits for the window's work and says what it took.
@@ -159,22 +173,19 @@ impl Worker {
             Ok(()) => {}
             Err(DeviceError::Fault(fault)) => {
                 claim.fault = self.replay.code_of(&fault) as u32;
-                claim.step = self.replay.step_of_launch(fault.launch);
-                claim.block = fault.block;
+                claim.step = self.replay.step_of(&fault).unwrap_or(UNKNOWN_STEP);
+                claim.block = fault.block.unwrap_or_default();
                 claim.thread = fault.thread.unwrap_or_default();
-                claim.thread_known = u32::from(fault.thread.is_some());
+                claim.place = match (fault.block, fault.thread) {
+                    (Some(_), Some(_)) => FaultPlace::Thread,
+                    (Some(_), None) => FaultPlace::Block,
+                    (None, _) => FaultPlace::Unknown,
+                } as u32;
                 claim.text = FixedText::new(&self.replay.describe(&fault));
             }
             Err(error) => return Err(error.into()),
         }
         Ok(claim)
-    }
-}
-
-fn schedule(seed: u64) -> ScheduleSeed {
-    match seed {
-        0 => ScheduleSeed::Natural,
-        seed => ScheduleSeed::Permuted(seed),
     }
 }
 

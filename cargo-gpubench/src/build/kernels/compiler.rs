@@ -28,6 +28,11 @@ pub trait Compiler: Sync {
         Vec::new()
     }
 
+    /// Why it compiles nothing, if that is so.
+    fn absence(&self) -> Option<String> {
+        None
+    }
+
     /// Compiles the kernels `names` (name expressions such as `axpy` or `reduce<256>`) of a source into a file in the directory `cache`, or
     /// finds it there; answers its path. A compilation that runs when `interrupt` is set is ended.
     ///

@@ -16,6 +16,7 @@ use super::dynamic_shared::{definitions, undefined_thread_locals};
 use super::error::{CompilerMissing, KernelBuildError, Target};
 use super::options::host_options;
 use super::process::{Finished, Outcome, Patience, run};
+use super::processors::{BASELINE, Processors};
 use super::refusal::{Refusal, refusals, refusals_after_preprocessing};
 use super::scratch::Scratch;
 use super::undefined::missing_definitions;
@@ -29,6 +30,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 pub struct HostCompiler {
     program: PathBuf,
     identity: String,
+    processors: Processors,
     /// What this compiler understands of the options the shim likes to have.
     options: Vec<&'static str>,
 }
@@ -61,8 +63,15 @@ impl HostCompiler {
         Ok(HostCompiler {
             program,
             identity,
+            processors: Processors::Here,
             options,
         })
+    }
+
+    /// The same for other processors.
+    #[must_use]
+    pub fn for_processors(self, processors: Processors) -> HostCompiler {
+        HostCompiler { processors, ..self }
     }
 
     /// Everything a library depends on, as a file name.
@@ -74,7 +83,10 @@ impl HostCompiler {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         add(self.identity.as_bytes());
-        add(processor().as_bytes());
+        match self.processors {
+            Processors::Here => add(processor().as_bytes()),
+            Processors::Baseline => add(BASELINE.as_bytes()),
+        }
         for part in REQUIRED_OPTIONS
             .iter()
             .chain(&self.options)
@@ -220,7 +232,7 @@ impl Job<'_> {
         let mut command = Command::new(&self.compiler.program);
         command
             .current_dir(scratch.root())
-            .args(["-x", "c++", "-O3", "-march=native"]);
+            .args(["-x", "c++", "-O3", &self.compiler.processors.option()]);
         command
             .args(REQUIRED_OPTIONS)
             .args(&self.compiler.options)

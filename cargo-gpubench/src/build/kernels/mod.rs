@@ -14,6 +14,7 @@ mod gpu;
 mod host_compiler;
 mod options;
 mod process;
+mod processors;
 mod refusal;
 mod scan;
 mod scratch;
@@ -24,9 +25,8 @@ mod unit;
 
 pub use compiler::{Compiled, Compiler};
 pub use error::{CompilerMissing, KernelBuildError, Target};
-pub use gpu::{
-    GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, keep_precompiled, precompiled, serve,
-};
+pub use gpu::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, serve};
 pub use host_compiler::HostCompiler;
+pub use processors::{BASELINE, Processors};
 pub use refusal::Refusal;
 pub use scan::declared_kernels;
