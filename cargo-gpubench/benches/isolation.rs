@@ -10,8 +10,8 @@ use cargo_gpubench::broker::measure::{Measured, Protocol, ReadyCase, measure};
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
-use cargo_gpubench::clients::{AuthorClient, Interrupt, Output, RefereeClient};
-use cargo_gpubench::device::cpu;
+use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, RefereeClient};
+use cargo_gpubench::device::{KernelPart, cpu};
 use cargo_gpubench::stats::{StopRule, WarmUpRule, median};
 use cargo_gpubench::window::Seeds;
 use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind};
@@ -86,6 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;
     referee.begin(&begin, &interrupt)?;
+    let mut null_worker = NullWorker::on(device);
     let protocol = Protocol {
         warm_up: WarmUpRule {
             max_windows: 10,
@@ -104,6 +105,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         device,
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
+        kernel_part: KernelPart::of_device(&facts.device.name),
+        other_clients: None,
         seeds: &seeds,
         interrupt: &interrupt,
     };
@@ -125,11 +128,18 @@ fn main() -> Result<(), Box<dyn Error>> {
                 recording: &recording,
                 encoded: &encoded,
                 modules: &modules,
+                floor_ns: None,
                 own_modules: &[],
             };
             let began = Instant::now();
-            let Measured { judgement, windows, .. } =
-                measure(&case, &protocol, &mut referee, &mut author, &mut |_| {})?;
+            let Measured { judgement, windows, .. } = measure(
+                &case,
+                &protocol,
+                &mut referee,
+                &mut author,
+                &mut null_worker,
+                &mut |_| {},
+            )?;
             walls.push(began.elapsed().as_secs_f64() * 1e3);
             println_if_not_passed(&judgement);
             calls = windows.len();

@@ -13,7 +13,7 @@ use crate::clients::{Interrupt, Output, adopt_orphans};
 use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
 use crate::device::cuda::Architecture;
-use crate::error::{ExpectedError, print_warning};
+use crate::error::{ExpectedError, chain, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::units::size;
 
@@ -85,7 +85,7 @@ fn targets(options: &ArchiveOptions) -> Vec<AheadTarget> {
 
 /// A compiler for GPUs of an architecture, or why there is none.
 fn gpu_compiler(architecture: Architecture) -> Result<Box<dyn Compiler>, String> {
-    let compiler = compiler_for_gpu(architecture, None).map_err(|error| error.to_string())?;
+    let compiler = compiler_for_gpu(architecture, None).map_err(|error| chain(&error))?;
     match compiler.absence() {
         None => Ok(compiler),
         Some(absence) => Err(absence),

@@ -12,6 +12,7 @@ mod failure;
 mod kernels;
 mod libraries;
 pub mod measure;
+mod null_windows;
 pub mod options;
 mod preparation;
 mod recordings;

@@ -83,10 +83,10 @@ pub struct DeviceOptions {
     pub choice: DeviceChoice,
     /// Threads of the CPU device; all that the process may use where it is not said.
     pub threads: Option<NonZeroUsize>,
-    /// The NVRTC that compiles kernels for a GPU, or a folder that has it; searched for where it is not said.
-    pub nvrtc: Option<PathBuf>,
     /// Which of several GPUs.
     pub ordinal: u32,
+    /// The NVRTC that compiles kernels for a GPU, or a folder that has it; searched for where it is not said.
+    pub nvrtc: Option<PathBuf>,
 }
 
 /// Which kind of device measures.

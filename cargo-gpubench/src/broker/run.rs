@@ -60,7 +60,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         device,
         facts: &facts,
     };
-    let compiler = libraries.compiler(&facts.device, compiler_for(&facts, &options.device))?;
+    let here = compiler_for(&facts, &options.device);
+    let compiler = libraries.compiler(&facts.device, here)?;
     Campaign::new(options, selected, compiler, authors, referee, &interrupt)?.measure()
 }
 

@@ -192,8 +192,8 @@ impl MeasurementArguments {
             DeviceOptions {
                 choice,
                 threads: threads.and_then(|threads| NonZeroUsize::new(threads.into())),
-                nvrtc,
                 ordinal,
+                nvrtc,
             },
             measurement,
         ))

@@ -168,6 +168,8 @@ pub struct BenchmarkComplete {
     pub message: Option<String>,
     /// How far its times can be trusted; null where there are none.
     pub grade: Option<Grade>,
+    /// Why not further, where the grade is `advisory`; null where it is not.
+    pub grade_reason: Option<String>,
     /// The state of the caches before each call.
     pub mode: Mode,
     /// The device.
@@ -196,6 +198,8 @@ pub struct BenchmarkComplete {
     pub distinct_inputs: u64,
     /// The worker's claims beside the referee's clock; null where nothing was timed.
     pub conservation: Option<Conservation>,
+    /// What a reader of the figures should know and no verdict says.
+    pub notices: Vec<String>,
     /// Surroundings of the case.
     pub environment: Environment,
     /// Wall time from the first step of the case to its verdict.
@@ -218,6 +222,7 @@ impl BenchmarkComplete {
             cause: None,
             message: None,
             grade: None,
+            grade_reason: None,
             mode: Mode::Cold,
             device,
             samples_ns: Vec::new(),
@@ -232,6 +237,7 @@ impl BenchmarkComplete {
             window_counts: WindowCounts::default(),
             distinct_inputs: 0,
             conservation: None,
+            notices: Vec::new(),
             environment: Environment::default(),
             wall_ns: 0,
         }

@@ -61,6 +61,19 @@ pub enum KernelBuildError {
         /// What was found, in source order.
         refusals: Vec<Refusal>,
     },
+    /// The source is in an archive without what is needed of it, and cannot be compiled.
+    #[error(
+        "`{source_name}` was not compiled ahead with {}, and cannot be compiled here: {reason} (hint: archive again, or install a compiler here)",
+        listed(.names)
+    )]
+    NotAhead {
+        /// The source as named in `cuda_source!`.
+        source_name: String,
+        /// The kernels that are missing.
+        names: Vec<String>,
+        /// Why there is no compiler.
+        reason: String,
+    },
     /// The source is compiled for GPUs already.
     #[error("`{source_name}` cannot run on the CPU device: it is {form}, which runs on GPUs alone")]
     ForGpusOnly {
@@ -142,19 +155,6 @@ pub enum KernelBuildError {
     /// The user wants the run to end.
     #[error("interrupted")]
     Interrupted,
-    /// The source is in an archive without what is needed of it, and cannot be compiled.
-    #[error(
-        "`{source_name}` was not compiled ahead with {}, and cannot be compiled here: {reason} (hint: archive again, or install a compiler here)",
-        listed(.names)
-    )]
-    NotAhead {
-        /// The source as named in `cuda_source!`.
-        source_name: String,
-        /// The kernels that are missing.
-        names: Vec<String>,
-        /// Why there is no compiler.
-        reason: String,
-    },
     /// A kernel is not in its source.
     #[error("unknown kernel `{name}`; {}", defines(.source_name, .defined))]
     UnknownKernel {

@@ -1,6 +1,7 @@
 //! Sources that do not become kernels, and what is said of them.
 
 use std::path::Path;
+
 use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::{Source, SourceFile, SourceForm};

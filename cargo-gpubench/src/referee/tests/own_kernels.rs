@@ -33,14 +33,18 @@ fn compile(directory: &std::path::Path) -> Vec<(u32, PathBuf)> {
         form: SourceForm::Cuda,
         files: vec![SourceFile {
             path: "src/own.cu".to_owned(),
-            contents: KERNELS.into(),
+            contents: KERNELS.as_bytes().to_vec(),
         }],
         options: Vec::new(),
     };
     let names = ["ramp", "copy", "add", "stray"].map(str::to_owned);
     let compiler = HostCompiler::find().expect("a C++ compiler");
-    let compiled = compiler.compile(&source, &names, directory, &AtomicBool::new(false));
-    vec![(3, compiled.expect("they compile"))]
+    vec![(
+        3,
+        compiler
+            .compile(&source, &names, directory, &AtomicBool::new(false))
+            .expect("they compile"),
+    )]
 }
 
 /// An input that a kernel fills, and an output or in-out tensor that a plan of one launch computes.
@@ -76,7 +80,7 @@ fn open(recording: Recording) -> (Referee, Result<OpenCase, RefereeError>) {
     let cache = tempfile::tempdir().expect("a directory");
     let mut referee = referee(Box::new(cpu())).unwrap();
     referee.kernels_run_in = CodeHome::Referee;
-    let case = OpenCase::open(&mut referee, 0, recording, &compile(cache.path()));
+    let case = OpenCase::open(&mut referee, 0, Cast::Worker, recording, &compile(cache.path()));
     (referee, case)
 }
 

@@ -102,6 +102,7 @@ fn gloss(cause: Cause) -> &'static str {
         Cause::Constant => " (one value everywhere)",
         Cause::Unsealed => " (the output changed after the call)",
         Cause::ClaimTooShort => " (the referee's clock saw more time pass)",
+        Cause::ClaimsInconsistent => " (time was moved from one call's claim to another's)",
         Cause::NotReproducible => " (a second recording gave another plan)",
         _ => "",
     }

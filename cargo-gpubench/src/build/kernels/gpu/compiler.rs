@@ -153,7 +153,8 @@ impl Compiler for GpuCompiler {
     }
 
     fn absence(&self) -> Option<String> {
-        let absence = || "neither NVRTC nor nvcc was found".to_owned();
+        let absence =
+            || "neither NVRTC nor nvcc is found (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC)".to_owned();
         self.compilers.is_empty().then(absence)
     }
 
