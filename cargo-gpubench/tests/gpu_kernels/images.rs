@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use cargo_gpubench::build::kernels::{Compiler as _, GpuCompiler, GpuCompilers, HostCompiler, keep_precompiled};
+use cargo_gpubench::build::kernels::{Compiler as _, GpuCompilers, HostCompiler};
 use gpubench::catalog::{Source, SourceForm};
 
-use super::tools::{CUDA_12, CUDA_13, compile, names, nvrtc_in, sm, source};
+use super::tools::{CUDA_12, CUDA_13, compile, names, nvrtc_in, source};
 
 const TEXT: &str =
     "extern \"C\" __global__ void affine(float *x) { x[0] = 1; }\n__global__ void mangled(float *x) { x[0] = 2; }\n";
@@ -114,28 +114,5 @@ fn the_cpu_device_refuses_images_by_name() {
     assert_eq!(
         error.to_string(),
         "`image.cu` cannot run on the CPU device: it is PTX, which runs on GPUs alone"
-    );
-}
-
-#[test]
-fn what_was_compiled_ahead_needs_no_compiler() {
-    let (ahead, cache) = (
-        tempfile::tempdir().expect("a directory"),
-        tempfile::tempdir().expect("a directory"),
-    );
-    let plain = source(&[("a.cu", TEXT)]);
-    let image = compile(nvrtc_in(&CUDA_12), "sm_90", &plain, &["affine", "mangled"]).expect("it compiles");
-    let kept = keep_precompiled(ahead.path(), &plain, sm("sm_90"), &image).expect("it is written");
-    let found = |architecture: &str| {
-        let compiler = GpuCompiler::new(sm(architecture), GpuCompilers::default());
-        let compiler = compiler.with_precompiled(ahead.path().to_owned());
-        compiler.compile(&plain, &names(&["mangled"]), cache.path(), &AtomicBool::new(false))
-    };
-    assert_eq!(found("sm_90").expect("it is there"), kept);
-    assert!(
-        found("sm_80")
-            .expect_err("it is another")
-            .to_string()
-            .starts_with("cannot compile `image.cu` for sm_80")
     );
 }

@@ -25,9 +25,7 @@ mod unit;
 
 pub use compiler::{Compiled, Compiler};
 pub use error::{CompilerMissing, KernelBuildError, Target};
-pub use gpu::{
-    GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, keep_precompiled, precompiled, serve,
-};
+pub use gpu::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, serve};
 pub use host_compiler::HostCompiler;
 pub use processors::{BASELINE, Processors};
 pub use refusal::Refusal;

@@ -105,8 +105,6 @@ fn explicit(tool: &Path, path: &Path) -> Result<NvrtcCompiler, NvrtcNotFound> {
 pub struct GpuCompiler {
     architecture: Architecture,
     compilers: GpuCompilers,
-    /// Images compiled ahead.
-    ahead: Option<PathBuf>,
     identity: String,
 }
 
@@ -122,16 +120,6 @@ impl GpuCompiler {
                 false => names.join(", "),
             },
             compilers,
-            ahead: None,
-        }
-    }
-
-    /// The same with a folder of images compiled ahead, which are used where they fit.
-    #[must_use]
-    pub fn with_precompiled(self, folder: PathBuf) -> GpuCompiler {
-        GpuCompiler {
-            ahead: Some(folder),
-            ..self
         }
     }
 
@@ -157,9 +145,34 @@ impl GpuCompiler {
             }
         }
     }
+}
 
-    /// Compiles a source or takes it as it is.
-    fn make(
+impl Compiler for GpuCompiler {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn lack(&self) -> Option<String> {
+        let lack = || "neither NVRTC nor nvcc is found (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC)".to_owned();
+        self.compilers.is_empty().then(lack)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let nvrtc = self.compilers.nvrtc.as_ref().map(Chosen::Nvrtc);
+        let chosen = nvrtc.or(self.compilers.nvcc.as_ref().map(Chosen::Nvcc));
+        let Some(chosen) = chosen else { return Vec::new() };
+        match chosen.code(self.architecture) {
+            Ok(Code::Ptx(architecture)) => vec![format!(
+                "{} does not know {}: kernels are compiled to PTX for {architecture}, and the driver compiles the rest (hint: a newer version \
+                 makes code for the GPU itself)",
+                chosen.version(),
+                self.architecture,
+            )],
+            Ok(Code::Machine(_)) | Err(_) => Vec::new(),
+        }
+    }
+
+    fn compile(
         &self,
         source: &Source,
         names: &[String],
@@ -195,47 +208,6 @@ impl GpuCompiler {
             interrupt,
         })?;
         keep(path, &image)
-    }
-}
-
-impl Compiler for GpuCompiler {
-    fn identity(&self) -> &str {
-        &self.identity
-    }
-
-    fn lack(&self) -> Option<String> {
-        let reason = || "found neither NVRTC nor nvcc".to_owned();
-        self.compilers.is_empty().then(reason)
-    }
-
-    fn notices(&self) -> Vec<String> {
-        let nvrtc = self.compilers.nvrtc.as_ref().map(Chosen::Nvrtc);
-        let chosen = nvrtc.or(self.compilers.nvcc.as_ref().map(Chosen::Nvcc));
-        let Some(chosen) = chosen else { return Vec::new() };
-        match chosen.code(self.architecture) {
-            Ok(Code::Ptx(architecture)) => vec![format!(
-                "{} does not know {}: kernels are compiled to PTX for {architecture}, and the driver compiles the rest (hint: a newer version \
-                 makes code for the GPU itself)",
-                chosen.version(),
-                self.architecture,
-            )],
-            Ok(Code::Machine(_)) | Err(_) => Vec::new(),
-        }
-    }
-
-    fn compile(
-        &self,
-        source: &Source,
-        names: &[String],
-        cache: &Path,
-        interrupt: &AtomicBool,
-    ) -> Result<PathBuf, KernelBuildError> {
-        let ahead = self.ahead.as_deref();
-        let found = ahead.and_then(|folder| store::precompiled(folder, source, names, self.architecture));
-        match found {
-            Some(path) => Ok(path),
-            None => self.make(source, names, cache, interrupt),
-        }
     }
 }
 

@@ -18,4 +18,3 @@ mod store;
 
 pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound};
 pub use serve::{ServeError, serve};
-pub use store::{keep_precompiled, precompiled};

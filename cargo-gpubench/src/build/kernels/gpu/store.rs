@@ -1,4 +1,4 @@
-//! Where compiled images are kept: in a cache by everything that went into them, and in a folder of images compiled ahead by what is asked for.
+//! Where compiled images are kept: in a cache, by everything that went into them.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,11 +7,6 @@ use gpubench::catalog::Source;
 use sha2::{Digest as _, Sha256};
 
 use crate::device::cuda::{Architecture, KernelImage};
-
-/// The extension of the files.
-const EXTENSION: &str = "gbk";
-/// Half a hash tells the names apart among the images of one source.
-const NAMES_DIGITS: usize = 32;
 
 /// A hash of parts, each with its length.
 #[derive(Default)]
@@ -47,7 +42,7 @@ pub(super) fn cached(
     hash.add(compiler);
     hash.add(source_key(source, architecture));
     hash.add_all(names);
-    cache.join(format!("{}.{EXTENSION}", hash.finish()))
+    cache.join(format!("{}.gbk", hash.finish()))
 }
 
 /// Whether a file is there and whole.
@@ -65,51 +60,7 @@ pub(super) fn write(path: &Path, image: &KernelImage) -> io::Result<()> {
     Ok(())
 }
 
-/// An image in a folder of images compiled ahead, by whichever compiler, that has all these kernels of a source for an architecture.
-pub fn precompiled(folder: &Path, source: &Source, names: &[String], architecture: Architecture) -> Option<PathBuf> {
-    let beginning = format!("{}-", source_key(source, architecture));
-    let mut files: Vec<PathBuf> = fs_err::read_dir(folder)
-        .ok()?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(&beginning) && path.extension().is_some_and(|it| it == EXTENSION)
-        })
-        .collect();
-    files.sort();
-    files.into_iter().find(|path| {
-        let image = fs_err::read(path)
-            .ok()
-            .and_then(|bytes| KernelImage::decode(&bytes).ok());
-        image.is_some_and(|image| {
-            names
-                .iter()
-                .all(|name| image.names.iter().any(|(known, _)| known == name))
-        })
-    })
-}
-
-/// Writes an image of a source into a folder where [`precompiled`] finds it, and answers the file's path.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn keep_precompiled(
-    folder: &Path,
-    source: &Source,
-    architecture: Architecture,
-    image: &KernelImage,
-) -> io::Result<PathBuf> {
-    let mut names: Vec<&str> = image.names.iter().map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
-    let mut hash = Hash::default();
-    hash.add_all(&names);
-    let names = &hash.finish()[..NAMES_DIGITS];
-    let path = folder.join(format!("{}-{names}.{EXTENSION}", source_key(source, architecture)));
-    write(&path, image)?;
-    Ok(path)
-}
-
-/// A source, its options and an architecture as a file name.
+/// A source, its options and an architecture.
 fn source_key(source: &Source, architecture: Architecture) -> String {
     let mut hash = Hash::default();
     hash.add(source.form.to_string());
@@ -139,16 +90,6 @@ mod tests {
                 contents: text.into(),
             }],
             options: Vec::new(),
-        }
-    }
-
-    fn image(names: &[&str]) -> KernelImage {
-        KernelImage {
-            names: names
-                .iter()
-                .map(|&name| (name.to_owned(), format!("_Z{name}")))
-                .collect(),
-            image: vec![1],
         }
     }
 
@@ -185,29 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn an_image_compiled_ahead_is_found_by_source_architecture_and_names() {
-        let folder = tempfile::tempdir().expect("a directory");
-        let source = source("x");
-        keep_precompiled(folder.path(), &source, SM_90, &image(&["k"])).expect("it is written");
-        let both = keep_precompiled(folder.path(), &source, SM_90, &image(&["k", "l"])).expect("it is written");
-        let find = |source: &Source, wanted: &[&str], architecture| {
-            precompiled(folder.path(), source, &names(wanted), architecture)
-        };
-        assert_eq!(find(&source, &["l"], SM_90), Some(both.clone()));
-        assert_eq!(find(&source, &["l", "k"], SM_90), Some(both));
-        assert_eq!(find(&source, &["m"], SM_90), None);
-        assert_eq!(find(&source, &["k"], Architecture::of_capability(80)), None);
-        assert_eq!(find(&self::source("y"), &["k"], SM_90), None);
-        assert_eq!(precompiled(Path::new("/nowhere"), &source, &names(&["k"]), SM_90), None);
-    }
-
-    #[test]
     fn a_damaged_file_is_no_image() {
         let folder = tempfile::tempdir().expect("a directory");
-        let path = keep_precompiled(folder.path(), &source("x"), SM_90, &image(&["k"])).expect("it is written");
+        let path = folder.path().join("image");
+        assert!(!is_image(&path));
+        write(&path, &KernelImage::default()).expect("it is written");
         assert!(is_image(&path));
         std::fs::write(&path, b"GBKIMG01\x09").expect("it is there");
         assert!(!is_image(&path));
-        assert_eq!(precompiled(folder.path(), &source("x"), &names(&["k"]), SM_90), None);
     }
 }
