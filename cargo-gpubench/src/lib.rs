@@ -16,6 +16,7 @@ pub mod referee;
 pub mod report;
 pub mod sandbox;
 pub mod stats;
+pub mod telemetry;
 pub mod verdict;
 pub mod window;
 pub mod wire;

@@ -10,6 +10,7 @@ use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
 use super::measure::{MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::observation::{note_observation, note_reading};
 use super::options::{AfterFailure, MasterSeed, MeasurementOptions, RunOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::recordings::Interrupted;
@@ -24,6 +25,8 @@ use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, RunEnd};
 use crate::stats::{StopRule, WarmUpRule};
+use crate::telemetry::nvml::NvmlGauge;
+use crate::telemetry::{Gauge, Telemetry};
 use crate::verdict::{Cause, Verdict};
 use crate::window::{Seeds, case_number};
 use crate::wire::{Begin, DeviceOrder};
@@ -68,6 +71,7 @@ pub(super) struct Campaign<'a> {
     compiler: HostCompiler,
     authors: Authors<'a>,
     referee: Standing,
+    telemetry: Telemetry,
     reporting: Reporting,
 }
 
@@ -101,6 +105,7 @@ impl<'a> Campaign<'a> {
             compiler: HostCompiler::find()?,
             authors,
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
+            telemetry: Telemetry::through(gauge_of(selected.facts)),
             reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
         })
     }
@@ -133,7 +138,10 @@ impl<'a> Campaign<'a> {
 
     fn announce(&mut self) -> Vec<BenchmarkStarted> {
         let facts = self.selected.facts;
-        let environment = self.environment();
+        let mut environment = self.environment();
+        if let Some(reading) = self.telemetry.now() {
+            note_reading(&reading, &mut environment);
+        }
         let packages = self
             .selected
             .libraries
@@ -193,20 +201,26 @@ impl<'a> Campaign<'a> {
                 result.message = case.disposition.reason().map(str::to_owned);
             }
             Some(Err(failure)) => failure.fill_in(&mut result),
-            Some(Ok(prepared)) => match self.measure_one(case, &prepared) {
-                Ok(measured) => {
-                    let target_cv = self.options.measurement.stopping.target_cv;
-                    fill_in(&mut result, &prepared.recorded.recording, measured, target_cv);
+            Some(Ok(prepared)) => {
+                self.telemetry.begin_case();
+                match self.measure_one(case, &prepared) {
+                    Ok(measured) => {
+                        let target_cv = self.options.measurement.stopping.target_cv;
+                        fill_in(&mut result, &prepared.recorded.recording, measured, target_cv);
+                    }
+                    Err(error) => {
+                        // What its author and the referee are in the middle of is unknown: the next case gets new ones.
+                        self.authors.retire(self.selected.library_of(case));
+                        self.referee = Standing::Absent;
+                        CaseFailure::of_measuring(&error)
+                            .ok_or(Interrupted)?
+                            .fill_in(&mut result);
+                    }
                 }
-                Err(error) => {
-                    // What its author and the referee are in the middle of is unknown: the next case gets new ones.
-                    self.authors.retire(self.selected.library_of(case));
-                    self.referee = Standing::Absent;
-                    CaseFailure::of_measuring(&error)
-                        .ok_or(Interrupted)?
-                        .fill_in(&mut result);
+                if let Some(observation) = self.telemetry.end_case(result.samples_ns.len()) {
+                    note_observation(&observation, &mut result);
                 }
-            },
+            }
         }
         Ok(result)
     }
@@ -250,7 +264,8 @@ impl<'a> Campaign<'a> {
             .client(self.selected.library_of(case))
             .map_err(MeasureError::Attach)?;
         measure(&ready, &protocol, referee, author, &mut |samples| {
-            self.reporting.progress(samples)
+            self.telemetry.after_sample(samples.len());
+            self.reporting.progress(samples);
         })
     }
 
@@ -270,6 +285,12 @@ impl<'a> Campaign<'a> {
             .map(|benchmark| benchmark.problem.clone());
         result
     }
+}
+
+/// The instruments of a device that has some; without NVML nothing is known.
+fn gauge_of(facts: &Facts) -> Option<Box<dyn Gauge>> {
+    let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;
+    Some(Box::new(gauge))
 }
 
 fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {

@@ -10,6 +10,7 @@ mod failure;
 mod kernels;
 mod libraries;
 pub mod measure;
+mod observation;
 pub mod options;
 mod preparation;
 mod recordings;

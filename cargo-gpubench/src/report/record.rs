@@ -166,8 +166,12 @@ pub struct BenchmarkComplete {
     pub cause: Option<Cause>,
     /// What happened and where, for people; null where it passed.
     pub message: Option<String>,
+    /// What else is to be known of the case, for people: errors that the GPU reported meanwhile, say. Also where it passed.
+    pub notes: Vec<String>,
     /// How far its times can be trusted; null where there are none.
     pub grade: Option<Grade>,
+    /// Why the grade is no better than `advisory`, for people; null where it is, and where there is none.
+    pub grade_reason: Option<String>,
     /// The state of the caches before each call.
     pub mode: Mode,
     /// The device.
@@ -217,7 +221,9 @@ impl BenchmarkComplete {
             verdict,
             cause: None,
             message: None,
+            notes: Vec::new(),
             grade: None,
+            grade_reason: None,
             mode: Mode::Cold,
             device,
             samples_ns: Vec::new(),
