@@ -10,6 +10,7 @@ pub mod cli;
 pub mod clients;
 pub mod closest;
 pub mod device;
+pub mod doctor;
 pub mod error;
 pub mod exit_code;
 pub mod referee;

@@ -7,6 +7,7 @@ use clap::{
 };
 
 use super::GpubenchArguments;
+use crate::doctor::probe::Target;
 
 /// As cargo colours its own help.
 const STYLES: Styles = Styles::styled()
@@ -51,6 +52,12 @@ pub enum Verb {
     /// Runs one case; the socket to the broker is standard input
     #[command(name = "__worker", hide = true)]
     Worker,
+    /// Looks at a driver, which may crash or hang, and prints what it finds
+    #[command(name = "__probe", hide = true)]
+    Probe {
+        /// What is looked at.
+        target: Target,
+    },
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod facts;
 pub(crate) mod faulty;
 pub mod harness;
 pub(crate) mod memfd;
+pub mod nvtx;
 mod open;
 
 pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
