@@ -118,6 +118,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 recording: &recording,
                 encoded: &encoded,
                 modules: &modules,
+                annotation: None,
             };
             let began = Instant::now();
             let Measured { judgement, windows, .. } =

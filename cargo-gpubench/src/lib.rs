@@ -13,6 +13,7 @@ pub mod device;
 pub mod doctor;
 pub mod error;
 pub mod exit_code;
+pub mod probe;
 pub mod referee;
 pub mod report;
 pub mod sandbox;

@@ -11,7 +11,7 @@ use super::environment;
 use super::failure::CaseFailure;
 use super::measure::{MeasureError, Measured, Protocol, ReadyCase, measure};
 use super::observation::{note_observation, note_reading};
-use super::options::{AfterFailure, MasterSeed, MeasurementOptions, RunOptions};
+use super::options::{AfterFailure, Annotations, MasterSeed, MeasurementOptions, RunOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::recordings::Interrupted;
 use super::reporting::Reporting;
@@ -241,13 +241,15 @@ impl<'a> Campaign<'a> {
             seeds: &self.seeds,
             interrupt: self.interrupt,
         };
+        let name = case.full_name();
         let ready = ReadyCase {
-            number: case_number(&case.full_name()),
+            number: case_number(&name),
             benchmark: case.benchmark as u32,
             request: &recorded.request,
             recording: &recorded.recording,
             encoded: &recorded.encoded,
             modules,
+            annotation: (self.options.annotations == Annotations::Nvtx).then_some(&name),
         };
         let begin = Begin {
             master_seed: *self.seeds.master(),

@@ -32,6 +32,8 @@ pub struct ReadyCase<'a> {
     pub encoded: &'a [u8],
     /// Compiled kernels by position of their source.
     pub modules: &'a [(u32, PathBuf)],
+    /// The name its windows are marked with for a profiler, where they are.
+    pub annotation: Option<&'a str>,
 }
 
 /// How cases are measured.
@@ -110,6 +112,7 @@ pub fn measure(
         device: protocol.device,
         layouts: &opened.layouts,
         modules: case.modules,
+        annotation: case.annotation,
         recording: case.encoded,
         descriptors: &opened.worker_descriptors,
     };

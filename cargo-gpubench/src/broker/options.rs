@@ -26,6 +26,8 @@ pub struct RunOptions {
     pub measurement: MeasurementOptions,
     /// What happens after a failure.
     pub after_failure: AfterFailure,
+    /// What is marked for a profiler.
+    pub annotations: Annotations,
     /// What is shown and written.
     pub output: OutputOptions,
 }
@@ -151,6 +153,16 @@ pub enum AfterFailure {
     Continue,
     /// `--fail-fast`: the run ends.
     Stop,
+}
+
+/// What is marked for a profiler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Annotations {
+    /// Nothing.
+    #[default]
+    None,
+    /// `--nvtx`: every window, as an NVTX range.
+    Nvtx,
 }
 
 /// What is shown and written.

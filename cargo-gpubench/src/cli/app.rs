@@ -7,7 +7,7 @@ use clap::{
 };
 
 use super::GpubenchArguments;
-use crate::doctor::probe::Target;
+use crate::probe::Target;
 
 /// As cargo colours its own help.
 const STYLES: Styles = Styles::styled()

@@ -15,7 +15,7 @@ use super::{
     selection::SelectionArguments,
     unpack::UnpackArguments,
 };
-use crate::broker::options::{Action, AfterFailure, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
 use crate::doctor::DoctorOptions;
 
 const HEADING: &str = "Run options";
@@ -48,6 +48,12 @@ pub struct GpubenchArguments {
     /// Without it the others still run. Either way the command exits with 100.
     #[arg(long, help_heading = HEADING)]
     fail_fast: bool,
+
+    /// Mark every window as an NVTX range, for a profiler that the command runs under
+    ///
+    /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` shows which kernels belong to which case and window. A profiler slows calls down.
+    #[arg(long, help_heading = HEADING)]
+    nvtx: bool,
 
     #[command(flatten)]
     measurement: MeasurementArguments,
@@ -118,6 +124,7 @@ impl GpubenchArguments {
             list,
             no_run,
             fail_fast,
+            nvtx,
             measurement,
             output,
             unpack,
@@ -140,6 +147,7 @@ impl GpubenchArguments {
             } else {
                 AfterFailure::Continue
             },
+            annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
         })
     }

@@ -4,11 +4,10 @@
 use std::error::Error;
 
 use super::Verb;
-use crate::doctor::probe;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::wire::Channel;
-use crate::{author, referee, sandbox, worker};
+use crate::{author, probe, referee, sandbox, worker};
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 

@@ -1,9 +1,9 @@
 //! Findings on the GPU, its driver, compilers for it, and its instruments.
 
 use super::check::{Area, Check};
-use super::machine::{Gpu, Machine, Mps};
-use super::probe::{Answer, Opened, Trial};
+use super::machine::{Machine, Mps};
 use crate::device::{AbsenceKind, ClockBound};
+use crate::probe::{Answer, Gpu, Opened, Trial};
 use crate::report::units::size;
 
 /// What a machine without a GPU costs.

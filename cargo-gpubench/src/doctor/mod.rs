@@ -1,15 +1,13 @@
 //! What this machine can measure, what it cannot, and what each gap costs.
 //!
 //! [`survey`] looks at the machine and changes nothing; [`Machine::checks`] is a pure function of what it found. Whatever opens the GPU's driver does so in a
-//! process of its own ([`probe`]): a driver that crashes or hangs is a finding.
+//! process of its own ([`probe`](crate::probe)): a driver that crashes or hangs is a finding.
 
 mod check;
 mod gpu_checks;
-mod gpus;
 mod host_checks;
 mod landlock;
 mod machine;
-pub mod probe;
 mod sandbox_checks;
 mod show;
 mod survey;
@@ -19,7 +17,7 @@ mod toolkit;
 mod tests;
 
 pub use check::{Area, Check, Standing};
-pub use machine::{Gpu, Machine, Mps, Sandbox, Tool, Verdict};
+pub use machine::{Machine, Mps, Sandbox, Tool, Verdict};
 pub use show::{json_lines, text};
 pub use survey::survey;
 

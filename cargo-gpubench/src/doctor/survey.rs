@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use rustix::process::{PidfdFlags, Resource};
 
 use super::machine::{Machine, Mps, Sandbox};
-use super::probe::{Target, ask};
 use super::{landlock, toolkit};
 use crate::broker::options::DeviceOptions;
 use crate::build::kernels::HostCompiler;
 use crate::device::cpu;
+use crate::probe::{Target, ask};
 
 /// Where MPS's control daemon listens, unless told otherwise.
 const MPS_FOLDER: &str = "/tmp/nvidia-mps";

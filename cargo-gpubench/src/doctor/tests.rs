@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use gpubench::catalog::DeviceKind;
 
-use super::probe::{Answer, Opened, Trial};
 use super::*;
 use crate::broker::options::DeviceChoice;
 use crate::device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
+use crate::probe::{Answer, Gpu, Opened, Trial};
 
 fn absent(kind: AbsenceKind, reason: &str, hint: &str) -> Absence {
     Absence {

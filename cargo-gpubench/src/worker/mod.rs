@@ -4,12 +4,14 @@
 //! stream, `process` takes the broker's orders.
 #![forbid(unsafe_code)]
 
+mod annotation;
 mod process;
 mod replay;
 
 pub use process::serve;
 
 use crate::device::DeviceError;
+use crate::device::nvtx::NvtxError;
 use crate::wire::ChannelError;
 
 /// Why a worker could not carry out an order.
@@ -27,6 +29,9 @@ pub enum WorkerError {
     /// The plan does not fit the kernel.
     #[error("{0}")]
     Plan(String),
+    /// Windows cannot be marked for a profiler.
+    #[error("the windows cannot be marked for a profiler")]
+    Annotation(#[from] NvtxError),
     /// The broker's order makes no sense.
     #[error("the broker's order makes no sense: {0}")]
     Order(&'static str),

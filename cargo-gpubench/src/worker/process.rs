@@ -6,6 +6,7 @@ use gpubench::catalog::{Recording, Role};
 use gpubench::codec;
 
 use super::WorkerError;
+use super::annotation::Annotation;
 use super::replay::{NamedBuffer, Replay};
 use crate::device::harness::{Coverage, Harness};
 use crate::device::{self, Access, DeviceError, DevicePtr, Driver, Event, Module, ModuleImage, Stream};
@@ -44,9 +45,15 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
             Err(error) => return Err(error.into()),
         };
         let order: WindowOrder = record(&frame, to_worker::ARM)?;
+        if let Some(annotation) = &worker.annotation {
+            annotation.open(order.window);
+        }
         let host_ns = worker.arm(&order)?;
         channel.send_record(from_worker::ARMED, &order)?;
         let claim = worker.finish(&order, host_ns)?;
+        if let Some(annotation) = &worker.annotation {
+            annotation.close();
+        }
         channel.send_record(from_worker::CLAIM, &claim)?;
     }
 }
@@ -60,11 +67,18 @@ struct Worker {
     _page: SharedPage,
     on_device: PageAddresses,
     replay: Replay,
+    annotation: Option<Annotation>,
 }
 
 impl Worker {
     fn set_up(frame: Frame) -> Result<Worker, WorkerError> {
-        let (setup, layouts, modules, recording) = parse_setup(&frame)?;
+        let ParsedSetup {
+            setup,
+            layouts,
+            modules,
+            annotation,
+            recording,
+        } = parse_setup(&frame)?;
         let mut driver = device::open(&setup.device)?;
         let harness = Harness::load(&mut *driver)?;
         let mut descriptors = frame.descriptors.into_iter();
@@ -103,6 +117,7 @@ impl Worker {
             _page: page,
             on_device: PageAddresses::at(on_device.0),
             replay,
+            annotation: annotation.map(Annotation::begin).transpose()?,
         })
     }
 
@@ -172,12 +187,15 @@ impl Worker {
     }
 }
 
-type ParsedSetup = (
-    WorkerSetup,
-    Vec<BufferLayout>,
-    Vec<(u32, std::path::PathBuf)>,
-    Recording,
-);
+/// The broker's first words.
+struct ParsedSetup {
+    setup: WorkerSetup,
+    layouts: Vec<BufferLayout>,
+    modules: Vec<(u32, std::path::PathBuf)>,
+    /// The name that windows are marked with.
+    annotation: Option<String>,
+    recording: Recording,
+}
 
 fn parse_setup(frame: &Frame) -> Result<ParsedSetup, WorkerError> {
     let damaged = || WorkerError::Order("it is damaged");
@@ -191,15 +209,20 @@ fn parse_setup(frame: &Frame) -> Result<ParsedSetup, WorkerError> {
     let setup: WorkerSetup = bytemuck::pod_read_unaligned(head);
     let layout_bytes = setup.buffers as usize * size_of::<BufferLayout>();
     let (layouts, rest) = rest.split_at_checked(layout_bytes).ok_or_else(damaged)?;
-    let (modules, recording) = rest.split_at_checked(setup.module_bytes as usize).ok_or_else(damaged)?;
+    let (modules, rest) = rest.split_at_checked(setup.module_bytes as usize).ok_or_else(damaged)?;
+    let (annotation, recording) = rest
+        .split_at_checked(setup.annotation_bytes as usize)
+        .ok_or_else(damaged)?;
+    let annotation = str::from_utf8(annotation).map_err(|_| damaged())?;
     let modules = decode_modules(modules).ok_or_else(damaged)?;
     let recording = codec::decode(recording).map_err(|_| damaged())?;
-    Ok((
+    Ok(ParsedSetup {
         setup,
-        bytemuck::allocation::pod_collect_to_vec(layouts),
+        layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
         modules,
+        annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),
         recording,
-    ))
+    })
 }
 
 fn describe_buffer(recording: &Recording, position: usize) -> (String, Role) {

@@ -1,4 +1,4 @@
-//! Opening the GPU's driver in a process of its own, and what that process says.
+//! Asking a process of its own, and what that process prints.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -7,18 +7,13 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::gpus;
-use super::machine::Gpu;
+use super::gpus::{self, Gpu};
+use super::trials;
 use crate::clients::End;
-use crate::device::harness::Harness;
-use crate::device::{self, Absence, AbsenceKind, Access, DeviceError, DevicePtr, Driver, Facts};
-use crate::wire::{DeviceOrder, PAGE_BYTES, PageAddresses, SharedPage};
+use crate::device::{self, Absence, AbsenceKind, DeviceError};
 
 /// How long a driver may take to answer: a GPU without persistence mode takes seconds to wake.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How long a stream may take to pass a gate that is open.
-const GATE: Duration = Duration::from_secs(2);
 
 /// What a probe looks at; its words are those of the hidden verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,47 +81,6 @@ impl<T> Answer<T> {
     }
 }
 
-/// A GPU that was opened, and what it was made to do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Opened {
-    /// What it says of itself.
-    pub facts: Facts,
-    /// Each trial; why not, where it failed.
-    pub trials: Vec<(Trial, Result<(), String>)>,
-}
-
-impl Opened {
-    /// The first trial that failed, and why.
-    pub fn first_failure(&self) -> Option<(Trial, &str)> {
-        self.trials
-            .iter()
-            .find_map(|(trial, outcome)| Some((*trial, outcome.as_ref().err()?.as_str())))
-    }
-}
-
-/// What a GPU is made to do: each is something that a window needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Trial {
-    /// Load the tool's own kernels.
-    Kernels,
-    /// Share memory by descriptor.
-    Sharing,
-    /// Hold a stream at a gate in shared host memory.
-    Gate,
-}
-
-impl Trial {
-    /// What it is, behind "the GPU cannot".
-    pub fn what(self) -> &'static str {
-        match self {
-            Trial::Kernels => "load the tool's own kernels",
-            Trial::Sharing => "share memory between processes",
-            Trial::Gate => "hold a stream at a gate",
-        }
-    }
-}
-
 /// What a probe's process prints.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -139,7 +93,7 @@ enum Printed<T> {
 /// Looks at `target` in this process, and prints what it finds for [`ask`] to read.
 pub fn answer(target: Target) {
     let printed = match target {
-        Target::Device(ordinal) => serde_json::to_string(&printed(open(ordinal))),
+        Target::Device(ordinal) => serde_json::to_string(&printed(trials::open(ordinal))),
         Target::Gpus => serde_json::to_string(&printed(list_gpus())),
         Target::Nvtx => serde_json::to_string(&printed(find_nvtx())),
     };
@@ -161,60 +115,6 @@ fn printed<T>(answer: Result<T, DeviceError>) -> Printed<T> {
             reason: crate::error::chain(&error),
         },
     }
-}
-
-fn open(ordinal: u32) -> Result<Opened, DeviceError> {
-    let mut driver = device::open(&DeviceOrder::cuda(ordinal))?;
-    let driver = &mut *driver;
-    let trials = [
-        (Trial::Kernels, Harness::load(driver).map(drop)),
-        (Trial::Sharing, share(driver)),
-        (Trial::Gate, pass_gate(driver)),
-    ];
-    Ok(Opened {
-        facts: driver.facts().clone(),
-        trials: trials
-            .into_iter()
-            .map(|(trial, outcome)| (trial, outcome.map_err(|error| crate::error::chain(&error))))
-            .collect(),
-    })
-}
-
-/// Makes an allocation, exports it, takes it again as another process would, and maps it for loads.
-fn share(driver: &mut dyn Driver) -> Result<(), DeviceError> {
-    let bytes = driver.facts().granularity;
-    let memory = driver.create(bytes)?;
-    let shared = driver.export(memory)?;
-    let imported = driver.import(shared, bytes)?;
-    driver.map(imported, Access::Read)?;
-    driver.release(imported);
-    driver.release(memory);
-    Ok(())
-}
-
-/// Lets a stream wait for a word of shared host memory, opens the gate, and waits for the word that the stream writes behind it.
-fn pass_gate(driver: &mut dyn Driver) -> Result<(), DeviceError> {
-    let os = |source| DeviceError::Os {
-        what: "making the shared page",
-        source,
-    };
-    let page = SharedPage::create().map_err(os)?;
-    let on_host = page.on_host();
-    let on_device = PageAddresses::at(driver.register(on_host.base(), PAGE_BYTES as u64)?.0);
-    let stream = driver.stream()?;
-    driver.wait_value(stream, DevicePtr(on_device.go()), 1)?;
-    driver.write_value(stream, DevicePtr(on_device.done()), 1)?;
-    driver.store_value(on_host.go(), 1);
-    let passed = driver.await_value(on_host.done(), 1, GATE);
-    if !passed {
-        return Err(DeviceError::Unsupported(format!(
-            "pass an open gate within {}",
-            humantime::format_duration(GATE)
-        )));
-    }
-    driver.synchronize(stream)?;
-    driver.unregister(on_host.base());
-    Ok(())
 }
 
 fn list_gpus() -> Result<Vec<Gpu>, DeviceError> {
@@ -341,12 +241,5 @@ mod tests {
                 how: "answered `Segmentation fault`".to_owned()
             }
         );
-    }
-
-    #[test]
-    fn the_cpu_device_shares_memory_and_passes_the_gate() {
-        let mut driver = device::open(&DeviceOrder::cpu(1, 0)).unwrap();
-        share(&mut *driver).unwrap();
-        pass_gate(&mut *driver).unwrap();
     }
 }

@@ -3,10 +3,37 @@
 use nvml_wrapper::enum_wrappers::device::{Clock, ComputeMode};
 use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::{Device, Nvml};
+use serde::{Deserialize, Serialize};
 
-use super::machine::Gpu;
 use crate::telemetry::Gauge;
 use crate::telemetry::nvml::{NvmlGauge, library};
+
+/// A GPU as NVML shows it. What it does not tell is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Name.
+    pub name: String,
+    /// UUID.
+    pub uuid: Option<String>,
+    /// Version of the driver.
+    pub driver: Option<String>,
+    /// Compute capability, `major * 10 + minor`.
+    pub capability: Option<u32>,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Whether it is cut into MIG instances.
+    pub mig: Option<bool>,
+    /// Its compute mode, in the driver's words.
+    pub compute_mode: Option<String>,
+    /// Whether the driver stays loaded without users.
+    pub persistent: Option<bool>,
+    /// Clock of the multiprocessors now, and at most, in MHz.
+    pub clocks_mhz: Option<[u32; 2]>,
+    /// Why clocks are held down now.
+    pub throttle_reasons: Option<Vec<String>>,
+    /// Processes with a compute context.
+    pub clients: Option<u32>,
+}
 
 /// Every GPU.
 ///
