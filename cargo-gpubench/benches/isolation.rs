@@ -94,6 +94,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..StopRule::default()
         },
         within,
+        reference_within: within,
+        kernels_run_in: facts.kernels_run_in,
         device,
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
@@ -118,6 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 recording: &recording,
                 encoded: &encoded,
                 modules: &modules,
+                own_modules: &[],
                 annotation: None,
             };
             let began = Instant::now();

@@ -15,6 +15,7 @@ pub mod error;
 pub mod exit_code;
 pub mod probe;
 pub mod referee;
+pub mod replay;
 pub mod report;
 pub mod sandbox;
 pub mod stats;

@@ -10,7 +10,17 @@ use syn::{Error, FnArg, GenericArgument, Item, ItemFn, Pat, PathArguments, Resul
 /// A function and its parameters, without the launcher.
 pub(crate) struct Function {
     pub(crate) item: ItemFn,
+    pub(crate) form: Form,
     pub(crate) parameters: Vec<Parameter>,
+}
+
+/// What a function works with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A launcher and buffers: it describes launches.
+    Launcher,
+    /// Slices: it computes on the CPU.
+    Slices,
 }
 
 /// A parameter that is an axis or a tensor.
@@ -55,38 +65,59 @@ impl Function {
     /// The function under `#[gpubench]`: a launcher, then axes and buffers; it returns a `Result`.
     pub(crate) fn parse_benchmark(item: TokenStream) -> Result<Function> {
         let item = parse(Attribute::Gpubench, item)?;
-        let mut inputs = item.sig.inputs.iter();
-        match inputs.next() {
-            Some(FnArg::Typed(launcher)) if is_launcher(&launcher.ty) => {}
-            Some(method @ FnArg::Receiver(_)) => return Err(is_a_method(method)),
-            Some(other) => {
-                return Err(Error::new_spanned(
-                    other,
-                    "the first parameter of a benchmark is the launcher: `cx: &mut Launcher`",
-                ));
+        match item.sig.inputs.first() {
+            Some(FnArg::Typed(launcher)) if is_launcher(&launcher.ty) => Function::with_launcher(item, "a benchmark"),
+            Some(method @ FnArg::Receiver(_)) => Err(is_a_method(method)),
+            Some(other) => Err(Error::new_spanned(
+                other,
+                "the first parameter of a benchmark is the launcher: `cx: &mut Launcher`",
+            )),
+            None => Err(Error::new(
+                item.sig.paren_token.span.join(),
+                "a benchmark takes the launcher: `cx: &mut Launcher`",
+            )),
+        }
+    }
+
+    /// The function under `#[problem]`: axes and slices, or a launcher, axes and buffers.
+    pub(crate) fn parse_problem(item: TokenStream) -> Result<Function> {
+        let item = parse(Attribute::Problem, item)?;
+        match item.sig.inputs.first() {
+            Some(FnArg::Typed(launcher)) if is_launcher(&launcher.ty) => {
+                let function = Function::with_launcher(item, "a reference that launches kernels")?;
+                match function.scratch() {
+                    None => Ok(function),
+                    Some(scratch) => Err(Error::new_spanned(
+                        &scratch.ty,
+                        "scratch memory is the benchmark's own; a reference has `cx.scratch(..)`",
+                    )),
+                }
             }
-            None => {
-                return Err(Error::new(
-                    item.sig.paren_token.span.join(),
-                    "a benchmark takes the launcher: `cx: &mut Launcher`",
-                ));
+            _ => {
+                let parameters = parameters(item.sig.inputs.iter(), slice_kind)?;
+                Ok(Function {
+                    item,
+                    form: Form::Slices,
+                    parameters,
+                })
             }
         }
+    }
+
+    /// A function whose first parameter is a launcher.
+    fn with_launcher(item: ItemFn, what: &str) -> Result<Function> {
         if let ReturnType::Default = item.sig.output {
             return Err(Error::new(
                 item.sig.paren_token.span.close(),
-                "a benchmark returns what the launcher reports: add `-> Result<()>`",
+                format!("{what} returns what the launcher reports: add `-> Result<()>`"),
             ));
         }
-        let parameters = parameters(inputs, benchmark_kind)?;
-        Ok(Function { item, parameters })
-    }
-
-    /// The function under `#[problem]`: axes and slices.
-    pub(crate) fn parse_reference(item: TokenStream) -> Result<Function> {
-        let item = parse(Attribute::Problem, item)?;
-        let parameters = parameters(item.sig.inputs.iter(), reference_kind)?;
-        Ok(Function { item, parameters })
+        let parameters = parameters(item.sig.inputs.iter().skip(1), benchmark_kind)?;
+        Ok(Function {
+            item,
+            form: Form::Launcher,
+            parameters,
+        })
     }
 
     /// The parameter of an axis.
@@ -106,6 +137,22 @@ impl Function {
         self.parameters
             .iter()
             .filter(|parameter| !matches!(parameter.kind, Kind::Axis))
+    }
+
+    /// Parameters that a reference computes with or computes.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Parameter> {
+        self.tensors()
+            .filter(|parameter| !matches!(parameter.kind, Kind::Scratch))
+    }
+
+    /// The first parameter that is written and checked.
+    pub(crate) fn first_output(&self) -> Option<&Parameter> {
+        self.tensors()
+            .find(|parameter| matches!(parameter.kind, Kind::Write(_)))
+    }
+
+    fn scratch(&self) -> Option<&Parameter> {
+        self.tensors().find(|parameter| matches!(parameter.kind, Kind::Scratch))
     }
 
     /// Statements that give every axis its value under its own name, and under one that nothing hides.
@@ -274,8 +321,8 @@ fn benchmark_kind(ty: &Type) -> Result<Kind> {
     }
 }
 
-/// What a parameter of a reference stands for.
-fn reference_kind(ty: &Type) -> Result<Kind> {
+/// What a parameter of a function on the CPU stands for.
+fn slice_kind(ty: &Type) -> Result<Kind> {
     if let Some((name, element)) = buffer(ty) {
         let element = quote!(#element);
         let written = match name {
@@ -285,7 +332,7 @@ fn reference_kind(ty: &Type) -> Result<Kind> {
         };
         return Err(Error::new_spanned(
             ty,
-            format!("a problem's function runs on the CPU and takes slices: {written}"),
+            format!("without a launcher in front, a problem's function runs on the CPU and takes slices: {written}"),
         ));
     }
     match ty {

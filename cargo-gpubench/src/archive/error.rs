@@ -83,14 +83,14 @@ pub enum ArchiveError {
         source: Box<ListingError>,
     },
     /// The kernels were compiled for other devices only.
-    #[error("the archive's kernels are compiled for {}; this device is {device}, and {compiler}", .compiled_for.join(", "))]
+    #[error("the archive's kernels are compiled for {}, and this device is {device}; they cannot be compiled here: {reason}", .compiled_for.join(", "))]
     OtherArchitecture {
         /// What they are compiled for.
         compiled_for: Vec<String>,
         /// This device.
         device: String,
         /// Why they cannot be compiled here.
-        compiler: String,
+        reason: String,
     },
     /// The folder to unpack to is in use.
     #[error("the folder `{folder}` is not empty")]
@@ -197,8 +197,13 @@ impl Expected for ArchiveError {
             }
             Self::OtherTarget { here, .. } => format!("archive again on a machine like this one, {here}"),
             Self::Library { source, .. } => return Some(library_hint(&crate::error::chain(&**source))),
-            Self::OtherArchitecture { device, .. } => {
-                format!("archive again with `--gpu-arch {device}`, or install a compiler here")
+            Self::OtherArchitecture { device, .. } if device.starts_with("sm_") => {
+                format!(
+                    "archive again with `--gpu-arch {device}`, or install NVRTC here: `pip install nvidia-cuda-nvrtc`"
+                )
+            }
+            Self::OtherArchitecture { .. } => {
+                "archive again where a C++ compiler is, or install g++ or clang here".to_owned()
             }
             Self::FolderNotEmpty { .. } => {
                 "name a folder that is empty or does not exist, or add `--extract-overwrite`".to_owned()

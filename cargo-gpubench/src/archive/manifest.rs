@@ -1,6 +1,8 @@
 //! What an archive says of itself.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
+
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +94,12 @@ impl Manifest {
             .iter()
             .flat_map(|library| std::iter::once(&library.file).chain(&library.needs));
         of_libraries.chain(self.kernels.iter().map(|kernels| &kernels.file))
+    }
+
+    /// What kernels were compiled ahead for, each once.
+    pub fn targets(&self) -> Vec<String> {
+        let targets: BTreeSet<&String> = self.kernels.iter().map(|kernels| &kernels.target).collect();
+        targets.into_iter().cloned().collect()
     }
 }
 

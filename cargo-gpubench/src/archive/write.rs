@@ -8,11 +8,12 @@ use std::os::unix::fs::PermissionsExt;
 use camino::{Utf8Path, Utf8PathBuf};
 use flate2::{Compression, write::GzEncoder};
 use fs_err::File;
+use gpubench::catalog::Source;
 use tempfile::NamedTempFile;
 
 use super::manifest::MANIFEST;
 use super::needed::needed_from;
-use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Digest, FORMAT, Manifest};
+use super::{ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, Digest, FORMAT, Manifest, source_digest};
 use crate::build::{Built, BuiltLibrary};
 
 /// What goes into an archive.
@@ -21,6 +22,17 @@ pub struct Contents {
     manifest: Manifest,
     /// Where each file of the manifest is now, by its path in the archive.
     places: BTreeMap<String, Utf8PathBuf>,
+}
+
+/// Where compiled kernels come from, and what they are for.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelOrigin<'a> {
+    /// Their source.
+    pub source: &'a Source,
+    /// What they were compiled for: `sm_90`, or a level of processors.
+    pub target: &'a str,
+    /// The compiler, for people.
+    pub compiler: &'a str,
 }
 
 /// An archive that was made.
@@ -70,6 +82,29 @@ impl Contents {
             file,
             needs,
         })
+    }
+
+    /// Adds kernels that were compiled into one file.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn add_kernels(
+        &mut self,
+        origin: &KernelOrigin<'_>,
+        names: Vec<String>,
+        image: &Utf8Path,
+    ) -> Result<(), ArchiveError> {
+        let number = self.manifest.kernels.len();
+        let file = self.file(format!("kernels/{}/{number}", origin.target), image)?;
+        self.manifest.kernels.push(ArchivedKernels {
+            source: source_digest(origin.source),
+            source_name: origin.source.name.clone(),
+            names,
+            target: origin.target.to_owned(),
+            compiler: origin.compiler.to_owned(),
+            file,
+        });
+        Ok(())
     }
 
     fn file(&mut self, path: String, place: &Utf8Path) -> Result<ArchivedFile, ArchiveError> {

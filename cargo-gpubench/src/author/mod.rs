@@ -1,9 +1,11 @@
 //! The author process: the only one that runs user host code. It lists benchmarks, records plans, generates CPU inputs and computes CPU references.
 //!
-//! `library` is the boundary to the user's cdylib, `attached` the buffers of the open case, `process` takes the broker's orders.
+//! `library` is the boundary to the user's cdylib, `attached` the buffers of the open case, `own_kernels` what runs the kernels of
+//! generators and references where they are native code, `process` takes the broker's orders.
 
 mod attached;
 mod library;
+mod own_kernels;
 mod process;
 
 pub use process::serve;

@@ -1,10 +1,14 @@
 //! `cargo gpubench archive`: from options to an archive.
 
+use super::ahead::{AheadTarget, compile_ahead};
 use super::authors::{AuthorSettings, Authors};
 use super::options::{ArchiveOptions, Verbosity};
 use crate::archive::{Contents, write};
 use crate::build::build_cdylibs;
+use crate::build::kernels::{BASELINE, HostCompiler, Processors};
 use crate::clients::{Interrupt, Output, adopt_orphans};
+use crate::device::Facts;
+use crate::device::cpu::{self, available_threads};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::units::size;
@@ -27,21 +31,51 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
         interrupt: &interrupt,
     };
     // A library that cannot be listed here cannot be listed there either.
-    let (_authors, _catalogs) = Authors::start(&built.libraries, settings)?;
-    let contents = Contents::of(&built)?;
+    let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
+    let mut contents = Contents::of(&built)?;
+    let mut archived = vec![counted(built.libraries.len(), "library", "libraries")];
+    for target in targets() {
+        say(options, &format_args!("   Compiling kernels for {}", target.name));
+        let number = compile_ahead(&target, &built, &catalogs, &mut authors, &mut contents, &interrupt)?;
+        archived.push(format!("{} for {}", counted(number, "kernel", "kernels"), target.name));
+    }
     if interrupt.is_set() {
         return Err(ExpectedError::Interrupted);
     }
     let written = write(&contents, &options.archive)?;
-    if options.output.verbosity > Verbosity::Quiet {
-        let libraries = counted(built.libraries.len(), "library", "libraries");
-        anstream::eprintln!(
-            "    Archived {libraries}, {} to {}",
-            size(written.size),
-            options.archive
-        );
-    }
+    archived.push(size(written.size).to_string());
+    say(
+        options,
+        &format_args!("    Archived {} to {}", archived.join(", "), options.archive),
+    );
     Ok(ExitCode::Success)
+}
+
+/// What kernels can be compiled for here.
+fn targets() -> Vec<AheadTarget> {
+    match HostCompiler::find() {
+        Ok(compiler) => vec![AheadTarget {
+            name: BASELINE.to_owned(),
+            facts: Facts {
+                free_memory: None,
+                ..cpu::facts(available_threads())
+            },
+            compiler: Box::new(compiler.for_processors(Processors::Baseline)),
+        }],
+        Err(missing) => {
+            print_warning(&format_args!(
+                "no kernels for the CPU device are archived: {}",
+                crate::error::chain(&missing)
+            ));
+            Vec::new()
+        }
+    }
+}
+
+fn say(options: &ArchiveOptions, line: &dyn std::fmt::Display) {
+    if options.output.verbosity > Verbosity::Quiet {
+        anstream::eprintln!("{line}");
+    }
 }
 
 fn counted(number: usize, one: &str, many: &str) -> String {

@@ -18,7 +18,7 @@ use super::reporting::Reporting;
 use super::result::fill_in;
 use super::run::user_output;
 use crate::build::BuiltLibrary;
-use crate::build::kernels::HostCompiler;
+use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 use crate::device::Facts;
 use crate::error::ExpectedError;
@@ -68,7 +68,7 @@ pub(super) struct Campaign<'a> {
     selected: Selected<'a>,
     interrupt: &'a Interrupt,
     seeds: Seeds,
-    compiler: HostCompiler,
+    compiler: Box<dyn Compiler>,
     authors: Authors<'a>,
     referee: Standing,
     telemetry: Telemetry,
@@ -86,13 +86,14 @@ enum Standing {
 }
 
 impl<'a> Campaign<'a> {
-    /// Draws the seed, finds a compiler and opens the reports. A `referee` that has its device already is used.
+    /// Draws the seed and opens the reports. A `referee` that has its device already is used.
     ///
     /// # Errors
     /// When one of them cannot be had.
     pub(super) fn new(
         options: &'a RunOptions,
         selected: Selected<'a>,
+        compiler: Box<dyn Compiler>,
         authors: Authors<'a>,
         referee: Option<RefereeClient>,
         interrupt: &'a Interrupt,
@@ -102,7 +103,7 @@ impl<'a> Campaign<'a> {
             selected,
             interrupt,
             seeds: seeds(options.measurement.seed)?,
-            compiler: HostCompiler::find()?,
+            compiler,
             authors,
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
             telemetry: Telemetry::through(gauge_of(selected.facts)),
@@ -167,7 +168,7 @@ impl<'a> Campaign<'a> {
         let prepared = prepare(
             &selected,
             &mut self.authors,
-            &self.compiler,
+            &*self.compiler,
             &mut self.reporting,
             self.interrupt,
         )?;
@@ -226,7 +227,11 @@ impl<'a> Campaign<'a> {
     }
 
     fn measure_one(&mut self, case: &Case, prepared: &PreparedCase) -> Result<Measured, MeasureError> {
-        let PreparedCase { recorded, modules } = prepared;
+        let PreparedCase {
+            recorded,
+            modules,
+            own_modules,
+        } = prepared;
         let facts = self.selected.facts;
         let protocol = Protocol {
             warm_up: WarmUpRule {
@@ -235,6 +240,8 @@ impl<'a> Campaign<'a> {
             },
             stop: stop_rule(&self.options.measurement, facts),
             within: self.options.measurement.limits.window,
+            reference_within: self.options.measurement.limits.reference,
+            kernels_run_in: facts.kernels_run_in,
             device: self.selected.device,
             output: user_output(self.options),
             clock_bound: &facts.clock_bound,
@@ -249,6 +256,7 @@ impl<'a> Campaign<'a> {
             recording: &recorded.recording,
             encoded: &recorded.encoded,
             modules,
+            own_modules,
             annotation: (self.options.annotations == Annotations::Nvtx).then_some(&name),
         };
         let begin = Begin {
@@ -325,13 +333,15 @@ impl Standing {
         begin: &Begin,
         interrupt: &Interrupt,
     ) -> Result<&mut RefereeClient, RoleFailure> {
-        if let Standing::Absent = self {
-            *self = Standing::Waiting(RefereeClient::spawn(&device, Output::Captured, interrupt)?);
-        }
-        if let Standing::Waiting(mut referee) = std::mem::replace(self, Standing::Absent) {
-            referee.begin(begin, interrupt)?;
-            *self = Standing::Begun(referee);
-        }
+        let begun = match std::mem::replace(self, Standing::Absent) {
+            Standing::Begun(referee) => referee,
+            Standing::Waiting(mut referee) => referee.begin(begin, interrupt).map(|()| referee)?,
+            Standing::Absent => {
+                let mut referee = RefereeClient::spawn(&device, Output::Captured, interrupt)?;
+                referee.begin(begin, interrupt).map(|()| referee)?
+            }
+        };
+        *self = Standing::Begun(begun);
         match self {
             Standing::Begun(referee) => Ok(referee),
             Standing::Absent | Standing::Waiting(_) => unreachable!("it was begun just now"),

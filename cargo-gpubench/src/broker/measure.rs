@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use gpubench::catalog::Recording;
 
 use crate::clients::{
-    AuthorClient, AuthorProblem, BufferGrant, Interrupt, Output, RefereeClient, RoleFailure, WorkerClient, WorkerLaunch,
+    AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, Output, RefereeClient, RoleFailure, WorkerClient,
+    WorkerLaunch,
 };
-use crate::device::ClockBound;
+use crate::device::{ClockBound, CodeHome};
 use crate::stats::{StopReason, StopRule, WarmUpRule};
 use crate::verdict::{Ending, Evidence, Judgement, Verdict, WindowEvidence, judge};
-use crate::window::{ConductError, Conducted, Conductor, Generation, Place, Seeds, WindowKind};
+use crate::window::{ConductError, Conducted, Conductor, Duties, Place, Seeds, WindowKind};
 use crate::wire::DeviceOrder;
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
@@ -30,8 +31,10 @@ pub struct ReadyCase<'a> {
     pub recording: &'a Recording,
     /// Its encoding.
     pub encoded: &'a [u8],
-    /// Compiled kernels by position of their source.
+    /// Compiled kernels of the plan by position of their source.
     pub modules: &'a [(u32, PathBuf)],
+    /// The same of its generators and of a reference that is a plan.
+    pub own_modules: &'a [(u32, PathBuf)],
     /// The name its windows are marked with for a profiler, where they are.
     pub annotation: Option<&'a str>,
 }
@@ -45,6 +48,10 @@ pub struct Protocol<'a> {
     pub stop: StopRule,
     /// How long a window may take.
     pub within: Duration,
+    /// How long a generator or a reference may take.
+    pub reference_within: Duration,
+    /// Who runs kernels of generators and references.
+    pub kernels_run_in: CodeHome,
     /// The device.
     pub device: DeviceOrder,
     /// What becomes of what user code prints.
@@ -105,9 +112,14 @@ pub fn measure(
     progress: &mut dyn FnMut(&[f64]),
 ) -> Result<Measured, MeasureError> {
     let interrupt = protocol.interrupt;
-    let opened = referee
-        .open_case(case.number, case.recording, case.encoded, interrupt)
-        .map_err(MeasureError::Open)?;
+    let duties = Duties::new(case.recording, protocol.kernels_run_in);
+    let order = CaseOrder {
+        case: case.number,
+        duties,
+        encoded: case.encoded,
+        modules: case.own_modules,
+    };
+    let opened = referee.open_case(&order, interrupt).map_err(MeasureError::Open)?;
     let launch = WorkerLaunch {
         device: protocol.device,
         layouts: &opened.layouts,
@@ -122,20 +134,20 @@ pub fn measure(
         request: case.request,
         recording: case.encoded,
         layouts: &opened.layouts[..case.recording.tensors.len()],
-        modules: case.modules,
+        kernels_run_in: duties.kernels_run_in(),
+        modules: case.own_modules,
         descriptors: &opened.author_descriptors,
     };
-    author.attach(&grant, interrupt).map_err(MeasureError::Attach)?;
+    if duties.needs_author() {
+        author.attach(&grant, interrupt).map_err(MeasureError::Attach)?;
+    }
     // The buffers are the roles' now; a descriptor kept here would be one more that could be taken.
     drop(opened);
-    let generation = match case.recording.tensors.iter().any(|tensor| tensor.fill.is_by_author()) {
-        true => Generation::Author,
-        false => Generation::Device,
-    };
     let mut conductor = Conductor {
         referee,
         author,
-        generation,
+        duties,
+        reference_within: protocol.reference_within,
         within: protocol.within,
         interrupt,
     };
@@ -157,7 +169,9 @@ pub fn measure(
         Err(failure) => return Err(MeasureError::Worker(failure)),
     }
     let measured = sampling.finish();
-    conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;
+    if duties.needs_author() {
+        conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;
+    }
     conductor.referee.close_case(interrupt).map_err(MeasureError::Open)?;
     Ok(measured)
 }

@@ -1,6 +1,7 @@
 //! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod archive;
 mod authors;
 mod campaign;

@@ -7,6 +7,7 @@ use super::campaign::{Campaign, Selected};
 use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
 use super::libraries::Libraries;
 use super::options::{Action, Annotations, DeviceChoice, RunOptions, UserOutput, Verbosity};
+use crate::build::kernels::{Compiler, HostCompiler};
 use crate::build::{Built, BuiltLibrary};
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
 use crate::device::cpu::{self, available_threads};
@@ -63,7 +64,9 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         device,
         facts: &facts,
     };
-    Campaign::new(options, selected, authors, referee, &interrupt)?.measure()
+    let here = HostCompiler::find().map(|compiler| Box::new(compiler) as Box<dyn Compiler>);
+    let compiler = libraries.compiler(&facts.device, here.map_err(ExpectedError::from))?;
+    Campaign::new(options, selected, compiler, authors, referee, &interrupt)?.measure()
 }
 
 /// Ranges that reach nobody would look like a profiler's failure.

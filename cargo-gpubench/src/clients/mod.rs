@@ -13,7 +13,7 @@ pub use author::{AuthorClient, AuthorProblem, BufferGrant};
 pub(crate) use child::deadline;
 pub use child::{Child, End, Output, RoleName};
 pub use interrupt::Interrupt;
-pub use referee::{OpenedCase, RefereeClient};
+pub use referee::{CaseOrder, OpenedCase, RefereeClient};
 pub use strays::adopt_orphans;
 pub use worker::{WorkerClient, WorkerLaunch};
 
@@ -57,6 +57,18 @@ pub enum RoleFailure {
     Failed {
         /// Which.
         role: RoleName,
+        /// What it said.
+        text: String,
+    },
+    /// The referee ran a generator kernel of the crate, which failed.
+    #[error("{text}")]
+    Generator {
+        /// What it said.
+        text: String,
+    },
+    /// The referee ran the crate's reference, which failed.
+    #[error("{text}")]
+    Reference {
         /// What it said.
         text: String,
     },

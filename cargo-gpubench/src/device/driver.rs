@@ -189,8 +189,15 @@ pub trait Driver: Send {
     /// When the device refuses.
     fn reset_persisting_lines(&mut self) -> Result<(), DeviceError>;
 
-    /// Bytes of each parameter of a kernel.
-    fn parameter_sizes(&self, function: Function) -> Vec<u32>;
+    /// Bytes of each parameter of a kernel; `None` where the driver does not tell.
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>>;
+
+    /// Makes ready for launches of a shape, without launching: what a first launch would have to wait for may never come where its stream waits for
+    /// another process.
+    ///
+    /// # Errors
+    /// When the kernel cannot be launched so.
+    fn prepare(&mut self, function: Function, config: &LaunchConfig) -> Result<(), DeviceError>;
 
     /// A new stream.
     ///

@@ -1,5 +1,6 @@
 //! What can go wrong on a device.
 
+use super::cuda::DriverError;
 use crate::wire::FaultCode;
 
 /// A call to the driver failed, or work on a stream did.
@@ -32,6 +33,9 @@ pub enum DeviceError {
     /// A check of the tool's own does not add up.
     #[error("a check does not add up")]
     Check(#[from] gpubench_harness::SummaryError),
+    /// A GPU's driver refused a call.
+    #[error("the GPU's driver refuses")]
+    Driver(#[from] DriverError),
     /// A kernel faulted; the stream carries out nothing after it.
     #[error("{0}")]
     Fault(Fault),
@@ -95,10 +99,10 @@ impl std::fmt::Display for Absence {
 pub struct Fault {
     /// What kind.
     pub code: FaultCode,
-    /// Which launch, counted over the launches a stream was given since its last synchronisation.
-    pub launch: u32,
-    /// The block.
-    pub block: [u32; 3],
+    /// Which launch, counted over the launches a stream was given since its last synchronisation, where it is known.
+    pub launch: Option<u32>,
+    /// The block, where it is known.
+    pub block: Option<[u32; 3]>,
     /// The thread, where it is known exactly.
     pub thread: Option<[u32; 3]>,
     /// The address of a stray access.
@@ -109,8 +113,10 @@ pub struct Fault {
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [x, y, z] = self.block;
-        write!(f, "{} in block ({x}, {y}, {z})", self.text)?;
+        f.write_str(&self.text)?;
+        if let Some([x, y, z]) = self.block {
+            write!(f, " in block ({x}, {y}, {z})")?;
+        }
         match self.thread {
             Some([x, y, z]) => write!(f, ", thread ({x}, {y}, {z})"),
             None => Ok(()),

@@ -6,6 +6,8 @@ use gpubench::catalog::DeviceFacts;
 use gpubench::codec;
 use serde::{Deserialize, Serialize};
 
+use super::CodeHome;
+
 /// Facts the window protocol depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
@@ -26,6 +28,8 @@ pub struct Facts {
     pub free_memory: Option<u64>,
     /// Bytes of a cache flush, unless the user says otherwise.
     pub flush_bytes: u64,
+    /// Where kernels that compute references and inputs are run.
+    pub kernels_run_in: CodeHome,
     /// Whether a clock of the referee can bound what a worker claims.
     pub clock_bound: ClockBound,
     /// Peak memory bandwidth in bytes per second, where it is known.

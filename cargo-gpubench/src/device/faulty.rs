@@ -121,8 +121,13 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.reset_persisting_lines()
     }
 
-    fn parameter_sizes(&self, function: Function) -> Vec<u32> {
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>> {
         self.inner.parameter_sizes(function)
+    }
+
+    fn prepare(&mut self, function: Function, config: &LaunchConfig) -> Result<(), DeviceError> {
+        self.count("prepare")?;
+        self.inner.prepare(function, config)
     }
 
     fn stream(&mut self) -> Result<Stream, DeviceError> {

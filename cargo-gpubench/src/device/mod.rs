@@ -2,7 +2,9 @@
 //!
 //! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
 
+mod code_home;
 pub mod cpu;
+pub mod cuda;
 mod driver;
 mod error;
 mod facts;
@@ -12,7 +14,9 @@ pub mod harness;
 pub(crate) mod memfd;
 pub mod nvtx;
 mod open;
+pub(crate) mod word;
 
+pub use code_home::CodeHome;
 pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
 pub use error::{Absence, AbsenceKind, DeviceError, Fault};
 pub use facts::{ClockBound, Facts};

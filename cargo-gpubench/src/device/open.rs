@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use gpubench::catalog::DeviceKind;
 
 use super::cpu::{CpuDriver, executor::ScheduleSeed};
-use super::{Absence, AbsenceKind, DeviceError, Driver};
+use super::cuda::CudaDriver;
+use super::{DeviceError, Driver};
 use crate::wire::DeviceOrder;
 
 /// Opens a device in this process.
@@ -22,11 +23,7 @@ pub fn open(order: &DeviceOrder) -> Result<Box<dyn Driver>, DeviceError> {
             let driver = CpuDriver::new(NonZeroUsize::new(order.threads as usize), schedule)?;
             Ok(Box::new(driver))
         }
-        Some(DeviceKind::Cuda) => Err(DeviceError::Absent(Absence {
-            kind: AbsenceKind::NotInstalled,
-            reason: "this version has no CUDA device".to_owned(),
-            hint: "`--device cpu` runs the kernels on the built-in CPU device".to_owned(),
-        })),
+        Some(DeviceKind::Cuda) => Ok(Box::new(CudaDriver::open(order.ordinal)?)),
         None => Err(DeviceError::Unsupported("be of an unknown kind".to_owned())),
     }
 }

@@ -1,5 +1,6 @@
 //! The referee's process: orders in, facts out.
 
+use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 
 use gpubench::catalog::Recording;
@@ -9,10 +10,10 @@ use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
 use crate::device::harness::Harness;
 use crate::device::{self, Absence, DeviceError};
-use crate::window::{Place, Purpose, Seeds};
+use crate::window::Seeds;
 use crate::wire::{
-    AbsentDevice, Begin, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, OpenCase as OpenCaseOrder,
-    Patience, Prepared, Problem, WindowOrder, from_referee, to_referee,
+    AbsentDevice, Begin, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, Generate,
+    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, to_referee,
 };
 
 /// Serves the broker at the other end of `channel` until it is gone.
@@ -57,6 +58,8 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let seeds = Seeds::new(begin.master_seed);
     channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {
+        kernels_run_in: driver.facts().kernels_run_in,
+        modules: BTreeMap::new(),
         driver,
         harness,
         stream,
@@ -78,7 +81,12 @@ fn report_absence(channel: &Channel, absence: &Absence) -> Result<(), RefereeErr
 
 fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
     let text = FixedText::new(&crate::error::chain(error));
-    Ok(channel.send_record(from_referee::FAILED, &Problem { text })?)
+    let kind = match error {
+        RefereeError::Generator(_) => from_referee::GENERATOR_FAILED,
+        RefereeError::Reference(_) => from_referee::REFERENCE_FAILED,
+        _ => from_referee::FAILED,
+    };
+    Ok(channel.send_record(kind, &Problem { text })?)
 }
 
 impl Referee {
@@ -86,6 +94,11 @@ impl Referee {
         match frame.kind {
             to_referee::OPEN_CASE => self.open_case(frame, open, channel),
             to_referee::PREPARE => self.prepare(frame, opened(open)?, channel),
+            to_referee::REFERENCE => {
+                let order: WindowOrder = record(frame, to_referee::REFERENCE)?;
+                self.run_reference(opened(open)?, order.window)?;
+                Ok(channel.send(from_referee::REFERENCE_DONE, &[], &[])?)
+            }
             to_referee::RELEASE => {
                 let order: WindowOrder = record(frame, to_referee::RELEASE)?;
                 let facts = self.release(opened(open)?, &order, channel)?;
@@ -112,9 +125,13 @@ impl Referee {
             .get(..size_of::<OpenCaseOrder>())
             .ok_or(RefereeError::Order("it is too short"))?;
         let order: OpenCaseOrder = bytemuck::pod_read_unaligned(head);
-        let recording: Recording = codec::decode(&frame.payload[head.len()..])
-            .map_err(|_| RefereeError::Order("its recording cannot be read"))?;
-        let case = open.insert(OpenCase::open(self, order.case, recording)?);
+        let (modules, recording) = frame.payload[head.len()..]
+            .split_at_checked(order.module_bytes as usize)
+            .ok_or(RefereeError::Order("it is too short"))?;
+        let modules = decode_modules(modules).ok_or(RefereeError::Order("its modules cannot be read"))?;
+        let recording: Recording =
+            codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
+        let case = open.insert(OpenCase::open(self, order.case, recording, &modules)?);
         let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
@@ -125,13 +142,12 @@ impl Referee {
     fn prepare(&mut self, frame: &Frame, case: &OpenCase, channel: &Channel) -> Result<(), RefereeError> {
         let order: WindowOrder = record(frame, to_referee::PREPARE)?;
         self.generate(case, order.window)?;
-        let place = Place {
-            case: case.number,
-            window: order.window,
-        };
+        let Generate {
+            seed, constant_seed, ..
+        } = self.generator_order(case.number, order.window);
         let prepared = Prepared {
-            generator_seed: self.seeds.key(Purpose::Generator, place),
-            constant_seed: self.seeds.key(Purpose::ConstantGenerator, Place { window: 0, ..place }),
+            generator_seed: seed,
+            constant_seed,
         };
         Ok(channel.send_record(from_referee::PREPARED, &prepared)?)
     }

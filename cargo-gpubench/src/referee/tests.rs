@@ -1,11 +1,12 @@
 //! Windows of a referee whose worker is a thread of the test.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gpubench::catalog::{DType, Fill, Recording, Role, Tensor, Tolerance, Work};
+use gpubench::catalog::{DType, Fill, Recording, Reference, Role, Tensor, Tolerance, Work};
 use gpubench::plan::Plan;
 
 use super::RefereeError;
@@ -22,6 +23,8 @@ use crate::wire::{
     WindowOrder,
 };
 
+mod own_kernels;
+
 const ELEMENTS: usize = 1000;
 
 fn cpu() -> CpuDriver {
@@ -34,6 +37,8 @@ fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     let stream = driver.stream()?;
     let flush = Flush::new(&mut *driver, &harness, stream, 1 << 16, FlushKind::Read)?;
     Ok(Referee {
+        kernels_run_in: driver.facts().kernels_run_in,
+        modules: BTreeMap::new(),
         driver,
         harness,
         stream,
@@ -61,6 +66,7 @@ fn recording() -> Recording {
         ],
         work: Work::default(),
         plan: Plan::default(),
+        reference: Reference::Author,
     }
 }
 
@@ -162,7 +168,7 @@ struct Stage {
 impl Stage {
     fn set() -> Stage {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(&mut referee, 0, recording()).unwrap();
+        let case = OpenCase::open(&mut referee, 0, recording(), &[]).unwrap();
         let layouts = case.layouts();
         let peer = Peer::new(&layouts, case.worker_descriptors(&mut *referee.driver).unwrap());
         let author = Author::new(&layouts, case.author_descriptors(&mut *referee.driver).unwrap());
@@ -344,7 +350,7 @@ fn the_flush_goes_through_memory_of_its_own() {
 /// Everything up to the facts of one window that an idle worker ends.
 fn one_window(driver: Box<dyn Driver>) -> Result<WindowFacts, RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(&mut referee, 0, recording())?;
+    let case = OpenCase::open(&mut referee, 0, recording(), &[])?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;

@@ -133,6 +133,12 @@ words! {
         IllegalInstruction = "illegal-instruction",
         /// The kernel stopped itself: a trap or a failed assertion.
         Trap = "trap",
+        /// An address that is no multiple of the access's size was read or written.
+        MisalignedAccess = "misaligned-access",
+        /// The GPU gave the kernel up without saying why.
+        LaunchFailed = "launch-failed",
+        /// The GPU's memory was found damaged while the kernel ran.
+        EccError = "ecc-error",
         /// The worker was killed by a signal that its kernel did not raise.
         Killed = "killed",
         /// The worker ended by itself.

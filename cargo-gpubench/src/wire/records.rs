@@ -9,11 +9,11 @@ use super::{FixedText, MAX_OUTPUTS};
 pub mod to_referee {
     /// [`DeviceOrder`](super::DeviceOrder): which device. Once.
     pub const HELLO: u32 = 1;
-    /// [`OpenCase`](super::OpenCase), then the encoded recording.
+    /// [`OpenCase`](super::OpenCase), module paths, then the encoded recording.
     pub const OPEN_CASE: u32 = 2;
     /// [`WindowOrder`](super::WindowOrder): generate the window's inputs.
     pub const PREPARE: u32 = 3;
-    /// [`WindowOrder`](super::WindowOrder): take the expected outputs, restore, flush, let the worker go, check.
+    /// [`WindowOrder`](super::WindowOrder): take the author's expected outputs, restore, flush, let the worker go, check.
     pub const RELEASE: u32 = 4;
     /// The worker is gone: give the window up.
     pub const ABORT: u32 = 5;
@@ -21,6 +21,8 @@ pub mod to_referee {
     pub const CLOSE_CASE: u32 = 6;
     /// [`Begin`](super::Begin): the master seed and the cache flush. Once, before the first case.
     pub const BEGIN: u32 = 7;
+    /// [`WindowOrder`](super::WindowOrder): run the reference on the window's inputs, once the author has made its part of them.
+    pub const REFERENCE: u32 = 8;
 }
 
 /// Kinds of frames from the referee to the broker.
@@ -41,6 +43,12 @@ pub mod from_referee {
     pub const ABSENT: u32 = 106;
     /// Answer to `BEGIN`.
     pub const BEGUN: u32 = 107;
+    /// Answer to `REFERENCE`.
+    pub const REFERENCE_DONE: u32 = 108;
+    /// [`Problem`](super::Problem): a generator kernel of the crate failed.
+    pub const GENERATOR_FAILED: u32 = 109;
+    /// [`Problem`](super::Problem): the crate's reference failed.
+    pub const REFERENCE_FAILED: u32 = 110;
 }
 
 /// Kinds of frames from the broker to a worker.
@@ -171,6 +179,10 @@ impl FlushKind {
 pub struct OpenCase {
     /// Number of the case in the run; separates its seeds from other cases'.
     pub case: u64,
+    /// Bytes of module paths that follow: the kernels that the referee runs itself.
+    pub module_bytes: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Where a buffer lies in its allocation.
@@ -251,10 +263,10 @@ pub struct Claim {
     pub elapsed_ns: f64,
     /// Host time of queueing the call in nanoseconds.
     pub host_ns: f64,
-    /// Where the fault happened: position of the launch among the plan's steps.
+    /// Where the fault happened: position of the launch among the plan's steps, or [`UNKNOWN_STEP`].
     pub step: u32,
-    /// 1 where `thread` is exact.
-    pub thread_known: u32,
+    /// A [`FaultPlace`] as number: which of `block` and `thread` are known.
+    pub place: u32,
     /// Block of the fault.
     pub block: [u32; 3],
     /// Thread of the fault.
@@ -287,6 +299,9 @@ pub enum FaultCode {
     Trap = 6,
     Other = 7,
     InputWritten = 8,
+    Misaligned = 9,
+    LaunchFailed = 10,
+    Ecc = 11,
 }
 
 impl FaultCode {
@@ -302,10 +317,39 @@ impl FaultCode {
             IllegalInstruction,
             Trap,
             InputWritten,
+            Misaligned,
+            LaunchFailed,
+            Ecc,
         ];
         known.into_iter().find(|code| *code as u32 == number).unwrap_or(Other)
     }
 }
+
+/// How exactly the place of a fault is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FaultPlace {
+    /// Not at all, as on a GPU.
+    Unknown = 0,
+    /// The block.
+    Block = 1,
+    /// Block and thread.
+    Thread = 2,
+}
+
+impl FaultPlace {
+    /// The place of a number; a number that is none of ours tells nothing.
+    pub fn from_number(number: u32) -> FaultPlace {
+        match number {
+            1 => FaultPlace::Block,
+            2 => FaultPlace::Thread,
+            _ => FaultPlace::Unknown,
+        }
+    }
+}
+
+/// The step of a fault that may have happened in any of several.
+pub const UNKNOWN_STEP: u32 = u32::MAX;
 
 /// No element: the value of an index that does not exist.
 pub const NOWHERE: u64 = u64::MAX;
@@ -444,7 +488,7 @@ pub mod to_author {
     pub const ATTACH: u32 = 3;
     /// [`Generate`](super::Generate).
     pub const GENERATE: u32 = 4;
-    /// Run the reference over the attached buffers.
+    /// Run the reference, function or plan, over the attached buffers.
     pub const REFERENCE: u32 = 5;
     /// Forget the attached buffers.
     pub const DETACH: u32 = 6;
@@ -480,6 +524,8 @@ pub struct Attach {
     pub module_bytes: u32,
     /// Bytes of the encoded request that follow the module paths; the recording takes the rest.
     pub request_bytes: u32,
+    /// A [`CodeHome`](crate::device::CodeHome) as number.
+    pub kernels_run_in: u32,
 }
 
 /// An order to generate the author's inputs of a window.
@@ -508,7 +554,7 @@ pub enum AuthorFailure {
     Library = 3,
     /// The library has no benchmarks: it does not have the runtime's symbol.
     NoBenchmarks = 4,
-    /// A generator kernel faulted.
+    /// A kernel of a generator or of the reference failed.
     Kernel = 5,
     /// Ours.
     Internal = 6,

@@ -12,6 +12,7 @@ pub use process::serve;
 
 use crate::device::DeviceError;
 use crate::device::nvtx::NvtxError;
+use crate::replay::ReplayError;
 use crate::wire::ChannelError;
 
 /// Why a worker could not carry out an order.
@@ -26,9 +27,9 @@ pub enum WorkerError {
     /// The shared page cannot be used.
     #[error("cannot use the shared page")]
     Page(#[source] std::io::Error),
-    /// The plan does not fit the kernel.
-    #[error("{0}")]
-    Plan(String),
+    /// The plan cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     /// Windows cannot be marked for a profiler.
     #[error("the windows cannot be marked for a profiler")]
     Annotation(#[from] NvtxError),

@@ -12,8 +12,8 @@ use crate::device::harness::{Coverage, Harness};
 use crate::device::{self, Access, DeviceError, DevicePtr, Driver, Event, Module, ModuleImage, Stream};
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, ChannelError, Claim, FixedText, Frame, PAGE_BYTES, PageAddresses, Patience, Problem,
-    SharedPage, WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
+    BufferLayout, Channel, ChannelError, Claim, FaultPlace, FixedText, Frame, PAGE_BYTES, PageAddresses, Patience,
+    Problem, SharedPage, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
 };
 
 /// Event pairs with nothing between them whose median is the reported overhead.
@@ -31,10 +31,7 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
     {
         Ok(worker) => worker,
         Err(WorkerError::Channel(ChannelError::Closed)) => return Ok(()),
-        Err(error) => {
-            let text = FixedText::new(&crate::error::chain(&error));
-            return Ok(channel.send_record(from_worker::FAILED, &Problem { text })?);
-        }
+        Err(error) => return refuse(channel, &error),
     };
     let event_overhead_ns = worker.measure_empty_pair()?;
     channel.send_record(from_worker::READY, &WorkerReady { event_overhead_ns })?;
@@ -48,7 +45,13 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
         if let Some(annotation) = &worker.annotation {
             annotation.open(order.window);
         }
-        let host_ns = worker.arm(&order)?;
+        let host_ns = match worker.arm(&order) {
+            Ok(host_ns) => host_ns,
+            Err(error) => {
+                worker.let_go(&order);
+                return refuse(channel, &error);
+            }
+        };
         channel.send_record(from_worker::ARMED, &order)?;
         let claim = worker.finish(&order, host_ns)?;
         if let Some(annotation) = &worker.annotation {
@@ -58,13 +61,18 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
     }
 }
 
+fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
+    let text = FixedText::new(&crate::error::chain(error));
+    Ok(channel.send_record(from_worker::FAILED, &Problem { text })?)
+}
+
 struct Worker {
     driver: Box<dyn Driver>,
     harness: Harness,
     stream: Stream,
     start: Event,
     end: Event,
-    _page: SharedPage,
+    page: SharedPage,
     on_device: PageAddresses,
     replay: Replay,
     annotation: Option<Annotation>,
@@ -114,7 +122,7 @@ impl Worker {
             stream,
             start,
             end,
-            _page: page,
+            page,
             on_device: PageAddresses::at(on_device.0),
             replay,
             annotation: annotation.map(Annotation::begin).transpose()?,
@@ -162,6 +170,11 @@ impl Worker {
         Ok(host_ns)
     }
 
+    /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the device could not be closed.
+    fn let_go(&mut self, order: &WindowOrder) {
+        self.driver.store_value(self.page.on_host().go(), order.window);
+    }
+
     /// Waits for the window's work and says what it took.
     fn finish(&mut self, order: &WindowOrder, host_ns: f64) -> Result<Claim, WorkerError> {
         let mut claim = Claim {
@@ -175,10 +188,14 @@ impl Worker {
             Ok(()) => {}
             Err(DeviceError::Fault(fault)) => {
                 claim.fault = self.replay.code_of(&fault) as u32;
-                claim.step = self.replay.step_of_launch(fault.launch);
-                claim.block = fault.block;
+                claim.step = self.replay.step_of(&fault).unwrap_or(UNKNOWN_STEP);
+                claim.block = fault.block.unwrap_or_default();
                 claim.thread = fault.thread.unwrap_or_default();
-                claim.thread_known = u32::from(fault.thread.is_some());
+                claim.place = match (fault.block, fault.thread) {
+                    (Some(_), Some(_)) => FaultPlace::Thread,
+                    (Some(_), None) => FaultPlace::Block,
+                    (None, _) => FaultPlace::Unknown,
+                } as u32;
                 claim.text = FixedText::new(&self.replay.describe(&fault));
             }
             Err(error) => return Err(error.into()),

@@ -37,7 +37,13 @@ codec_struct!(DeviceFacts {
     shared_per_block_optin,
     l2_bytes,
 });
-codec_struct!(Recording { tensors, work, plan });
+codec_struct!(Recording {
+    tensors,
+    work,
+    plan,
+    reference
+});
+codec_enum!(Reference { 0 = Author, 1 = Plan(plan) });
 codec_struct!(Tensor {
     name,
     dtype,

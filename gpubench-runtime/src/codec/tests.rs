@@ -184,15 +184,19 @@ fn tensor() -> impl Strategy<Value = Tensor> {
     )
 }
 
+fn plan() -> impl Strategy<Value = Plan> {
+    (vec(step(), 0..4), vec(any::<u64>(), 0..3)).prop_map(|(steps, scratch)| Plan { steps, scratch })
+}
+
 fn recording() -> impl Strategy<Value = Recording> {
     let work = any::<(Option<u64>, Option<u64>)>().prop_map(|(bytes, flops)| Work { bytes, flops });
-    (vec(tensor(), 0..4), work, vec(step(), 0..4), vec(any::<u64>(), 0..3)).prop_map(
-        |(tensors, work, steps, scratch)| Recording {
-            tensors,
-            work,
-            plan: Plan { steps, scratch },
-        },
-    )
+    let reference = prop_oneof![Just(Reference::Author), plan().prop_map(Reference::Plan)];
+    (vec(tensor(), 0..4), work, plan(), reference).prop_map(|(tensors, work, plan, reference)| Recording {
+        tensors,
+        work,
+        plan,
+        reference,
+    })
 }
 
 /// Encodes, decodes and compares, by bytes too: a NaN is unequal to itself.

@@ -1,8 +1,9 @@
 //! One case of a benchmark: recording it, generating its inputs and computing its reference.
 
-use super::{BenchmarkEntry, kernel_ref};
-use crate::catalog::{Fill, Params, RecordRequest, Recording, Role, Tensor};
+use super::{BenchmarkEntry, ReferenceFunction, kernel_ref};
+use crate::catalog::{DeviceKind, Fill, Params, RecordRequest, Recording, Reference, Role, Tensor};
 use crate::error::{Error, Result};
+use crate::plan::Plan;
 use crate::plan::launcher::Launcher;
 use crate::tensors::{CpuData, Tensors};
 
@@ -36,12 +37,34 @@ impl<'a> Case<'a> {
 
     /// Calls the benchmark function and returns what it told the launcher.
     pub(crate) fn record(self, request: &RecordRequest) -> Result<Recording> {
-        let work = (self.entry.problem.work)(self.params)?;
-        let path = self.entry.path();
-        let mut launcher = Launcher::new(path, self.tensors, request.facts.clone(), kernel_ref);
-        (self.entry.record)(self.params, &mut launcher)?;
-        let (tensors, plan) = launcher.finish();
-        Ok(Recording { tensors, work, plan })
+        let problem = self.entry.problem;
+        let work = (problem.work)(self.params)?;
+        let reference = match problem.reference_on(request.facts.kind) {
+            ReferenceFunction::Cpu(_) => Reference::Author,
+            ReferenceFunction::Launch(describe) => {
+                let name = format!("reference of {}", problem.path());
+                Reference::Plan(self.describe(name, describe, request)?)
+            }
+        };
+        let plan = self.describe(self.entry.path(), self.entry.record, request)?;
+        Ok(Recording {
+            tensors: self.tensors,
+            work,
+            plan,
+            reference,
+        })
+    }
+
+    /// Calls a function that describes launches over the case's tensors, and gives its plan; `name` stands in its errors.
+    fn describe(
+        &self,
+        name: String,
+        function: fn(&Params, &mut Launcher) -> Result<()>,
+        request: &RecordRequest,
+    ) -> Result<Plan> {
+        let mut launcher = Launcher::new(name, self.tensors.clone(), request.facts.clone(), kernel_ref);
+        function(self.params, &mut launcher)?;
+        Ok(launcher.finish())
     }
 
     /// Whether the generators write a tensor.
@@ -59,9 +82,12 @@ impl<'a> Case<'a> {
         self.declared.run_generators(seed, &mut data)
     }
 
-    /// Runs the reference.
-    pub(crate) fn reference(&self, mut data: CpuData<'_>) -> Result<()> {
-        (self.entry.problem.reference)(self.params, &mut data)
+    /// Runs the CPU reference that it has on a kind of device.
+    pub(crate) fn reference(&self, device: DeviceKind, mut data: CpuData<'_>) -> Result<()> {
+        match self.entry.problem.reference_on(device) {
+            ReferenceFunction::Cpu(reference) => reference(self.params, &mut data),
+            ReferenceFunction::Launch(_) => Err(Error::new("the reference is a plan, not a function on the CPU")),
+        }
     }
 }
 

@@ -10,10 +10,10 @@ use gpubench::catalog::{DeviceFacts, DeviceKind};
 
 use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
 use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
-use super::word::SharedWord;
 use crate::device::memfd::{MemfdTable, PAGE};
+use crate::device::word::SharedWord;
 use crate::device::{
-    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module,
+    Access, ClockBound, CodeHome, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module,
     ModuleImage, Seal, Stream,
 };
 
@@ -136,6 +136,7 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
         alignment: ALIGNMENT,
         free_memory: free_memory(),
         flush_bytes: FLUSH_BYTES,
+        kernels_run_in: CodeHome::Author,
         clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker".into()),
         peak_bandwidth: None,
         peak_flops: None,
@@ -240,10 +241,13 @@ impl Driver for CpuDriver {
         Ok(())
     }
 
-    fn parameter_sizes(&self, function: Function) -> Vec<u32> {
-        self.functions
-            .get(function.0 as usize)
-            .map_or_else(Vec::new, |kernel| kernel.param_sizes().to_vec())
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>> {
+        let kernel = self.functions.get(function.0 as usize)?;
+        Some(kernel.param_sizes().to_vec())
+    }
+
+    fn prepare(&mut self, _function: Function, _config: &LaunchConfig) -> Result<(), DeviceError> {
+        Ok(())
     }
 
     fn stream(&mut self) -> Result<Stream, DeviceError> {

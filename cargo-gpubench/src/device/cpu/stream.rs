@@ -6,8 +6,8 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
-use super::word::SharedWord;
 use crate::device::Fault;
+use crate::device::word::SharedWord;
 use crate::wire::FaultCode;
 
 /// The time an event was recorded at, in nanoseconds of the monotonic clock; 0 before that.
@@ -199,8 +199,8 @@ fn describe(fault: &KernelFault, launch: u32) -> Fault {
     };
     Fault {
         code: code_of(&fault.kind),
-        launch,
-        block: fault.block,
+        launch: Some(launch),
+        block: Some(fault.block),
         thread: fault.thread,
         address,
         text: fault.kind.to_string(),
