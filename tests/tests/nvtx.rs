@@ -79,7 +79,7 @@ fn a_profiler_is_told_of_every_window_by_case_and_number() {
         .expect_code(0);
     let windows = finished.records().result(CASE)["windows"].as_u64().expect("a number");
     let expected: String = (1..=windows)
-        .map(|window| format!("push gpubench tidy {CASE} window {window}\npop\n"))
+        .map(|window| format!("push gpubench tidy::{CASE} window {window}\npop\n"))
         .collect();
     assert_eq!(std::fs::read_to_string(log).expect("it was told"), expected);
 }

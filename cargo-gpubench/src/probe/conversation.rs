@@ -171,6 +171,8 @@ fn converse(target: Target) -> Result<(String, End), String> {
     let failed = |error: std::io::Error| format!("could not be asked: {error}");
     let mut child = Command::new(std::env::current_exe().map_err(failed)?)
         .args(["__probe", &target.to_string()])
+        // As referee and workers have it.
+        .env("CUDA_MODULE_LOADING", "EAGER")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -19,7 +19,7 @@ impl Annotation {
         })
     }
 
-    /// A window begins: `gpubench suite axpy::n=1024 window 3`.
+    /// A window begins: `gpubench suite::axpy::n=1024 window 3`.
     pub(super) fn open(&self, window: u32) {
         let text = format!("gpubench {} window {window}", self.case);
         // A name with a zero byte has no C string; what stands before it is enough.
