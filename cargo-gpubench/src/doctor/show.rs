@@ -22,13 +22,11 @@ pub fn text(checks: &[Check], verdict: &Verdict, line: usize) -> String {
     let mut page = format!("{TITLE}cargo gpubench{TITLE:#} {} doctor\n", env!("CARGO_PKG_VERSION"));
     let longest = checks.iter().map(|check| check.check.width()).max().unwrap_or(0);
     for area in Area::ALL {
-        let of_area = checks.iter().filter(|check| check.area == area);
-        for (position, check) in of_area.enumerate() {
-            if position == 0 {
-                page += &format!("\n{TITLE}{}{TITLE:#}\n", area.title());
-            }
-            page += &entry(check, longest, line);
+        let mut of_area = checks.iter().filter(|check| check.area == area).peekable();
+        if of_area.peek().is_some() {
+            page = format!("{page}\n{TITLE}{}{TITLE:#}\n", area.title());
         }
+        page.extend(of_area.map(|check| entry(check, longest, line)));
     }
     page + &conclusion(verdict)
 }

@@ -40,7 +40,7 @@ impl Remarks {
         for (remark, cases) in &self.0 {
             let said = format!("{} ({})", printable(remark), named(cases));
             let lines = wrapped(&said, line.saturating_sub(width("! ")));
-            text.push_str(&format!("\n{sign} {}\n", lines.join("\n  ")));
+            text.extend(["\n", &sign, " ", &lines.join("\n  "), "\n"]);
         }
         text
     }
