@@ -30,7 +30,7 @@ fn run() -> Result<ExitCode, ExpectedError> {
     }
     match verb {
         Verb::Gpubench(arguments) => benchmark(*arguments),
-        Verb::Author | Verb::Referee | Verb::Worker | Verb::Probe { .. } => Ok(ExitCode::Success),
+        Verb::Author | Verb::Referee | Verb::Worker | Verb::Nvrtc | Verb::Probe { .. } => Ok(ExitCode::Success),
     }
 }
 

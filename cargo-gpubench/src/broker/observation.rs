@@ -44,7 +44,7 @@ pub(super) fn note_observation(observation: &Observation, record: &mut Benchmark
             .flat_map(flags)
             .filter(|flag| flag.sample < samples as u64),
     );
-    record.notes.extend(notes(observation));
+    record.notices.extend(notes(observation));
 }
 
 fn flags(throttled: &ThrottledSamples) -> impl Iterator<Item = SampleFlag> {
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_quiet_gpu_is_recorded_and_not_talked_about() {
         let record = record_with(&quiet());
-        assert!(record.notes.is_empty() && record.sample_flags.is_empty());
+        assert!(record.notices.is_empty() && record.sample_flags.is_empty());
         let gpu = record.environment.gpu.unwrap();
         assert_eq!(
             (gpu.uncorrected_ecc_errors, gpu.persistence_mode),
@@ -172,7 +172,7 @@ mod tests {
         let flagged: Vec<u64> = record.sample_flags.iter().map(|flag| flag.sample).collect();
         assert_eq!(flagged, [1, 2]);
         assert_eq!(record.sample_flags[0].reasons, ["power-cap"]);
-        assert_eq!(record.notes, ["the GPU throttled round samples: power-cap"]);
+        assert_eq!(record.notices, ["the GPU throttled round samples: power-cap"]);
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
             ..quiet()
         });
         assert_eq!(
-            record.notes,
+            record.notices,
             [
                 "ecc: the GPU's memory had `2` errors during the case that it could not correct",
                 "the driver reported Xid `31`, `48` during the case",

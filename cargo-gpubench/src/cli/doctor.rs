@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::env;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -17,6 +18,10 @@ pub(super) struct DoctorArguments {
     /// As for a run: `auto`, `cpu`, `cuda` or `cuda:NUMBER`.
     #[arg(long, value_name = "DEVICE", env = "GPUBENCH_DEVICE", default_value = "auto")]
     device: DeviceArgument,
+
+    /// Look at this NVRTC, a library or a folder that has one
+    #[arg(long, value_name = "PATH", env = "GPUBENCH_NVRTC")]
+    nvrtc: Option<PathBuf>,
 
     /// Write the findings for people or for programs
     #[arg(
@@ -37,11 +42,12 @@ impl DoctorArguments {
     pub(super) fn into_options(self) -> DoctorOptions {
         let Self {
             device,
+            nvrtc,
             message_format,
             color: color_argument,
         } = self;
         DoctorOptions {
-            device: device.options(None),
+            device: device.options(None, nvrtc),
             format: message_format.into(),
             color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
         }

@@ -1,6 +1,6 @@
 //! A worker as the broker sees it.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,8 +29,10 @@ pub struct WorkerLaunch<'a> {
     pub annotation: Option<&'a str>,
     /// The encoded recording.
     pub recording: &'a [u8],
-    /// The page and every buffer.
-    pub descriptors: &'a [OwnedFd],
+    /// The page it shares with the referee.
+    pub page: BorrowedFd<'a>,
+    /// Every buffer.
+    pub buffers: &'a [OwnedFd],
 }
 
 impl WorkerClient {
@@ -39,7 +41,19 @@ impl WorkerClient {
     /// # Errors
     /// When it cannot be started.
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
-        let mut child = Child::spawn(RoleName::Worker, output, &[])?;
+        let mut worker = WorkerClient::idle(output)?;
+        worker.set_up(to_worker::SETUP, launch)?;
+        Ok(worker)
+    }
+
+    /// Starts a worker that has nothing yet.
+    pub(super) fn idle(output: Output) -> Result<WorkerClient, RoleFailure> {
+        let child = Child::spawn(RoleName::Worker, output, &[])?;
+        Ok(WorkerClient { child })
+    }
+
+    /// Sends what the worker has from now on.
+    pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
         let modules = encode_modules(launch.modules.iter().map(|(source, path)| (*source, path.as_path())));
         let annotation = launch.annotation.unwrap_or_default().as_bytes();
         let setup = WorkerSetup {
@@ -56,9 +70,9 @@ impl WorkerClient {
             annotation,
             launch.recording,
         ];
-        let descriptors: Vec<_> = launch.descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
-        child.send(to_worker::SETUP, &parts, &descriptors)?;
-        Ok(WorkerClient { child })
+        let buffers = launch.buffers.iter().map(AsFd::as_fd);
+        let descriptors: Vec<_> = std::iter::once(launch.page).chain(buffers).collect();
+        self.child.send(kind, &parts, &descriptors)
     }
 
     /// The process.

@@ -11,6 +11,7 @@ mod facts;
 #[cfg(test)]
 pub(crate) mod faulty;
 pub mod harness;
+mod kernel_part;
 pub(crate) mod memfd;
 pub mod nvtx;
 mod open;
@@ -20,4 +21,5 @@ pub use code_home::CodeHome;
 pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
 pub use error::{Absence, AbsenceKind, DeviceError, Fault};
 pub use facts::{ClockBound, Facts};
+pub use kernel_part::{KernelPart, KernelPartSource};
 pub use open::open;

@@ -159,21 +159,17 @@ fn mps(mps: &Mps) -> Check {
 
 fn compilers(machine: &Machine) -> [Check; 2] {
     let area = Area::Compilers;
-    let shown = |tool: &super::Tool| match &tool.version {
-        Some(version) => format!("{version} ({})", tool.path.display()),
-        None => tool.path.display().to_string(),
-    };
     let nvrtc = match &machine.nvrtc {
-        Some(tool) => Check::good(area, "NVRTC", shown(tool)),
-        None => Check::gap(
+        Ok(identity) => Check::good(area, "NVRTC", identity),
+        Err(reason) => Check::gap(
             area,
             "NVRTC",
-            "not found",
+            reason,
             "CUDA sources cannot be compiled for a GPU here unless nvcc can: use an archive made elsewhere, or install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or say `--nvrtc PATH`",
         ),
     };
     let nvcc = match &machine.nvcc {
-        Some(tool) => Check::good(area, "nvcc", shown(tool)),
+        Some(identity) => Check::good(area, "nvcc", identity),
         None => Check::gap(
             area,
             "nvcc",

@@ -28,21 +28,12 @@ pub struct Machine {
     pub gpus: Answer<Vec<Gpu>>,
     /// Whether GPUs are shared through MPS.
     pub mps: Mps,
-    /// NVRTC.
-    pub nvrtc: Option<Tool>,
-    /// nvcc.
-    pub nvcc: Option<Tool>,
+    /// NVRTC's version and path, or why there is none.
+    pub nvrtc: Result<String, String>,
+    /// nvcc's version and path.
+    pub nvcc: Option<String>,
     /// What the operating system offers.
     pub sandbox: Sandbox,
-}
-
-/// A compiler that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tool {
-    /// Where.
-    pub path: PathBuf,
-    /// Its version, where it says so.
-    pub version: Option<String>,
 }
 
 /// Whether MPS is in use.

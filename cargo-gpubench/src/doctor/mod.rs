@@ -11,13 +11,12 @@ mod machine;
 mod sandbox_checks;
 mod show;
 mod survey;
-mod toolkit;
 
 #[cfg(test)]
 mod tests;
 
 pub use check::{Area, Check, Standing};
-pub use machine::{Machine, Mps, Sandbox, Tool, Verdict};
+pub use machine::{Machine, Mps, Sandbox, Verdict};
 pub use show::{json_lines, text};
 pub use survey::survey;
 
@@ -27,7 +26,7 @@ use crate::exit_code::ExitCode;
 use crate::report::{self, TerminalOptions};
 
 /// What `cargo gpubench doctor` is asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DoctorOptions {
     /// Which device is to measure.
     pub device: DeviceOptions,
@@ -42,7 +41,7 @@ pub struct DoctorOptions {
 /// # Errors
 /// When standard output cannot be written.
 pub fn examine(options: &DoctorOptions) -> Result<ExitCode, ExpectedError> {
-    let machine = survey(options.device);
+    let machine = survey(&options.device);
     let checks = machine.checks();
     let verdict = machine.verdict(options.device.choice);
     let printed = match options.format {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use rustix::process::{PidfdFlags, Resource};
 
+use super::landlock;
 use super::machine::{Machine, Mps, Sandbox};
-use super::{landlock, toolkit};
 use crate::broker::options::DeviceOptions;
-use crate::build::kernels::HostCompiler;
+use crate::build::kernels::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
 use crate::device::cpu;
 use crate::probe::{Target, ask};
 
@@ -15,7 +15,8 @@ use crate::probe::{Target, ask};
 const MPS_FOLDER: &str = "/tmp/nvidia-mps";
 
 /// Looks at this machine, and at the GPU of `device`'s number.
-pub fn survey(device: DeviceOptions) -> Machine {
+pub fn survey(device: &DeviceOptions) -> Machine {
+    let (nvrtc, nvcc) = gpu_compilers(device);
     let compiler = HostCompiler::find();
     Machine {
         threads: device.threads.unwrap_or_else(cpu::available_threads).get(),
@@ -28,9 +29,25 @@ pub fn survey(device: DeviceOptions) -> Machine {
         driver: ask(Target::Device(device.ordinal)),
         gpus: ask(Target::Gpus),
         mps: mps(),
-        nvrtc: toolkit::nvrtc(),
-        nvcc: toolkit::nvcc(),
+        nvrtc,
+        nvcc,
         sandbox: sandbox(),
+    }
+}
+
+/// NVRTC, or why there is none, and nvcc: the ones that a run would use.
+fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<String>) {
+    let tool = match std::env::current_exe() {
+        Ok(tool) => tool,
+        Err(error) => return (Err(error.to_string()), None),
+    };
+    let find = |nvrtc| GpuCompilers::find(&tool, &NamedCompilers { nvrtc, nvcc: None });
+    match find(device.nvrtc.clone()) {
+        Ok(found) => (found.nvrtc().ok_or_else(|| "not found".to_owned()), found.nvcc()),
+        Err(error) => (
+            Err(crate::error::chain(&error)),
+            find(None).ok().and_then(|found| found.nvcc()),
+        ),
     }
 }
 

@@ -36,7 +36,7 @@ fn plain() -> Machine {
             "it comes with the GPU's driver",
         )),
         mps: Mps::Absent,
-        nvrtc: None,
+        nvrtc: Err("not found".to_owned()),
         nvcc: None,
         sandbox: Sandbox {
             kernel: "6.8.0".to_owned(),
@@ -90,14 +90,8 @@ fn with_gpu() -> Machine {
             throttle_reasons: Some(vec![]),
             clients: Some(0),
         }]),
-        nvrtc: Some(Tool {
-            path: PathBuf::from("/usr/local/cuda/lib64/libnvrtc.so.13"),
-            version: Some("13".to_owned()),
-        }),
-        nvcc: Some(Tool {
-            path: PathBuf::from("/usr/local/cuda/bin/nvcc"),
-            version: Some("13.0".to_owned()),
-        }),
+        nvrtc: Ok("13.0 (/usr/local/cuda/lib64/libnvrtc.so.13)".to_owned()),
+        nvcc: Some("13.0 (/usr/local/cuda/bin/nvcc)".to_owned()),
         ..plain()
     }
 }
@@ -125,7 +119,7 @@ fn a_machine_that_lacks_nothing() {
 fn a_gpu_that_others_use_and_that_throttles_costs_the_grade() {
     let mut machine = with_gpu();
     machine.mps = Mps::Present(PathBuf::from("/tmp/nvidia-mps"));
-    machine.nvrtc = None;
+    machine.nvrtc = Err("not found".to_owned());
     if let Answer::Given(gpus) = &mut machine.gpus {
         gpus[0].mig = Some(true);
         gpus[0].persistent = Some(false);

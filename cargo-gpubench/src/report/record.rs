@@ -166,11 +166,9 @@ pub struct BenchmarkComplete {
     pub cause: Option<Cause>,
     /// What happened and where, for people; null where it passed.
     pub message: Option<String>,
-    /// What else is to be known of the case, for people: errors that the GPU reported meanwhile, say. Also where it passed.
-    pub notes: Vec<String>,
     /// How far its times can be trusted; null where there are none.
     pub grade: Option<Grade>,
-    /// Why the grade is no better than `advisory`, for people; null where it is, and where there is none.
+    /// Why not further, where the grade is `advisory`; null where it is not.
     pub grade_reason: Option<String>,
     /// The state of the caches before each call.
     pub mode: Mode,
@@ -200,6 +198,8 @@ pub struct BenchmarkComplete {
     pub distinct_inputs: u64,
     /// The worker's claims beside the referee's clock; null where nothing was timed.
     pub conservation: Option<Conservation>,
+    /// What a reader of the figures should know and no verdict says.
+    pub notices: Vec<String>,
     /// Surroundings of the case.
     pub environment: Environment,
     /// Wall time from the first step of the case to its verdict.
@@ -221,7 +221,6 @@ impl BenchmarkComplete {
             verdict,
             cause: None,
             message: None,
-            notes: Vec::new(),
             grade: None,
             grade_reason: None,
             mode: Mode::Cold,
@@ -238,6 +237,7 @@ impl BenchmarkComplete {
             window_counts: WindowCounts::default(),
             distinct_inputs: 0,
             conservation: None,
+            notices: Vec::new(),
             environment: Environment::default(),
             wall_ns: 0,
         }

@@ -3,11 +3,16 @@
 //! The referee reports facts, the worker makes claims, and neither decides anything.
 #![forbid(unsafe_code)]
 
+mod conservation;
 mod evidence;
+mod floor;
+mod grade;
 mod judge;
 mod outcome;
 mod words;
 
-pub use evidence::{Ending, Evidence, WindowEvidence};
+pub use conservation::balance;
+pub use evidence::{Ending, Evidence, NullWindows, WindowEvidence};
+pub use floor::floor_ns;
 pub use judge::{Judgement, judge};
 pub use outcome::*;

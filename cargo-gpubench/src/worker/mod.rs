@@ -1,4 +1,5 @@
-//! The worker process: fresh for every case, it replays a launch plan on its own mapping of the buffers.
+//! The worker process: fresh for every case, it replays a launch plan on its own mapping of the buffers. The null worker is the same program without a plan, one for
+//! all cases of a run.
 //!
 //! It holds this window's buffers and the kernels, and nothing else: no seeds, no expected outputs, no verdicts. `replay` puts a plan on a
 //! stream, `process` takes the broker's orders.

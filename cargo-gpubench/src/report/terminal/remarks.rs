@@ -21,7 +21,7 @@ impl Remarks {
             .as_ref()
             .filter(|_| on_gpu && result.grade == Some(Grade::Advisory));
         let advisory = reason.map(|reason| format!("advisory: {reason}"));
-        for remark in advisory.into_iter().chain(result.notes.iter().cloned()) {
+        for remark in advisory.into_iter().chain(result.notices.iter().cloned()) {
             self.add(remark, &result.case);
         }
     }

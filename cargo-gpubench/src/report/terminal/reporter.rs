@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use super::columns::{Columns, Peak};
 use super::contest::Contests;
 use super::details;
-use super::explanation;
+use super::explanation::{self, Repetition};
 use super::progress::ProgressLine;
 use super::remarks::Remarks;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
@@ -102,6 +102,7 @@ pub struct TerminalReporter {
     remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
     overridden: Vec<String>,
+    archive: Option<String>,
 }
 
 impl TerminalReporter {
@@ -122,6 +123,7 @@ impl TerminalReporter {
             remarks: Remarks::default(),
             failures: Vec::new(),
             overridden: Vec::new(),
+            archive: None,
         }
     }
 
@@ -131,6 +133,11 @@ impl TerminalReporter {
             overridden: names,
             ..self
         }
+    }
+
+    /// Names the archive that the cases come from, for the commands that are shown.
+    pub fn with_archive(self, archive: Option<String>) -> TerminalReporter {
+        TerminalReporter { archive, ..self }
     }
 
     fn print(&mut self, text: &str) -> Result<(), OutputError> {
@@ -156,15 +163,14 @@ impl TerminalReporter {
 
     fn explanations(&self, seed: &str) -> String {
         let mut text = String::new();
+        let repetition = Repetition {
+            archive: self.archive.as_deref(),
+            overridden: &self.overridden,
+            seed,
+        };
         for failure in &self.failures {
             text.push('\n');
-            for line in explanation::lines(
-                failure,
-                &self.overridden,
-                seed,
-                self.options.width,
-                self.options.styling,
-            ) {
+            for line in explanation::lines(failure, repetition, self.options.width, self.options.styling) {
                 text += &line;
                 text.push('\n');
             }
