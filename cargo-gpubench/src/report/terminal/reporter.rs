@@ -17,6 +17,7 @@ use crate::report::{
     BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, Device, DeviceKind, Output, OutputError, Progress, Reporter,
     RunFinished, RunStarted, summary,
 };
+use crate::verdict::Verdict;
 
 /// Columns where the output is no terminal.
 const UNKNOWN_WIDTH: usize = 120;
@@ -231,7 +232,10 @@ impl Reporter for TerminalReporter {
             self.failures.push(result.clone());
         }
         self.contests.enter(result);
-        self.remarks.enter(result);
+        // What passed has its remarks below its line, where there are such lines.
+        if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
+            self.remarks.enter(result);
+        }
         self.progress.advance();
         if self.options.detail == Detail::Brief {
             return Ok(());
