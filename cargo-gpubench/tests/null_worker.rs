@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use cargo_gpubench::broker::measure::{Measured, Protocol, ReadyCase, measure};
-use cargo_gpubench::build::kernels::HostCompiler;
+use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, RefereeClient};
@@ -163,7 +163,7 @@ impl Stage {
         let library = built.libraries[0].library.as_std_path();
         let (author, catalog) =
             AuthorClient::spawn(library, &[], Duration::from_secs(60), Output::Captured, &interrupt)?;
-        let module = HostCompiler::find()?.compile(&catalog.sources[0], &["copy".to_owned()], folder.path())?;
+        let module = HostCompiler::find()?.compile(&catalog.sources[0], &["copy".to_owned()], folder.path(), &AtomicBool::new(false))?;
         let seeds = Seeds::from_os()?;
         let device = DeviceOrder::cpu(2, 0);
         let begin = Begin {

@@ -131,6 +131,7 @@ fn ended(ending: &Ending) -> String {
             "a null window was not done within {}",
             humantime::format_duration(*within)
         ),
+        Ending::Refused { why } => format!("the device refuses the null worker: {why}"),
         Ending::BrokeProtocol { what } => format!("the null worker broke the protocol: {what}"),
     }
 }
