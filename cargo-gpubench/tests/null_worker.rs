@@ -163,7 +163,12 @@ impl Stage {
         let library = built.libraries[0].library.as_std_path();
         let (author, catalog) =
             AuthorClient::spawn(library, &[], Duration::from_secs(60), Output::Captured, &interrupt)?;
-        let module = HostCompiler::find()?.compile(&catalog.sources[0], &["copy".to_owned()], folder.path(), &AtomicBool::new(false))?;
+        let module = HostCompiler::find()?.compile(
+            &catalog.sources[0],
+            &["copy".to_owned()],
+            folder.path(),
+            &AtomicBool::new(false),
+        )?;
         let seeds = Seeds::from_os()?;
         let device = DeviceOrder::cpu(2, 0);
         let begin = Begin {
@@ -209,6 +214,7 @@ impl Stage {
             recording: &recording,
             encoded: &encoded,
             modules: &self.modules,
+            annotation: None,
             own_modules: &[],
             floor_ns: None,
         };
