@@ -133,6 +133,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 modules: &modules,
                 floor_ns: None,
                 own_modules: &[],
+                annotation: None,
             };
             let began = Instant::now();
             let Measured { judgement, windows, .. } = measure(

@@ -6,6 +6,7 @@ use std::{panic, process};
 use cargo_gpubench::{
     broker,
     cli::{App, Command, GpubenchArguments, Verb, play},
+    doctor,
     error::{Expected, ExpectedError},
     exit_code::ExitCode,
 };
@@ -29,7 +30,7 @@ fn run() -> Result<ExitCode, ExpectedError> {
     }
     match verb {
         Verb::Gpubench(arguments) => benchmark(*arguments),
-        Verb::Author | Verb::Referee | Verb::Worker | Verb::Nvrtc => Ok(ExitCode::Success),
+        Verb::Author | Verb::Referee | Verb::Worker | Verb::Nvrtc | Verb::Probe { .. } => Ok(ExitCode::Success),
     }
 }
 
@@ -42,6 +43,10 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
         Command::Archive(options) => {
             options.output.color.apply();
             broker::archive(&options)
+        }
+        Command::Doctor(options) => {
+            options.color.apply();
+            doctor::examine(&options)
         }
     }
 }

@@ -217,6 +217,7 @@ impl Stage {
             recording: &recording,
             encoded: &encoded,
             modules: &self.modules,
+            annotation: None,
             own_modules: &[],
             floor_ns: None,
         };

@@ -189,12 +189,93 @@ fn benchmarks_are_listed_without_a_compiler() {
     assert_eq!(finished.stdout, format!("{CASE}\n"));
 }
 
+/// A run that finds no driver, or the fake one of a folder.
+fn with_driver(folder: &str, device: &str) -> Run {
+    run().args(["--device", device]).env("LD_LIBRARY_PATH", folder)
+}
+
+/// Whether this machine has a driver of its own, which a fake one would stand in the way of.
+fn has_driver() -> bool {
+    std::path::Path::new("/dev/nvidiactl").exists()
+}
+
 #[test]
 fn a_device_that_there_is_not_is_named() {
-    let finished = run()
-        .args(["--device", "cuda"])
-        .env("CUDA_VISIBLE_DEVICES", "")
-        .finish()
-        .expect_code(96);
-    the_error(&finished, &["CUDA", "--device cpu"]);
+    for device in ["cuda", "cuda:7"] {
+        let finished = run()
+            .args(["--device", device])
+            .env("CUDA_VISIBLE_DEVICES", "")
+            .finish()
+            .expect_code(96);
+        let error = the_error(&finished, &["hint"]);
+        assert!(error.contains("GPU") || error.contains("CUDA"), "{error}");
+        assert_eq!(finished.stdout, "");
+    }
+}
+
+#[test]
+fn without_a_driver_auto_measures_on_the_cpu_device_and_says_nothing_of_it() {
+    if has_driver() {
+        eprintln!("this machine has a GPU: not tested");
+        return;
+    }
+    let finished = run().args(["--device", "auto"]).finish().expect_code(0);
+    assert!(!finished.stderr.contains("warning"), "{}", finished.stderr);
+    assert!(finished.stdout.contains("CPU device"), "{}", finished.stdout);
+}
+
+/// A stub such as toolkits bring for linking: it has every function that is asked for, and none works.
+#[test]
+fn a_driver_that_is_there_and_unusable_is_a_warning_for_auto_and_an_error_for_cuda() {
+    if has_driver() {
+        eprintln!("this machine has a GPU: not tested");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("stub.c");
+    std::fs::write(&source, "int cuInit(unsigned flags) { return 34; }\n").expect("it is written");
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&folder.path().join("libcuda.so.1"), &source])
+        .status()
+        .expect("a C compiler");
+    assert!(made.success());
+    let folder = folder.path().to_str().expect("UTF-8");
+    let finished = with_driver(folder, "auto").finish().expect_code(0);
+    assert!(
+        finished.stderr.contains("warning: no GPU is used"),
+        "{}",
+        finished.stderr
+    );
+    let finished = with_driver(folder, "cuda").finish().expect_code(96);
+    the_error(&finished, &["driver", "hint"]);
+}
+
+fn doctor(device: &str) -> std::process::Output {
+    Command::new(gpubench_tests::tool())
+        .args(["gpubench", "doctor", "--device", device, "--message-format", "json"])
+        .current_dir("/")
+        .output()
+        .expect("it starts")
+}
+
+#[test]
+fn the_doctor_says_of_each_device_whether_it_can_measure() {
+    let last = |output: &std::process::Output| -> Value {
+        let text = String::from_utf8_lossy(&output.stdout);
+        serde_json::from_str(text.lines().last().expect("a line")).expect("JSON")
+    };
+    let on_cpu = doctor("cpu");
+    assert_eq!(on_cpu.status.code(), Some(0));
+    assert_eq!(last(&on_cpu)["measures_on"], "cpu");
+    if !has_driver() {
+        let on_gpu = doctor("cuda");
+        assert_eq!(on_gpu.status.code(), Some(96));
+        let said = last(&on_gpu);
+        assert_eq!((&said["measures_on"], &said["device"]), (&Value::Null, &Value::Null));
+        assert!(
+            said["message"].as_str().is_some_and(|message| !message.is_empty()),
+            "{said}"
+        );
+    }
 }

@@ -11,8 +11,9 @@ use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
 use super::measure::{MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
-use super::options::{AfterFailure, MasterSeed, MeasurementOptions, RunOptions};
+use super::options::{AfterFailure, Annotations, MasterSeed, MeasurementOptions, RunOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::recordings::Interrupted;
 use super::reporting::Reporting;
@@ -26,6 +27,8 @@ use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd};
 use crate::stats::{StopRule, WarmUpRule};
+use crate::telemetry::nvml::NvmlGauge;
+use crate::telemetry::{Gauge, Telemetry};
 use crate::verdict::{Cause, Verdict, floor_ns};
 use crate::window::{Seeds, case_number};
 use crate::wire::{Begin, DeviceOrder};
@@ -71,6 +74,7 @@ pub(super) struct Campaign<'a> {
     authors: Authors<'a>,
     referee: Standing,
     null_worker: NullWorker,
+    telemetry: Telemetry,
     reporting: Reporting,
 }
 
@@ -109,6 +113,7 @@ impl<'a> Campaign<'a> {
             authors,
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
             null_worker: NullWorker::on(selected.device),
+            telemetry: Telemetry::through(gauge_of(selected.facts)),
             reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
         })
     }
@@ -151,7 +156,10 @@ impl<'a> Campaign<'a> {
 
     fn announce(&mut self) -> Vec<BenchmarkStarted> {
         let facts = self.selected.facts;
-        let environment = self.environment();
+        let mut environment = self.environment();
+        if let Some(reading) = self.telemetry.now() {
+            note_reading(&reading, &mut environment);
+        }
         let packages = self
             .selected
             .libraries
@@ -220,40 +228,46 @@ impl<'a> Campaign<'a> {
                 result.message = case.disposition.reason().map(str::to_owned);
             }
             Some(Err(failure)) => failure.fill_in(&mut result),
-            Some(Ok(prepared)) => match self.measure_one(case, &prepared) {
-                Ok(measured) => {
-                    let target_cv = self.options.measurement.stopping.target_cv;
-                    let Facts {
-                        peak_bandwidth,
-                        peak_flops,
-                        ..
-                    } = self.selected.facts;
-                    let peaks = Peaks {
-                        bandwidth: *peak_bandwidth,
-                        flops: *peak_flops,
-                    };
-                    let kernel_part = KernelPart::of_device(&self.selected.facts.device.name);
-                    fill_in(
-                        &mut result,
-                        &prepared.recorded.recording,
-                        measured,
-                        Yardsticks {
-                            target_cv,
-                            peaks,
-                            kernel_part,
-                        },
-                    );
+            Some(Ok(prepared)) => {
+                self.telemetry.begin_case();
+                match self.measure_one(case, &prepared) {
+                    Ok(measured) => {
+                        let target_cv = self.options.measurement.stopping.target_cv;
+                        let Facts {
+                            peak_bandwidth,
+                            peak_flops,
+                            ..
+                        } = self.selected.facts;
+                        let peaks = Peaks {
+                            bandwidth: *peak_bandwidth,
+                            flops: *peak_flops,
+                        };
+                        let kernel_part = KernelPart::of_device(&self.selected.facts.device.name);
+                        fill_in(
+                            &mut result,
+                            &prepared.recorded.recording,
+                            measured,
+                            Yardsticks {
+                                target_cv,
+                                peaks,
+                                kernel_part,
+                            },
+                        );
+                    }
+                    Err(error) => {
+                        // What its author and the referee are in the middle of is unknown: the next case gets new ones.
+                        self.authors.retire(self.selected.library_of(case));
+                        self.referee = Standing::Absent;
+                        self.null_worker.retire();
+                        CaseFailure::of_measuring(&error)
+                            .ok_or(Interrupted)?
+                            .fill_in(&mut result);
+                    }
                 }
-                Err(error) => {
-                    // What its author and the referee are in the middle of is unknown: the next case gets new ones.
-                    self.authors.retire(self.selected.library_of(case));
-                    self.referee = Standing::Absent;
-                    self.null_worker.retire();
-                    CaseFailure::of_measuring(&error)
-                        .ok_or(Interrupted)?
-                        .fill_in(&mut result);
+                if let Some(observation) = self.telemetry.end_case(result.samples_ns.len()) {
+                    note_observation(&observation, &mut result);
                 }
-            },
+            }
         }
         Ok(result)
     }
@@ -278,12 +292,13 @@ impl<'a> Campaign<'a> {
             output: user_output(self.options),
             clock_bound: &facts.clock_bound,
             kernel_part: KernelPart::of_device(&facts.device.name),
-            other_clients: None,
+            other_clients: self.telemetry.other_clients(),
             seeds: &self.seeds,
             interrupt: self.interrupt,
         };
+        let name = case.full_name();
         let ready = ReadyCase {
-            number: case_number(&case.full_name()),
+            number: case_number(&name),
             benchmark: case.benchmark as u32,
             request: &recorded.request,
             recording: &recorded.recording,
@@ -291,6 +306,7 @@ impl<'a> Campaign<'a> {
             modules,
             floor_ns: floor_ns(&recorded.recording, facts, self.flush_bytes()),
             own_modules,
+            annotation: (self.options.annotations == Annotations::Nvtx).then_some(&name),
         };
         let begin = self.begin();
         let referee = self
@@ -307,7 +323,10 @@ impl<'a> Campaign<'a> {
             referee,
             author,
             &mut self.null_worker,
-            &mut |samples| self.reporting.progress(samples),
+            &mut |samples| {
+                self.telemetry.after_sample(samples.len());
+                self.reporting.progress(samples);
+            },
         )
     }
 
@@ -327,6 +346,12 @@ impl<'a> Campaign<'a> {
             .map(|benchmark| benchmark.problem.clone());
         result
     }
+}
+
+/// The instruments of a device that has some; without NVML nothing is known.
+fn gauge_of(facts: &Facts) -> Option<Box<dyn Gauge>> {
+    let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;
+    Some(Box::new(gauge))
 }
 
 fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {

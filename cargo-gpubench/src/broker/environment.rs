@@ -26,6 +26,7 @@ pub(super) fn environment(facts: &Facts, flush_bytes: u64, compiler: Option<&str
         flush_bytes: Some(flush_bytes),
         clock_hz: None,
         throttle_reasons: None,
+        gpu: None,
     }
 }
 
@@ -37,7 +38,8 @@ pub(super) fn device(facts: &Facts) -> Device {
         name: known.name.clone(),
         multiprocessors: Some(u64::from(known.multiprocessors)),
         capability: (known.capability > 0).then_some(u64::from(known.capability)),
-        l2_bytes: None,
+        // The CPU device's facts hold what is flushed of its cache, not the cache.
+        l2_bytes: (known.kind == DeviceKind::Cuda).then_some(known.l2_bytes),
         clock_tick_ns: Some(facts.clock_tick_ns),
         peak_bandwidth: facts.peak_bandwidth,
         peak_flops: facts.peak_flops,

@@ -39,6 +39,8 @@ pub struct ReadyCase<'a> {
     pub own_modules: &'a [(u32, PathBuf)],
     /// The least time a call can take, in nanoseconds, where it is known.
     pub floor_ns: Option<f64>,
+    /// The name its windows are marked with for a profiler, where they are.
+    pub annotation: Option<&'a str>,
 }
 
 /// How cases are measured.
@@ -137,6 +139,7 @@ pub fn measure(
         device: protocol.device,
         layouts: &opened.layouts,
         modules: case.modules,
+        annotation: case.annotation,
         recording: case.encoded,
         page: opened.page.as_fd(),
         buffers: &opened.buffers,

@@ -13,6 +13,7 @@ mod kernels;
 mod libraries;
 pub mod measure;
 mod null_windows;
+mod observation;
 mod occupancy;
 pub mod options;
 mod preparation;

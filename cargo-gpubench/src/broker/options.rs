@@ -27,6 +27,8 @@ pub struct RunOptions {
     pub measurement: MeasurementOptions,
     /// What happens after a failure.
     pub after_failure: AfterFailure,
+    /// What is marked for a profiler.
+    pub annotations: Annotations,
     /// What is shown and written.
     pub output: OutputOptions,
 }
@@ -158,6 +160,16 @@ pub enum AfterFailure {
     Continue,
     /// `--fail-fast`: the run ends.
     Stop,
+}
+
+/// What is marked for a profiler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Annotations {
+    /// Nothing.
+    #[default]
+    None,
+    /// `--nvtx`: every window, as an NVTX range.
+    Nvtx,
 }
 
 /// What is shown and written.

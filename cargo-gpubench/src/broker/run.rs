@@ -7,13 +7,14 @@ use super::campaign::{Campaign, Selected};
 use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
 use super::compilers::compiler_for;
 use super::libraries::Libraries;
-use super::options::{Action, DeviceChoice, RunOptions, UserOutput, Verbosity};
+use super::options::{Action, Annotations, DeviceChoice, RunOptions, UserOutput, Verbosity};
 use crate::build::{Built, BuiltLibrary};
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
+use crate::probe::{Answer, Target, ask};
 use crate::sandbox::hide_from_others;
 use crate::wire::DeviceOrder;
 
@@ -40,6 +41,9 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         }
         return Ok(ExitCode::Success);
     }
+    if options.annotations == Annotations::Nvtx {
+        require_nvtx()?;
+    }
     adopt_orphans();
     let Chosen { device, facts, referee } = choose_device(options, &interrupt)?;
     let settings = AuthorSettings {
@@ -63,6 +67,18 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     let here = compiler_for(&facts, &options.device);
     let compiler = libraries.compiler(&facts.device, &catalogs, here)?;
     Campaign::new(options, selected, compiler, authors, referee, &interrupt)?.measure()
+}
+
+/// Ranges that reach nobody would look like a profiler's failure.
+fn require_nvtx() -> Result<(), ExpectedError> {
+    match ask::<String>(Target::Nvtx) {
+        Answer::Given(_) => Ok(()),
+        Answer::Absent(Absence { reason, hint, .. }) => Err(ExpectedError::SetupMissing { what: reason, hint }),
+        Answer::Broken { how } => Err(ExpectedError::SetupMissing {
+            what: format!("the profiler's library {how}"),
+            hint: "leave `--nvtx` out, or use another version of the profiler".to_owned(),
+        }),
+    }
 }
 
 /// As `cargo bench --no-run` names its executables.

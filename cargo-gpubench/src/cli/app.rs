@@ -7,6 +7,7 @@ use clap::{
 };
 
 use super::GpubenchArguments;
+use crate::probe::Target;
 
 /// As cargo colours its own help.
 const STYLES: Styles = Styles::styled()
@@ -54,6 +55,12 @@ pub enum Verb {
     /// Compiles one source with NVRTC; the request is on standard input, the answer on standard output
     #[command(name = "__nvrtc", hide = true)]
     Nvrtc,
+    /// Looks at a driver, which may crash or hang, and prints what it finds
+    #[command(name = "__probe", hide = true)]
+    Probe {
+        /// What is looked at.
+        target: Target,
+    },
 }
 
 #[cfg(test)]

@@ -9,12 +9,14 @@ use super::{
     UsageError,
     archive::ArchiveArguments,
     cargo::CargoArguments,
+    doctor::DoctorArguments,
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
     selection::SelectionArguments,
     unpack::UnpackArguments,
 };
-use crate::broker::options::{Action, AfterFailure, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::doctor::DoctorOptions;
 
 const HEADING: &str = "Run options";
 
@@ -47,6 +49,12 @@ pub struct GpubenchArguments {
     #[arg(long, help_heading = HEADING)]
     fail_fast: bool,
 
+    /// Mark every window as an NVTX range, for a profiler that the command runs under
+    ///
+    /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` shows which kernels belong to which case and window. A profiler slows calls down.
+    #[arg(long, help_heading = HEADING)]
+    nvtx: bool,
+
     #[command(flatten)]
     measurement: MeasurementArguments,
 
@@ -67,6 +75,11 @@ enum GpubenchSubcommand {
     /// Builds what a run would build, and packs it into one file that `cargo-gpubench gpubench --archive-file FILE` runs on another machine
     /// of the same platform, without cargo, sources or network.
     Archive(Box<ArchiveArguments>),
+    /// Say what this machine can measure, what it cannot, and what each gap costs
+    ///
+    /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
+    /// the device can measure, else with 96.
+    Doctor(DoctorArguments),
 }
 
 /// What the command line asks for.
@@ -76,6 +89,8 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// An archive.
     Archive(Box<ArchiveOptions>),
+    /// A look at the machine.
+    Doctor(DoctorOptions),
 }
 
 const EXIT_CODES: &str = "\
@@ -92,6 +107,7 @@ impl GpubenchArguments {
     pub fn into_command(mut self) -> Result<Command, UsageError> {
         Ok(match self.subcommand.take() {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
+            Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }
@@ -108,6 +124,7 @@ impl GpubenchArguments {
             list,
             no_run,
             fail_fast,
+            nvtx,
             measurement,
             output,
             unpack,
@@ -130,6 +147,7 @@ impl GpubenchArguments {
             } else {
                 AfterFailure::Continue
             },
+            annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
         })
     }
@@ -157,7 +175,7 @@ mod tests {
         broker::{
             cases::{IgnoredSelection, NameFilter},
             options::{
-                ArchivedLibraries, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput, Verbosity,
+                ArchivedLibraries, Color, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput, Verbosity,
             },
         },
         build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
@@ -404,7 +422,30 @@ mod tests {
                 assert_eq!(options.build.manifest.lock_flags, ["--locked"]);
                 assert_eq!(options.output.verbosity, Verbosity::Quiet);
             }
-            Command::Run(options) => panic!("a run: {options:?}"),
+            other => panic!("no archive: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_doctor_is_asked_about_a_device() {
+        let arguments = parse(&[
+            "doctor",
+            "--device",
+            "cuda:1",
+            "--message-format",
+            "json",
+            "--color",
+            "never",
+        ]);
+        match arguments.expect("arguments").into_command().expect("a command") {
+            Command::Doctor(options) => {
+                assert_eq!(
+                    (options.device.choice, options.device.ordinal),
+                    (DeviceChoice::Kind(DeviceKind::Cuda), 1)
+                );
+                assert_eq!((options.format, options.color), (MessageFormat::Json, Color::Never));
+            }
+            other => panic!("no doctor: {other:?}"),
         }
     }
 

@@ -118,7 +118,7 @@ impl From<FlushArgument> for FlushKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct DeviceArgument {
+pub(super) struct DeviceArgument {
     choice: DeviceChoice,
     ordinal: u32,
 }
@@ -126,7 +126,7 @@ struct DeviceArgument {
 /// A `--device` that is none.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is none of `auto`, `cpu`, `cuda` and `cuda:NUMBER`")]
-struct UnknownDevice(String);
+pub(super) struct UnknownDevice(String);
 
 impl FromStr for DeviceArgument {
     type Err = UnknownDevice;
@@ -149,10 +149,23 @@ impl FromStr for DeviceArgument {
     }
 }
 
+impl DeviceArgument {
+    /// The device, with so many threads where it is the CPU device, and the compiler of its kernels that is named.
+    pub(super) fn options(self, threads: Option<NonZeroUsize>, nvrtc: Option<PathBuf>) -> DeviceOptions {
+        let Self { choice, ordinal } = self;
+        DeviceOptions {
+            choice,
+            threads,
+            ordinal,
+            nvrtc,
+        }
+    }
+}
+
 impl MeasurementArguments {
     pub(super) fn into_options(self) -> Result<(DeviceOptions, MeasurementOptions), UsageError> {
         let Self {
-            device: DeviceArgument { choice, ordinal },
+            device,
             threads,
             schedule,
             seed,
@@ -189,12 +202,7 @@ impl MeasurementArguments {
             },
         };
         Ok((
-            DeviceOptions {
-                choice,
-                threads: threads.and_then(|threads| NonZeroUsize::new(threads.into())),
-                ordinal,
-                nvrtc,
-            },
+            device.options(threads.and_then(|threads| NonZeroUsize::new(threads.into())), nvrtc),
             measurement,
         ))
     }

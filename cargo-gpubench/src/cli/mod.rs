@@ -7,6 +7,7 @@ mod app;
 mod archive;
 mod byte_size;
 mod cargo;
+mod doctor;
 mod error;
 mod gpubench;
 mod measurement;

@@ -57,7 +57,7 @@ pub(super) struct OutputArguments {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum MessageFormatArgument {
+pub(super) enum MessageFormatArgument {
     /// A table
     Human,
     /// One JSON object a line

@@ -8,7 +8,7 @@ use crate::build::kernels;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::wire::Channel;
-use crate::{author, referee, sandbox, worker};
+use crate::{author, probe, referee, sandbox, worker};
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 
@@ -21,6 +21,10 @@ type Served = Result<(), Box<dyn Error + Send + Sync>>;
 pub fn play(verb: &Verb) -> Option<Result<ExitCode, ExpectedError>> {
     let serve: fn(&Channel) -> Served = match verb {
         Verb::Gpubench(_) => return None,
+        Verb::Probe { target } => {
+            probe::answer(*target);
+            return Some(Ok(ExitCode::Success));
+        }
         Verb::Author => |channel| Ok(author::serve(channel)?),
         Verb::Referee => |channel| Ok(referee::serve(channel)?),
         Verb::Worker => |channel| Ok(worker::serve(channel)?),

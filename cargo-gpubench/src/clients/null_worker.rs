@@ -29,6 +29,7 @@ impl NullWorker {
             device: self.device,
             layouts: &opened.layouts,
             modules: &[],
+            annotation: None,
             recording,
             page,
             buffers: &opened.buffers,

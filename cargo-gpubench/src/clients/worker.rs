@@ -25,6 +25,8 @@ pub struct WorkerLaunch<'a> {
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels by the position of their source.
     pub modules: &'a [(u32, PathBuf)],
+    /// The name its windows are marked with for a profiler, where they are.
+    pub annotation: Option<&'a str>,
     /// The encoded recording.
     pub recording: &'a [u8],
     /// The page it shares with the referee.
@@ -53,15 +55,19 @@ impl WorkerClient {
     /// Sends what the worker has from now on.
     pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
         let modules = encode_modules(launch.modules.iter().map(|(source, path)| (*source, path.as_path())));
+        let annotation = launch.annotation.unwrap_or_default().as_bytes();
         let setup = WorkerSetup {
             buffers: launch.layouts.len() as u32,
             module_bytes: modules.len() as u32,
+            annotation_bytes: annotation.len() as u32,
+            reserved: 0,
             device: launch.device,
         };
         let parts = [
             bytemuck::bytes_of(&setup),
             bytemuck::cast_slice(launch.layouts),
             &modules,
+            annotation,
             launch.recording,
         ];
         let buffers = launch.buffers.iter().map(AsFd::as_fd);

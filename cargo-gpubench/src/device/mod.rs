@@ -13,6 +13,7 @@ pub(crate) mod faulty;
 pub mod harness;
 mod kernel_part;
 pub(crate) mod memfd;
+pub mod nvtx;
 mod open;
 pub(crate) mod word;
 

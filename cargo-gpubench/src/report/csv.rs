@@ -3,7 +3,7 @@
 use super::{BenchmarkComplete, BenchmarkStarted, Output, OutputError, Reporter, RunFinished, RunStarted};
 
 /// Columns before those of the axes.
-const COLUMNS: [&str; 23] = [
+const COLUMNS: [&str; 26] = [
     "package",
     "benchmark",
     "case",
@@ -27,6 +27,9 @@ const COLUMNS: [&str; 23] = [
     "flops_per_s",
     "stop",
     "message",
+    "of_peak_bandwidth",
+    "of_peak_flops",
+    "grade_reason",
 ];
 
 /// Writes one row a case as soon as it has its verdict. Every axis of any selected case has a column `param_<axis>` behind the others.
@@ -105,6 +108,9 @@ fn row(result: &BenchmarkComplete, axes: &[String]) -> Vec<String> {
         shown(result.throughput.flops_per_s),
         shown(result.stop.as_ref().map(|stop| stop.reason)),
         shown(result.message.as_ref()),
+        shown(result.throughput.of_peak_bandwidth),
+        shown(result.throughput.of_peak_flops),
+        shown(result.grade_reason.as_ref()),
     ];
     row.extend(axes.iter().map(|axis| {
         let value = result.params.0.iter().find(|(name, _)| name == axis);

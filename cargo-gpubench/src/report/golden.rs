@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use super::samples::{SampleRun, all_passed, competition, every_verdict};
+use super::samples::{SampleRun, all_passed, competition, every_verdict, on_gpu};
 use super::*;
 use crate::verdict::Verdict;
 
@@ -84,6 +84,32 @@ fn table_of_80_columns_in_colour() {
 #[test]
 fn table_where_everything_passed_on_a_gpu() {
     insta::assert_snapshot!(terminal(&all_passed(), 100, Styling::Plain));
+}
+
+#[test]
+fn table_of_120_columns_on_a_gpu() {
+    insta::assert_snapshot!(terminal(&on_gpu(), 120, Styling::Plain));
+}
+
+#[test]
+fn table_of_80_columns_on_a_gpu() {
+    insta::assert_snapshot!(terminal(&on_gpu(), 80, Styling::Plain));
+}
+
+#[test]
+fn markdown_table_on_a_gpu() {
+    insta::assert_snapshot!(written(&on_gpu(), MarkdownReporter::new));
+}
+
+#[test]
+fn comma_separated_values_on_a_gpu() {
+    insta::assert_snapshot!(written(&on_gpu(), CsvReporter::new));
+}
+
+#[test]
+fn json_lines_on_a_gpu() {
+    let text = written(&on_gpu(), JsonReporter::new);
+    insta::assert_snapshot!(text);
 }
 
 #[test]

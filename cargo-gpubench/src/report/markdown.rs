@@ -59,11 +59,23 @@ fn row(result: &BenchmarkComplete) -> String {
         shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),
         shown(stats.and_then(|stats| stats.cv).map(percent)),
         shown(stats.map(|stats| stats.n)),
-        shown(stats.and(result.throughput.bytes_per_s).map(byte_rate)),
+        shown(
+            stats
+                .and(result.throughput.bytes_per_s)
+                .map(|rate| bandwidth(rate, result.throughput.of_peak_bandwidth)),
+        ),
         shown(stats.and(result.throughput.flops_per_s).map(flop_rate)),
         shown(result.grade),
     ];
     format!("| {} |\n", cells.join(" | "))
+}
+
+/// `2.451 TB/s (51.1% of peak)`.
+fn bandwidth(bytes_per_second: f64, of_peak: Option<f64>) -> String {
+    match of_peak {
+        Some(share) => format!("{} ({} of peak)", byte_rate(bytes_per_second), percent(share)),
+        None => byte_rate(bytes_per_second).to_string(),
+    }
 }
 
 fn shown(value: Option<impl ToString>) -> String {

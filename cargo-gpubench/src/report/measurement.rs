@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ElementValue;
+use super::{ElementValue, GpuEnvironment};
 use crate::device::KernelPart;
 use crate::stats::{Balance, StopReason, Summary, median};
 
@@ -101,6 +101,8 @@ pub struct SampleFlag {
     pub sample: u64,
     /// What happened.
     pub flag: SampleFlagKind,
+    /// Why, in the device's words: the reasons for throttling. Empty where it gives none.
+    pub reasons: Vec<String>,
 }
 
 /// What can disturb a sample.
@@ -305,10 +307,12 @@ pub struct Environment {
     pub threads: Option<u64>,
     /// Bytes the cache flush goes through.
     pub flush_bytes: Option<u64>,
-    /// The device's clock in hertz.
+    /// The clock of the device's multiprocessors in hertz, after the case; in the run's first record, before it.
     pub clock_hz: Option<f64>,
-    /// Reasons for throttling that the device reported.
+    /// Every reason for throttling that the device reported before, between and after the samples, harmless ones included.
     pub throttle_reasons: Option<Vec<String>>,
+    /// What the GPU's own instruments showed; null on the CPU device and where NVML is not there.
+    pub gpu: Option<GpuEnvironment>,
 }
 
 #[cfg(test)]

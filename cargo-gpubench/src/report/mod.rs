@@ -6,6 +6,7 @@
 
 mod csv;
 mod element;
+mod gpu_environment;
 mod json;
 mod markdown;
 mod measurement;
@@ -26,6 +27,7 @@ mod schema;
 
 pub use csv::CsvReporter;
 pub use element::*;
+pub use gpu_environment::*;
 pub use json::JsonReporter;
 pub use markdown::MarkdownReporter;
 pub use measurement::*;

@@ -49,6 +49,7 @@ pub(super) fn every_verdict() -> SampleRun {
             sample_flags: vec![SampleFlag {
                 sample: 1,
                 flag: SampleFlagKind::Preempted,
+                reasons: Vec::new(),
             }],
             ..passed(case, Grade::Sealed, 3_650.0, 0.11)
         }
@@ -141,6 +142,110 @@ pub(super) fn all_passed() -> SampleRun {
     run.started.device = gpu();
     run.results[0].device = gpu().short();
     run
+}
+
+/// A run on a GPU: sealed results, one that the GPU's state disturbed, one without a second clock, and a failure.
+pub(super) fn on_gpu() -> SampleRun {
+    let mut cases = Cases::default();
+    let gigabytes = |bytes: u64, median_ns: f64| {
+        let work = Work {
+            bytes: Some(bytes),
+            flops: Some(bytes / 8),
+        };
+        let peaks = Peaks {
+            bandwidth: gpu().peak_bandwidth,
+            flops: Some(67e12),
+        };
+        Throughput::of(work, median_ns, peaks)
+    };
+    for (n, median_ns, spread) in [
+        (1024, 3_648.0, 0.08),
+        (2_097_152, 10_176.0, 0.03),
+        (67_108_864, 205_200.0, 0.0016),
+    ] {
+        let params = [("n", ParamValue::Int(n))];
+        cases.push("suite", "axpy::add_one", &params, |case| BenchmarkComplete {
+            throughput: gigabytes(8 * n as u64, median_ns),
+            event_overhead_ns: Some(1_280.0),
+            conservation: Some(Conservation {
+                claimed_ns: median_ns,
+                observed_ns: median_ns + 291_400.0,
+                null_ns: Some(291_000.0),
+                excess_ns: Some(400.0),
+                bound_ns: Some(13_200.0),
+                kernel_part_ns: Some(12_000.0),
+                kernel_part_source: Some(KernelPartSource::Measured),
+            }),
+            ..passed(case, Grade::Sealed, median_ns, spread)
+        });
+    }
+    cases.push("suite", "softmax::rows", &[("rows", ParamValue::Int(4096))], |case| {
+        BenchmarkComplete {
+            throughput: gigabytes(128 << 20, 61_440.0),
+            sample_flags: vec![SampleFlag {
+                sample: 3,
+                flag: SampleFlagKind::Throttled,
+                reasons: vec!["power-cap".into()],
+            }],
+            notices: vec!["the GPU throttled round samples: power-cap".into()],
+            ..passed(case, Grade::Sealed, 61_440.0, 0.01)
+        }
+    });
+    cases.push("suite", "gemm::cublas", &[("n", ParamValue::Int(4096))], |case| {
+        BenchmarkComplete {
+            throughput: gigabytes(192 << 20, 190_464.0),
+            grade_reason: Some("`2` other processes compute on the GPU".into()),
+            ..passed(case, Grade::Advisory, 190_464.0, 0.002)
+        }
+    });
+    cases.push("suite", "gemm::hand_made", &[("n", ParamValue::Int(4096))], |case| {
+        failed(
+            case,
+            Verdict::Crashed,
+            Some(Cause::OutOfBounds),
+            "kernel `gemm` stored to an illegal address",
+        )
+    });
+    let mut run = cases.finish();
+    run.started.device = gpu();
+    run.started.environment = Environment {
+        driver: Some("580.159 (CUDA 13.0)".into()),
+        threads: None,
+        flush_bytes: Some(120 << 20),
+        ..environment()
+    };
+    for result in &mut run.results {
+        result.device = gpu().short();
+        result.environment = gpu_environment();
+    }
+    run
+}
+
+fn gpu_environment() -> Environment {
+    let state = |clock_hz, temperature_c, power_w| GpuState {
+        clock_hz: Some(clock_hz),
+        memory_clock_hz: Some(3.201e9),
+        temperature_c: Some(temperature_c),
+        power_w: Some(power_w),
+        throttle_reasons: Some(vec!["idle".into()]),
+    };
+    Environment {
+        driver: Some("580.159 (CUDA 13.0)".into()),
+        threads: None,
+        flush_bytes: Some(120 << 20),
+        clock_hz: Some(1.98e9),
+        throttle_reasons: Some(vec!["idle".into()]),
+        gpu: Some(GpuEnvironment {
+            before: state(1.2e9, 31.0, 78.5),
+            after: Some(state(1.98e9, 33.0, 131.25)),
+            persistence_mode: Some(true),
+            uncorrected_ecc_errors: Some(0),
+            new_uncorrected_ecc_errors: Some(0),
+            xids: Some(vec![]),
+            other_clients: None,
+        }),
+        ..environment()
+    }
 }
 
 /// A run in which three implementations compete on one problem, at two sizes.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::samples::{all_passed, every_verdict};
+use super::samples::{SampleRun, all_passed, every_verdict, on_gpu};
 use super::{Record, SchemaVersion};
 
 /// Set to rewrite the schema from the records.
@@ -41,7 +41,10 @@ fn the_schema_in_the_repository_is_that_of_the_records() {
 #[test]
 fn every_sample_record_is_valid() {
     let validator = jsonschema::validator_for(&checked_in()).unwrap();
-    for record in every_verdict().records().into_iter().chain(all_passed().records()) {
+    for record in [every_verdict(), all_passed(), on_gpu()]
+        .iter()
+        .flat_map(SampleRun::records)
+    {
         let record = serde_json::to_value(record).unwrap();
         let errors: Vec<String> = validator.iter_errors(&record).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?} in {record}");

@@ -58,7 +58,7 @@ pub mod from_referee {
 
 /// Kinds of frames from the broker to a worker.
 pub mod to_worker {
-    /// [`WorkerSetup`](super::WorkerSetup), layouts, module paths and the encoded recording, with descriptors. Again for the next case.
+    /// [`WorkerSetup`](super::WorkerSetup), layouts, module paths, a name and the encoded recording, with descriptors. Again for the next case.
     pub const SETUP: u32 = 1;
     /// [`WindowOrder`](super::WindowOrder): queue the window behind *go*.
     pub const ARM: u32 = 2;
@@ -292,6 +292,10 @@ pub struct WorkerSetup {
     pub buffers: u32,
     /// Bytes of module paths that follow the layouts.
     pub module_bytes: u32,
+    /// Bytes of the name that windows are marked with for a profiler, behind the module paths; 0 marks nothing.
+    pub annotation_bytes: u32,
+    /// Zero.
+    pub reserved: u32,
     /// The device.
     pub device: DeviceOrder,
 }

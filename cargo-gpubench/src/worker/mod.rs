@@ -5,12 +5,14 @@
 //! stream, `process` takes the broker's orders.
 #![forbid(unsafe_code)]
 
+mod annotation;
 mod process;
 mod replay;
 
 pub use process::serve;
 
 use crate::device::DeviceError;
+use crate::device::nvtx::NvtxError;
 use crate::replay::ReplayError;
 use crate::wire::ChannelError;
 
@@ -29,6 +31,9 @@ pub enum WorkerError {
     /// The plan cannot be replayed.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// Windows cannot be marked for a profiler.
+    #[error("the windows cannot be marked for a profiler")]
+    Annotation(#[from] NvtxError),
     /// The broker's order makes no sense.
     #[error("the broker's order makes no sense: {0}")]
     Order(&'static str),

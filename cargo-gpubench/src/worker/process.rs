@@ -7,6 +7,7 @@ use gpubench::catalog::{Recording, Role};
 use gpubench::codec;
 
 use super::WorkerError;
+use super::annotation::Annotation;
 use super::replay::{NamedBuffer, Replay};
 use crate::device::harness::{Coverage, Harness};
 use crate::device::{self, Access, DeviceError, DevicePtr, Driver, Event, Memory, Module, ModuleImage, Stream};
@@ -59,6 +60,9 @@ enum Conduct {
 }
 
 fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<Conduct, WorkerError> {
+    if let Some(annotation) = &worker.assignment.annotation {
+        annotation.open(order.window);
+    }
     let host_ns = match worker.arm(order) {
         Ok(host_ns) => host_ns,
         Err(error) => {
@@ -69,6 +73,9 @@ fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Resul
     };
     channel.send_record(from_worker::ARMED, order)?;
     let claim = worker.finish(order, host_ns)?;
+    if let Some(annotation) = &worker.assignment.annotation {
+        annotation.close();
+    }
     channel.send_record(from_worker::CLAIM, &claim)?;
     Ok(Conduct::Ended)
 }
@@ -99,6 +106,7 @@ struct Assignment {
     on_device: PageAddresses,
     memories: Vec<Memory>,
     replay: Replay,
+    annotation: Option<Annotation>,
 }
 
 impl Worker {
@@ -152,6 +160,7 @@ impl Assignment {
         let Setup {
             layouts,
             modules,
+            annotation,
             recording,
             ..
         } = setup;
@@ -188,6 +197,7 @@ impl Assignment {
             on_device: PageAddresses::at(on_device.0),
             memories,
             replay,
+            annotation: annotation.map(Annotation::begin).transpose()?,
         })
     }
 
@@ -282,6 +292,8 @@ struct Setup {
     device: DeviceOrder,
     layouts: Vec<BufferLayout>,
     modules: Vec<(u32, std::path::PathBuf)>,
+    /// The name that windows are marked with.
+    annotation: Option<String>,
     recording: Recording,
 }
 
@@ -294,7 +306,11 @@ fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
     let setup: WorkerSetup = bytemuck::pod_read_unaligned(head);
     let layout_bytes = setup.buffers as usize * size_of::<BufferLayout>();
     let (layouts, rest) = rest.split_at_checked(layout_bytes).ok_or_else(damaged)?;
-    let (modules, recording) = rest.split_at_checked(setup.module_bytes as usize).ok_or_else(damaged)?;
+    let (modules, rest) = rest.split_at_checked(setup.module_bytes as usize).ok_or_else(damaged)?;
+    let (annotation, recording) = rest
+        .split_at_checked(setup.annotation_bytes as usize)
+        .ok_or_else(damaged)?;
+    let annotation = str::from_utf8(annotation).map_err(|_| damaged())?;
     let mut recording: Recording = codec::decode(recording).map_err(|_| damaged())?;
     match frame.kind {
         to_worker::SETUP => {}
@@ -306,6 +322,7 @@ fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
         device: setup.device,
         layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
         modules: decode_modules(modules).ok_or_else(damaged)?,
+        annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),
         recording,
     })
 }

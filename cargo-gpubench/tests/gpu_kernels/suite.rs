@@ -43,6 +43,7 @@ fn wanted_kernels(catalog: &Catalog, capability: u32) -> BTreeMap<u32, BTreeSet<
         });
         for params in cases(benchmark).into_iter().filter(|_| runs) {
             let request = encode(&RecordRequest {
+                occupancies: Vec::new(),
                 params,
                 facts: facts(capability),
             });

@@ -17,6 +17,7 @@ enum Column {
     Cv,
     Samples,
     Bytes,
+    OfPeak,
     Flops,
     Grade,
 }
@@ -24,14 +25,23 @@ enum Column {
 use Column::*;
 
 /// All columns, in order.
-const ALL: [Column; 8] = [Verdict, Median, Interval, Cv, Samples, Bytes, Flops, Grade];
+const ALL: [Column; 9] = [Verdict, Median, Interval, Cv, Samples, Bytes, OfPeak, Flops, Grade];
 
 /// Columns in the order in which they give way. Verdict and median always stay, and the grade goes last: no time stands without it for
 /// as long as there is room.
-const DROPPED_FIRST: [Column; 6] = [Samples, Cv, Flops, Bytes, Interval, Grade];
+const DROPPED_FIRST: [Column; 7] = [Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
 
 /// Spaces between columns.
 const GAP: usize = 2;
+
+/// Whether the device's peak bandwidth is known, and bandwidths can be shown as shares of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Peak {
+    /// It is.
+    Known,
+    /// It is not, as on the CPU device.
+    Unknown,
+}
 
 /// Which columns are shown, and how wide names are.
 #[derive(Clone, Debug)]
@@ -52,13 +62,16 @@ struct Cell {
 impl Columns {
     /// Columns for a line of `line` columns and names of the given widths. A name wider than half of a line stands on a line of its own and does not
     /// count: one long name must not cost every other case its figures.
-    pub(super) fn fit(line: usize, names: impl IntoIterator<Item = usize>) -> Columns {
+    pub(super) fn fit(line: usize, names: impl IntoIterator<Item = usize>, peak: Peak) -> Columns {
         let name = names.into_iter().filter(|name| *name <= line / 2).max().unwrap_or(0);
         let mut columns = Columns {
             name,
             line,
             shown: ALL.to_vec(),
         };
+        if peak == Peak::Unknown {
+            columns.shown.retain(|column| *column != OfPeak);
+        }
         for dropped in DROPPED_FIRST {
             if columns.width() <= line {
                 break;
@@ -129,6 +142,7 @@ impl Column {
             Cv => 6,
             Samples => 4,
             Bytes => 10,
+            OfPeak => 7,
             Flops => 13,
             Grade => 9,
         }
@@ -143,6 +157,7 @@ impl Column {
             Cv => self.right("cv"),
             Samples => self.right("n"),
             Bytes => self.right("bandwidth"),
+            OfPeak => self.right("of peak"),
             Flops => self.right("compute"),
             Grade => "grade".to_owned(),
         }
@@ -168,6 +183,10 @@ impl Column {
             Cv => (self.right(&stats.cv.map_or_else(none, percent)), PLAIN),
             Samples => (self.right(&stats.n.to_string()), PLAIN),
             Bytes => (self.aligned(result.throughput.bytes_per_s.map(byte_rate)), PLAIN),
+            OfPeak => {
+                let share = result.throughput.of_peak_bandwidth;
+                (self.right(&share.map_or_else(none, percent)), PLAIN)
+            }
             Flops => (self.aligned(result.throughput.flops_per_s.map(flop_rate)), PLAIN),
             Grade => match result.grade {
                 Some(grade) => (grade.to_string(), style_of(grade)),
@@ -226,8 +245,11 @@ mod tests {
 
     #[test]
     fn columns_give_way_in_the_stated_order() {
-        let shown_at = |line| Columns::fit(line, [20]).shown;
-        assert_eq!(shown_at(120), ALL);
+        let shown_at = |line| Columns::fit(line, [20], Peak::Unknown).shown;
+        assert_eq!(
+            shown_at(120),
+            [Verdict, Median, Interval, Cv, Samples, Bytes, Flops, Grade]
+        );
         assert_eq!(shown_at(99), [Verdict, Median, Interval, Cv, Bytes, Flops, Grade]);
         assert_eq!(shown_at(90), [Verdict, Median, Interval, Bytes, Flops, Grade]);
         assert_eq!(shown_at(75), [Verdict, Median, Interval, Bytes, Grade]);
@@ -238,11 +260,22 @@ mod tests {
     }
 
     #[test]
+    fn a_share_of_the_peak_stays_longer_than_the_bandwidth_itself() {
+        let shown_at = |line| Columns::fit(line, [20], Peak::Known).shown;
+        assert_eq!(shown_at(120), ALL);
+        assert_eq!(shown_at(84), [Verdict, Median, Interval, Bytes, OfPeak, Grade]);
+        assert_eq!(shown_at(74), [Verdict, Median, Interval, OfPeak, Grade]);
+        assert_eq!(shown_at(60), [Verdict, Median, Interval, Grade]);
+    }
+
+    #[test]
     fn every_choice_of_columns_fits_its_line() {
         for line in 40..200 {
             for name in [0, 10, 30, 90] {
-                let columns = Columns::fit(line, [name, 10]);
-                assert!(columns.width() <= line, "{line} {name}");
+                for peak in [Peak::Known, Peak::Unknown] {
+                    let columns = Columns::fit(line, [name, 10], peak);
+                    assert!(columns.width() <= line, "{line} {name}");
+                }
             }
         }
     }

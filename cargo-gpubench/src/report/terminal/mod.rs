@@ -8,6 +8,7 @@ mod contest;
 mod details;
 mod explanation;
 mod progress;
+mod remarks;
 mod reporter;
 mod style;
 mod text;
@@ -15,3 +16,4 @@ mod tree;
 
 pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
 pub use style::{Color, Styling};
+pub(crate) use text::wrapped;

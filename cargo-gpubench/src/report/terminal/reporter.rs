@@ -3,11 +3,12 @@
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
-use super::columns::Columns;
+use super::columns::{Columns, Peak};
 use super::contest::Contests;
 use super::details;
 use super::explanation::{self, Repetition};
 use super::progress::ProgressLine;
+use super::remarks::Remarks;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{padded, printable, width, wrapped};
 use super::tree::{Line, Tree};
@@ -16,6 +17,7 @@ use crate::report::{
     BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, Device, DeviceKind, Output, OutputError, Progress, Reporter,
     RunFinished, RunStarted, summary,
 };
+use crate::verdict::Verdict;
 
 /// Columns where the output is no terminal.
 const UNKNOWN_WIDTH: usize = 120;
@@ -98,6 +100,7 @@ pub struct TerminalReporter {
     progress: ProgressLine,
     device: Option<DeviceKind>,
     contests: Contests,
+    remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
     overridden: Vec<String>,
     archive: Option<String>,
@@ -114,10 +117,11 @@ impl TerminalReporter {
             output,
             options,
             tree: Tree::default(),
-            columns: Columns::fit(options.width, []),
+            columns: Columns::fit(options.width, [], Peak::Unknown),
             progress: ProgressLine::hidden(),
             device: None,
             contests: Contests::default(),
+            remarks: Remarks::default(),
             failures: Vec::new(),
             overridden: Vec::new(),
             archive: None,
@@ -193,7 +197,11 @@ impl TerminalReporter {
 impl Reporter for TerminalReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.tree = Tree::of(cases);
-        self.columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width));
+        let peak = match run.device.peak_bandwidth {
+            Some(_) => Peak::Known,
+            None => Peak::Unknown,
+        };
+        self.columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width), peak);
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = ProgressLine::on_stderr(run.cases);
@@ -202,12 +210,7 @@ impl Reporter for TerminalReporter {
             return Ok(());
         }
         let title = self.options.styling.paint(TITLE, "cargo gpubench");
-        let rest = format!(
-            "{} · {} · {}",
-            run.tool_version,
-            described(&run.device),
-            cases_of(run.cases)
-        );
+        let rest = format!("{} · {} · {}", run.tool_version, described(run), cases_of(run.cases));
         let first = width("cargo gpubench") + 1;
         let lines = wrapped(&rest, self.options.width.saturating_sub(first));
         let indent = format!("\n{}", " ".repeat(first));
@@ -229,6 +232,10 @@ impl Reporter for TerminalReporter {
             self.failures.push(result.clone());
         }
         self.contests.enter(result);
+        // What passed has its remarks below its line, where there are such lines.
+        if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
+            self.remarks.enter(result);
+        }
         self.progress.advance();
         if self.options.detail == Detail::Brief {
             return Ok(());
@@ -243,7 +250,8 @@ impl Reporter for TerminalReporter {
             Detail::Brief => String::new(),
             Detail::Table | Detail::Full => self.contests.table(self.options.styling),
         };
-        let text = contests + &self.explanations(&finished.seed) + &self.summary(finished);
+        let remarks = self.remarks.text(self.options.width, self.options.styling);
+        let text = contests + &remarks + &self.explanations(&finished.seed) + &self.summary(finished);
         self.output.print(&text)
     }
 }
@@ -285,23 +293,42 @@ fn details_below(line: &Line, result: &BenchmarkComplete, columns: &Columns, sty
         .collect()
 }
 
-/// `CPU device: AMD EPYC 9654, 2 threads, 32 MiB last-level cache`.
-fn described(device: &Device) -> String {
-    let kind = match device.kind {
-        DeviceKind::Cpu => "CPU device",
-        DeviceKind::Cuda => "GPU",
+/// `CPU device: AMD EPYC 9654, 2 threads` or `CUDA device: NVIDIA H200, 132 SMs, sm_90, driver 580.159`.
+fn described(run: &RunStarted) -> String {
+    let Device {
+        kind,
+        name,
+        multiprocessors,
+        capability,
+        l2_bytes,
+        ..
+    } = &run.device;
+    let cache = l2_bytes.map(|bytes| format!("{} cache", size(bytes)));
+    let known = match kind {
+        DeviceKind::Cpu => vec![
+            Some(format!("CPU device: {}", printable(name))),
+            multiprocessors.map(threads_of),
+            cache,
+        ],
+        DeviceKind::Cuda => vec![
+            Some(format!("CUDA device: {}", printable(name))),
+            multiprocessors.map(|count| format!("{count} SMs")),
+            capability.map(|capability| format!("sm_{capability}")),
+            cache,
+            run.environment
+                .driver
+                .as_deref()
+                .map(|driver| format!("driver {}", printable(driver))),
+        ],
     };
-    let processors = device.multiprocessors.map(|count| match (device.kind, count) {
-        (DeviceKind::Cpu, 1) => "1 thread".to_owned(),
-        (DeviceKind::Cpu, _) => format!("{count} threads"),
-        (DeviceKind::Cuda, _) => format!("{count} multiprocessors"),
-    });
-    let known = [
-        Some(format!("{kind}: {}", printable(&device.name))),
-        processors,
-        device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
-    ];
     known.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn threads_of(count: u64) -> String {
+    match count {
+        1 => "1 thread".to_owned(),
+        _ => format!("{count} threads"),
+    }
 }
 
 fn cases_of(count: u64) -> String {

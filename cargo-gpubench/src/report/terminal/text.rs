@@ -41,7 +41,7 @@ pub(super) const NO_BREAK: &str = "\u{a0}";
 
 /// Lines of at most `room` columns, broken between words. A word that is longer stays whole: half a name is of no use.
 /// A text of several lines is laid out already, as compilers do it, and stays as it is.
-pub(super) fn wrapped(text: &str, room: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
     let text = text.trim_end();
     if text.contains('\n') {
         return text.lines().map(|line| line.trim_end().to_owned()).collect();

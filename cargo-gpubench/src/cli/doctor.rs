@@ -1,0 +1,55 @@
+//! `cargo gpubench doctor`.
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::measurement::DeviceArgument;
+use super::output::{ColorArgument, MessageFormatArgument, color};
+use crate::doctor::DoctorOptions;
+
+/// Every option of `cargo gpubench doctor`.
+#[derive(Debug, Args)]
+pub(super) struct DoctorArguments {
+    /// Look whether this device can measure
+    ///
+    /// As for a run: `auto`, `cpu`, `cuda` or `cuda:NUMBER`.
+    #[arg(long, value_name = "DEVICE", env = "GPUBENCH_DEVICE", default_value = "auto")]
+    device: DeviceArgument,
+
+    /// Look at this NVRTC, a library or a folder that has one
+    #[arg(long, value_name = "PATH", env = "GPUBENCH_NVRTC")]
+    nvrtc: Option<PathBuf>,
+
+    /// Write the findings for people or for programs
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        env = "GPUBENCH_MESSAGE_FORMAT",
+        default_value = "human"
+    )]
+    message_format: MessageFormatArgument,
+
+    /// Colour the output
+    #[arg(long, value_name = "WHEN", env = "GPUBENCH_COLOR")]
+    color: Option<ColorArgument>,
+}
+
+impl DoctorArguments {
+    /// Says what is to be looked at.
+    pub(super) fn into_options(self) -> DoctorOptions {
+        let Self {
+            device,
+            nvrtc,
+            message_format,
+            color: color_argument,
+        } = self;
+        DoctorOptions {
+            device: device.options(None, nvrtc),
+            format: message_format.into(),
+            color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
+        }
+    }
+}

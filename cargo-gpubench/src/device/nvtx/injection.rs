@@ -1,0 +1,159 @@
+//! The program's side of NVTX version 3: tables of functions that a profiler's library fills.
+//!
+//! The library's `InitializeInjectionNvtx2` is given a function that hands out tables by number. The table of callbacks has a function that hands out, for each
+//! module of NVTX, an array with the addresses of the slots in which the library may put its functions.
+
+use std::ffi::{OsString, c_int, c_uint, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use libloading::Library;
+
+use super::{INJECTION, Nvtx, NvtxError, Pop, Push};
+
+/// Functions of a module at most, the one of number 0, which is none, included.
+const SLOTS: usize = 16;
+
+/// Modules, the one of number 0, which is none, included: none, core, CUDA, OpenCL, CUDA runtime, core 2, sync.
+const MODULES: usize = 7;
+
+/// Number after the last function of each module.
+const SIZES: [c_uint; MODULES] = [0, 16, 9, 15, 7, 16, 7];
+
+const CORE: usize = 1;
+const RANGE_PUSH_A: usize = 9;
+const RANGE_POP: usize = 11;
+
+/// Number of the table of callbacks.
+const CALLBACKS: u32 = 1;
+/// Number of the table of versions.
+const VERSIONS: u32 = 3;
+/// The version of NVTX that this is.
+const NVTX_VERSION: u32 = 3;
+
+type Slot = AtomicPtr<c_void>;
+
+/// Where a profiler puts its functions.
+static FUNCTIONS: [[Slot; SLOTS]; MODULES] = [const { [const { AtomicPtr::new(ptr::null_mut()) }; SLOTS] }; MODULES];
+
+/// Addresses of the slots of a module, with a null at either end.
+#[repr(transparent)]
+struct Table([*const Slot; SLOTS + 1]);
+
+// SAFETY: it is never changed, and what it points to are atomics that live for ever.
+unsafe impl Sync for Table {}
+
+static TABLES: [Table; MODULES] = [
+    table(&FUNCTIONS[0]),
+    table(&FUNCTIONS[1]),
+    table(&FUNCTIONS[2]),
+    table(&FUNCTIONS[3]),
+    table(&FUNCTIONS[4]),
+    table(&FUNCTIONS[5]),
+    table(&FUNCTIONS[6]),
+];
+
+const fn table(slots: &'static [Slot; SLOTS]) -> Table {
+    let mut addresses = [ptr::null(); SLOTS + 1];
+    let mut number = 1;
+    while number < SLOTS {
+        addresses[number] = &raw const slots[number];
+        number += 1;
+    }
+    Table(addresses)
+}
+
+/// `NvtxExportTableCallbacks`.
+#[repr(C)]
+struct Callbacks {
+    bytes: usize,
+    module_table: extern "C" fn(c_int, *mut *const *const Slot, *mut c_uint) -> c_int,
+}
+
+static CALLBACK_TABLE: Callbacks = Callbacks {
+    bytes: size_of::<Callbacks>(),
+    module_table,
+};
+
+/// `NvtxExportTableVersionInfo`.
+#[repr(C)]
+struct Versions {
+    bytes: usize,
+    version: u32,
+    reserved: u32,
+    set_profilers_version: extern "C" fn(u32),
+}
+
+static VERSION_TABLE: Versions = Versions {
+    bytes: size_of::<Versions>(),
+    version: NVTX_VERSION,
+    reserved: 0,
+    set_profilers_version,
+};
+
+/// Every version of a profiler will do.
+extern "C" fn set_profilers_version(_: u32) {}
+
+/// `NvtxGetExportTableFunc_t`.
+extern "C" fn export_table(number: u32) -> *const c_void {
+    match number {
+        CALLBACKS => (&raw const CALLBACK_TABLE).cast(),
+        VERSIONS => (&raw const VERSION_TABLE).cast(),
+        _ => ptr::null(),
+    }
+}
+
+/// `GetModuleFunctionTable`: the table of a module and the number after its last function.
+extern "C" fn module_table(module: c_int, table: *mut *const *const Slot, size: *mut c_uint) -> c_int {
+    let known = usize::try_from(module)
+        .ok()
+        .filter(|module| (CORE..MODULES).contains(module));
+    let (found, count) = match known {
+        Some(module) => (TABLES[module].0.as_ptr(), SIZES[module]),
+        None => (ptr::null(), 0),
+    };
+    if !size.is_null() {
+        // SAFETY: the profiler passes null or a place for the number.
+        unsafe { size.write(count) };
+    }
+    if !table.is_null() {
+        // SAFETY: the profiler passes null or a place for the address.
+        unsafe { table.write(found) };
+    }
+    c_int::from(known.is_some())
+}
+
+/// `InitializeInjectionNvtx2`.
+type Initialize = unsafe extern "C" fn(extern "C" fn(u32) -> *const c_void) -> c_int;
+
+/// Loads a profiler's library and lets it say which functions it wants to be called.
+pub(super) fn open(path: OsString) -> Result<Nvtx, NvtxError> {
+    // SAFETY: who set the variable asks for exactly this.
+    let library = unsafe { Library::new(&path) }.map_err(|source| NvtxError::Load {
+        path: path.clone(),
+        source,
+    })?;
+    let library: &'static Library = Box::leak(Box::new(library));
+    // SAFETY: NVTX declares the function with this signature.
+    let initialize = unsafe { library.get::<Initialize>(b"InitializeInjectionNvtx2\0") };
+    let initialize = initialize.map_err(|source| NvtxError::Lacks {
+        path: path.clone(),
+        function: "InitializeInjectionNvtx2",
+        source,
+    })?;
+    // SAFETY: the function takes what NVTX says it takes, and the tables live for ever.
+    if unsafe { initialize(export_table) } == 0 {
+        return Err(NvtxError::Refused { path });
+    }
+    let wanted = |number: usize| Some(FUNCTIONS[CORE][number].load(Ordering::Acquire)).filter(|f| !f.is_null());
+    // SAFETY: the profiler puts a function of this type into this slot.
+    let push = wanted(RANGE_PUSH_A).map(|function| unsafe { std::mem::transmute::<*mut c_void, Push>(function) });
+    // SAFETY: as above.
+    let pop = wanted(RANGE_POP).map(|function| unsafe { std::mem::transmute::<*mut c_void, Pop>(function) });
+    Ok(Nvtx {
+        push,
+        pop,
+        reaches: INJECTION,
+        _library: library,
+    })
+}

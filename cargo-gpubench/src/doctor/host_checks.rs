@@ -1,0 +1,30 @@
+//! Findings on the CPU device.
+
+use super::check::{Area, Check};
+use super::machine::Machine;
+
+/// What to do where there is no C++ compiler.
+pub(super) const COMPILER_HINT: &str = "install g++ or clang, or name a compiler in `CXX`";
+
+pub(super) fn checks(machine: &Machine) -> Vec<Check> {
+    let area = Area::CpuDevice;
+    let cost = "benchmarks run on a GPU only";
+    let built = match &machine.cpu_device {
+        Ok(()) => Check::good(
+            area,
+            "device",
+            format!("{}, {} threads", machine.processor, machine.threads),
+        ),
+        Err(reason) => Check::missing(
+            area,
+            "device",
+            format!("not in this build: {reason}"),
+            format!("{cost}; build the tool again where a C++ compiler is found"),
+        ),
+    };
+    let compiler = match &machine.compiler {
+        Ok(identity) => Check::good(area, "C++ compiler", identity),
+        Err(reason) => Check::missing(area, "C++ compiler", reason, format!("{cost}; {COMPILER_HINT}")),
+    };
+    vec![built, compiler]
+}

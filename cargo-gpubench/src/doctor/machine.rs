@@ -1,0 +1,146 @@
+//! What was found of a machine.
+
+use std::path::PathBuf;
+
+use gpubench::catalog::DeviceKind;
+
+use super::check::Check;
+use super::{gpu_checks, host_checks, sandbox_checks};
+use crate::broker::options::DeviceChoice;
+use crate::probe::{Answer, Gpu, Opened};
+
+/// A machine as far as it was looked at.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Threads this process may use.
+    pub threads: usize,
+    /// The processor.
+    pub processor: String,
+    /// The C++ compiler, or why there is none.
+    pub compiler: Result<String, String>,
+    /// Whether this build has the CPU device, or why not.
+    pub cpu_device: Result<(), String>,
+    /// Which GPU was asked for.
+    pub ordinal: u32,
+    /// What its driver answered.
+    pub driver: Answer<Opened>,
+    /// What NVML says of every GPU.
+    pub gpus: Answer<Vec<Gpu>>,
+    /// Whether GPUs are shared through MPS.
+    pub mps: Mps,
+    /// NVRTC's version and path, or why there is none.
+    pub nvrtc: Result<String, String>,
+    /// nvcc's version and path.
+    pub nvcc: Option<String>,
+    /// What the operating system offers.
+    pub sandbox: Sandbox,
+}
+
+/// Whether MPS is in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mps {
+    /// Nothing of it was found.
+    Absent,
+    /// Its control daemon's folder is there.
+    Present(PathBuf),
+}
+
+/// What the operating system offers to confine a worker with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sandbox {
+    /// Release of the kernel.
+    pub kernel: String,
+    /// Whether privileges can be given up for good.
+    pub no_new_privileges: bool,
+    /// Whether system calls can be filtered.
+    pub seccomp: bool,
+    /// Whether many descriptors can be closed at once.
+    pub close_range: bool,
+    /// Whether processes can be held by descriptors.
+    pub pidfd: bool,
+    /// Whether unprivileged user namespaces are permitted.
+    pub user_namespaces: bool,
+    /// Version of Landlock's interface.
+    pub landlock: Option<u32>,
+    /// Bytes of memory that may be locked; `None` is without a limit.
+    pub locked_memory: Option<u64>,
+}
+
+/// Whether the machine can measure on the device that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It can.
+    Measures {
+        /// On this kind of device.
+        kind: DeviceKind,
+        /// Its name.
+        name: String,
+    },
+    /// It cannot.
+    CannotMeasure {
+        /// Why.
+        reason: String,
+        /// What can be done.
+        hint: String,
+    },
+}
+
+impl Machine {
+    /// Every finding, area by area.
+    pub fn checks(&self) -> Vec<Check> {
+        let mut checks = host_checks::checks(self);
+        checks.extend(gpu_checks::checks(self));
+        checks.extend(sandbox_checks::checks(&self.sandbox));
+        checks
+    }
+
+    /// Whether it can measure on the device of `choice`.
+    pub fn verdict(&self, choice: DeviceChoice) -> Verdict {
+        match choice {
+            DeviceChoice::Kind(DeviceKind::Cuda) => self.verdict_on_gpu(),
+            DeviceChoice::Kind(DeviceKind::Cpu) => self.verdict_on_cpu(),
+            DeviceChoice::Auto => match self.verdict_on_gpu() {
+                Verdict::CannotMeasure { .. } => self.verdict_on_cpu(),
+                measures => measures,
+            },
+        }
+    }
+
+    fn verdict_on_cpu(&self) -> Verdict {
+        let cannot = |reason: String| Verdict::CannotMeasure {
+            reason,
+            hint: host_checks::COMPILER_HINT.to_owned(),
+        };
+        match (&self.cpu_device, &self.compiler) {
+            (Err(reason), _) => cannot(format!("this tool was built without the CPU device: {reason}")),
+            (Ok(()), Err(reason)) => cannot(reason.clone()),
+            (Ok(()), Ok(_)) => Verdict::Measures {
+                kind: DeviceKind::Cpu,
+                name: self.processor.clone(),
+            },
+        }
+    }
+
+    fn verdict_on_gpu(&self) -> Verdict {
+        match &self.driver {
+            Answer::Given(opened) => match opened.first_failure() {
+                None => Verdict::Measures {
+                    kind: DeviceKind::Cuda,
+                    name: opened.facts.device.name.clone(),
+                },
+                Some((trial, reason)) => Verdict::CannotMeasure {
+                    reason: format!("the GPU cannot {}: {reason}", trial.what()),
+                    hint: "the checks above say what it needs".to_owned(),
+                },
+            },
+            Answer::Absent(absence) => Verdict::CannotMeasure {
+                reason: absence.reason.clone(),
+                hint: absence.hint.clone(),
+            },
+            Answer::Broken { how } => Verdict::CannotMeasure {
+                reason: format!("the GPU's driver {how}"),
+                hint: "`nvidia-smi` and `dmesg` say whether the driver works".to_owned(),
+            },
+        }
+    }
+}

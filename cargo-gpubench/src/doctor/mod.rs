@@ -1,0 +1,62 @@
+//! What this machine can measure, what it cannot, and what each gap costs.
+//!
+//! [`survey`] looks at the machine and changes nothing; [`Machine::checks`] is a pure function of what it found. Whatever opens the GPU's driver does so in a
+//! process of its own ([`probe`](crate::probe)): a driver that crashes or hangs is a finding.
+
+mod check;
+mod gpu_checks;
+mod host_checks;
+mod landlock;
+mod machine;
+mod sandbox_checks;
+mod show;
+mod survey;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{Area, Check, Standing};
+pub use machine::{Machine, Mps, Sandbox, Verdict};
+pub use show::{json_lines, text};
+pub use survey::survey;
+
+use crate::broker::options::{Color, DeviceOptions, MessageFormat};
+use crate::error::ExpectedError;
+use crate::exit_code::ExitCode;
+use crate::report::{self, TerminalOptions};
+
+/// What `cargo gpubench doctor` is asked.
+#[derive(Clone, Debug)]
+pub struct DoctorOptions {
+    /// Which device is to measure.
+    pub device: DeviceOptions,
+    /// Who reads standard output.
+    pub format: MessageFormat,
+    /// Whether it is coloured.
+    pub color: Color,
+}
+
+/// Looks at the machine and prints what it finds.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn examine(options: &DoctorOptions) -> Result<ExitCode, ExpectedError> {
+    let machine = survey(&options.device);
+    let checks = machine.checks();
+    let verdict = machine.verdict(options.device.choice);
+    let printed = match options.format {
+        MessageFormat::Human => text(&checks, &verdict, TerminalOptions::of_stdout(report::Color::Auto).width),
+        MessageFormat::Json => json_lines(&checks, &verdict),
+    };
+    let mut stdout = anstream::stdout().lock();
+    std::io::Write::write_all(&mut stdout, printed.as_bytes())
+        .and_then(|()| std::io::Write::flush(&mut stdout))
+        .map_err(|source| ExpectedError::Output {
+            what: "the findings".to_owned(),
+            source,
+        })?;
+    Ok(match verdict {
+        Verdict::Measures { .. } => ExitCode::Success,
+        Verdict::CannotMeasure { .. } => ExitCode::SetupMissing,
+    })
+}

@@ -1,0 +1,65 @@
+//! Findings on what the operating system offers to confine a worker with.
+
+use super::check::{Area, Check};
+use super::machine::Sandbox;
+use crate::report::units::size;
+use crate::wire::PAGE_BYTES;
+
+/// What a hosted worker that cannot be closed costs.
+const HOSTED: &str =
+    "hosted benchmarks are `advisory`; sealed ones, which run none of the user's host code, lose nothing";
+
+pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
+    let area = Area::Sandbox;
+    let feature = |name: &str, there: bool, cost: &str| match there {
+        true => Check::good(area, name, "there"),
+        false => Check::gap(area, name, "not there", cost),
+    };
+    vec![
+        Check::good(area, "Linux", &sandbox.kernel),
+        match sandbox.no_new_privileges {
+            true => Check::good(area, "no_new_privs", "there"),
+            false => Check::missing(
+                area,
+                "no_new_privs",
+                "not there",
+                "no role can be entered: a newer kernel is needed",
+            ),
+        },
+        feature("seccomp", sandbox.seccomp, HOSTED),
+        feature(
+            "close_range",
+            sandbox.close_range,
+            "descriptors are closed one by one, which takes longer and is otherwise as good",
+        ),
+        feature(
+            "pidfd",
+            sandbox.pidfd,
+            "processes are ended by number, as before Linux 5.3",
+        ),
+        feature(
+            "user namespaces",
+            sandbox.user_namespaces,
+            "a worker shares the machine's process and network names; nothing depends on it yet",
+        ),
+        match sandbox.landlock {
+            Some(version) => Check::good(area, "Landlock", format!("version {version}")),
+            None => Check::gap(
+                area,
+                "Landlock",
+                "not there",
+                "files cannot be closed to a worker; nothing depends on it yet",
+            ),
+        },
+        match sandbox.locked_memory {
+            Some(limit) if limit < PAGE_BYTES as u64 => Check::gap(
+                area,
+                "locked memory",
+                size(limit).to_string(),
+                "host memory may not be registered with a GPU; raise the limit (`ulimit -l`)",
+            ),
+            Some(limit) => Check::good(area, "locked memory", size(limit).to_string()),
+            None => Check::good(area, "locked memory", "no limit"),
+        },
+    ]
+}

@@ -1,0 +1,117 @@
+//! The findings for people and for programs.
+
+use anstyle::{AnsiColor, Style};
+use gpubench::catalog::DeviceKind;
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+use super::check::{Area, Check, Standing};
+use super::machine::Verdict;
+use crate::report::{SchemaVersion, wrapped};
+
+/// Columns of a text at least, however narrow the terminal is.
+const LEAST_ROOM: usize = 30;
+
+const TITLE: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default();
+const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// The findings as a page of `line` columns. It holds ANSI styles; the stream it is written to decides whether they are kept.
+pub fn text(checks: &[Check], verdict: &Verdict, line: usize) -> String {
+    let mut page = format!("{TITLE}cargo gpubench{TITLE:#} {} doctor\n", env!("CARGO_PKG_VERSION"));
+    let longest = checks.iter().map(|check| check.check.width()).max().unwrap_or(0);
+    for area in Area::ALL {
+        let mut of_area = checks.iter().filter(|check| check.area == area).peekable();
+        if of_area.peek().is_some() {
+            page = format!("{page}\n{TITLE}{}{TITLE:#}\n", area.title());
+        }
+        page.extend(of_area.map(|check| entry(check, longest, line)));
+    }
+    page + &conclusion(verdict)
+}
+
+fn entry(check: &Check, longest: usize, line: usize) -> String {
+    let (sign, style) = sign_of(check.standing);
+    let missing = longest.saturating_sub(check.check.width());
+    let padding = " ".repeat(missing);
+    let indent = " ".repeat(longest + 6);
+    let room = line.saturating_sub(indent.width()).max(LEAST_ROOM);
+    let said = [Some(&check.value), check.cost.as_ref()].into_iter().flatten();
+    let lines: Vec<String> = said.flat_map(|text| wrapped(text, room)).collect();
+    let text = lines.join(&format!("\n{indent}"));
+    format!("  {style}{sign}{style:#} {}{padding}  {text}\n", check.check)
+}
+
+fn sign_of(standing: Standing) -> (char, Style) {
+    match standing {
+        Standing::Good => ('✓', GOOD),
+        Standing::Gap => ('!', DOUBTFUL),
+        Standing::Missing => ('✗', BAD),
+    }
+}
+
+fn conclusion(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Measures {
+            kind: DeviceKind::Cuda,
+            name,
+        } => format!("\n{GOOD}This machine can measure on a GPU:{GOOD:#} {name}\n"),
+        Verdict::Measures {
+            kind: DeviceKind::Cpu,
+            name,
+        } => format!(
+            "\n{GOOD}This machine can measure on the CPU device:{GOOD:#} {name}\n{}\n",
+            crate::report::CPU_NOTICE
+        ),
+        Verdict::CannotMeasure { reason, hint } => {
+            format!("\n{BAD}This machine cannot measure:{BAD:#} {reason} (hint: {hint})\n")
+        }
+    }
+}
+
+/// One line of `--message-format json`.
+#[derive(Serialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+enum Line<'a> {
+    DoctorCheck {
+        schema_version: SchemaVersion,
+        #[serde(flatten)]
+        check: &'a Check,
+    },
+    DoctorFinished {
+        schema_version: SchemaVersion,
+        /// The kind of device that would measure; null where none can.
+        measures_on: Option<crate::report::DeviceKind>,
+        /// Its name.
+        device: Option<&'a str>,
+        /// Why none can.
+        message: Option<&'a str>,
+        gaps: usize,
+        missing: usize,
+    },
+}
+
+/// The findings as one JSON object a line.
+pub fn json_lines(checks: &[Check], verdict: &Verdict) -> String {
+    let schema_version = SchemaVersion;
+    let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
+    let (measures_on, device, message) = match verdict {
+        Verdict::Measures { kind, name } => (Some((*kind).into()), Some(name.as_str()), None),
+        Verdict::CannotMeasure { reason, .. } => (None, None, Some(reason.as_str())),
+    };
+    let found = checks.iter().map(|check| Line::DoctorCheck { schema_version, check });
+    let last = Line::DoctorFinished {
+        schema_version,
+        measures_on,
+        device,
+        message,
+        gaps: count(Standing::Gap),
+        missing: count(Standing::Missing),
+    };
+    let lines = found.chain([last]);
+    lines
+        .filter_map(|line| serde_json::to_string(&line).ok())
+        .map(|line| line + "\n")
+        .collect()
+}

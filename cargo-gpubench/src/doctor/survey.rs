@@ -1,0 +1,105 @@
+//! Looking at this machine.
+
+use std::path::PathBuf;
+
+use rustix::process::{PidfdFlags, Resource};
+
+use super::landlock;
+use super::machine::{Machine, Mps, Sandbox};
+use crate::broker::options::DeviceOptions;
+use crate::build::kernels::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
+use crate::device::cpu;
+use crate::probe::{Target, ask};
+
+/// Where MPS's control daemon listens, unless told otherwise.
+const MPS_FOLDER: &str = "/tmp/nvidia-mps";
+
+/// Looks at this machine, and at the GPU of `device`'s number.
+pub fn survey(device: &DeviceOptions) -> Machine {
+    let (nvrtc, nvcc) = gpu_compilers(device);
+    let compiler = HostCompiler::find();
+    Machine {
+        threads: device.threads.unwrap_or_else(cpu::available_threads).get(),
+        processor: cpu::processor_name(),
+        compiler: compiler
+            .map(|compiler| compiler.identity().to_owned())
+            .map_err(|missing| crate::error::chain(&missing)),
+        cpu_device: gpubench_harness::HOST_BUILD.map_err(str::to_owned),
+        ordinal: device.ordinal,
+        driver: ask(Target::Device(device.ordinal)),
+        gpus: ask(Target::Gpus),
+        mps: mps(),
+        nvrtc,
+        nvcc,
+        sandbox: sandbox(),
+    }
+}
+
+/// NVRTC, or why there is none, and nvcc: the ones that a run would use.
+fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<String>) {
+    let tool = match std::env::current_exe() {
+        Ok(tool) => tool,
+        Err(error) => return (Err(error.to_string()), None),
+    };
+    let find = |nvrtc| GpuCompilers::find(&tool, &NamedCompilers { nvrtc, nvcc: None });
+    match find(device.nvrtc.clone()) {
+        Ok(found) => (found.nvrtc().ok_or_else(|| "not found".to_owned()), found.nvcc()),
+        Err(error) => (
+            Err(crate::error::chain(&error)),
+            find(None).ok().and_then(|found| found.nvcc()),
+        ),
+    }
+}
+
+fn mps() -> Mps {
+    let folder = std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").map_or_else(|| PathBuf::from(MPS_FOLDER), PathBuf::from);
+    match folder.join("control").exists() {
+        true => Mps::Present(folder),
+        false => Mps::Absent,
+    }
+}
+
+fn sandbox() -> Sandbox {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let actions = read("/proc/sys/kernel/seccomp/actions_avail");
+    Sandbox {
+        no_new_privileges: rustix::thread::no_new_privs().is_ok(),
+        seccomp: actions.split_whitespace().any(|action| action == "errno"),
+        close_range: version_of(&release) >= (5, 9),
+        pidfd: rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty()).is_ok(),
+        user_namespaces: user_namespaces(),
+        landlock: landlock::version(),
+        locked_memory: rustix::process::getrlimit(Resource::Memlock).current,
+        kernel: release,
+    }
+}
+
+/// Whether the system's settings permit them: the numbers of three switches, of which a kernel may lack the last two.
+fn user_namespaces() -> bool {
+    let number = |file: &str| read(file).trim().parse::<u64>().ok();
+    number("/proc/sys/user/max_user_namespaces").is_some_and(|most| most > 0)
+        && number("/proc/sys/kernel/unprivileged_userns_clone") != Some(0)
+        && number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") != Some(1)
+}
+
+fn read(file: &str) -> String {
+    fs_err::read_to_string(file).unwrap_or_default()
+}
+
+/// Major and minor of a kernel's release; zeros for a release of another form.
+fn version_of(release: &str) -> (u32, u32) {
+    let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernels_version_is_read_from_its_release() {
+        assert_eq!(version_of("6.8.0-45-generic"), (6, 8));
+        assert_eq!(version_of("5.15.167.4-microsoft-standard-WSL2"), (5, 15));
+        assert_eq!(version_of("unknown"), (0, 0));
+    }
+}

@@ -1,0 +1,196 @@
+//! What is said of machines of several kinds.
+
+use std::path::PathBuf;
+
+use gpubench::catalog::DeviceKind;
+
+use super::*;
+use crate::broker::options::DeviceChoice;
+use crate::device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
+use crate::probe::{Answer, Gpu, Opened, Trial};
+
+fn absent(kind: AbsenceKind, reason: &str, hint: &str) -> Absence {
+    Absence {
+        kind,
+        reason: reason.to_owned(),
+        hint: hint.to_owned(),
+    }
+}
+
+/// A machine with a compiler and no GPU.
+fn plain() -> Machine {
+    Machine {
+        threads: 2,
+        processor: "Example Processor 9000".to_owned(),
+        compiler: Ok("g++ 14.2.0 (c++)".to_owned()),
+        cpu_device: Ok(()),
+        ordinal: 0,
+        driver: Answer::Absent(absent(
+            AbsenceKind::NotInstalled,
+            "no GPU driver is installed: `libcuda.so.1` is not found",
+            "",
+        )),
+        gpus: Answer::Absent(absent(
+            AbsenceKind::NotInstalled,
+            "`libnvidia-ml.so.1` is not found",
+            "it comes with the GPU's driver",
+        )),
+        mps: Mps::Absent,
+        nvrtc: Err("not found".to_owned()),
+        nvcc: None,
+        sandbox: Sandbox {
+            kernel: "6.8.0".to_owned(),
+            no_new_privileges: true,
+            seccomp: true,
+            close_range: true,
+            pidfd: true,
+            user_namespaces: true,
+            landlock: Some(4),
+            locked_memory: Some(8 << 20),
+        },
+    }
+}
+
+fn h200() -> Facts {
+    let mut facts = cpu::facts(std::num::NonZeroUsize::MIN);
+    facts.device.kind = DeviceKind::Cuda;
+    facts.device.name = "NVIDIA H200".to_owned();
+    facts.device.multiprocessors = 132;
+    facts.device.capability = 90;
+    facts.device.l2_bytes = 60 << 20;
+    facts.driver = Some("580.159 (CUDA 13.0)".to_owned());
+    facts.clock_tick_ns = 32.0;
+    facts.clock_bound = ClockBound::Exclusive;
+    facts
+}
+
+fn works() -> Vec<(Trial, Result<(), String>)> {
+    [Trial::Kernels, Trial::Sharing, Trial::Gate]
+        .map(|trial| (trial, Ok(())))
+        .to_vec()
+}
+
+/// A machine that lacks nothing.
+fn with_gpu() -> Machine {
+    Machine {
+        driver: Answer::Given(Opened {
+            facts: h200(),
+            trials: works(),
+        }),
+        gpus: Answer::Given(vec![Gpu {
+            name: "NVIDIA H200".to_owned(),
+            uuid: Some("GPU-0".to_owned()),
+            driver: Some("580.159".to_owned()),
+            capability: Some(90),
+            memory_bytes: Some(141 << 30),
+            mig: Some(false),
+            compute_mode: Some("default".to_owned()),
+            persistent: Some(true),
+            clocks_mhz: Some([345, 1980]),
+            throttle_reasons: Some(vec![]),
+            clients: Some(0),
+        }]),
+        nvrtc: Ok("13.0 (/usr/local/cuda/lib64/libnvrtc.so.13)".to_owned()),
+        nvcc: Some("13.0 (/usr/local/cuda/bin/nvcc)".to_owned()),
+        ..plain()
+    }
+}
+
+fn page(machine: &Machine, choice: DeviceChoice) -> String {
+    let page = text(&machine.checks(), &machine.verdict(choice), 100);
+    anstream::adapter::strip_str(&page).to_string()
+}
+
+const CUDA: DeviceChoice = DeviceChoice::Kind(DeviceKind::Cuda);
+
+#[test]
+fn a_machine_without_a_gpu_measures_on_the_cpu_device() {
+    insta::assert_snapshot!(page(&plain(), DeviceChoice::Auto));
+}
+
+#[test]
+fn a_machine_that_lacks_nothing() {
+    let machine = with_gpu();
+    assert!(machine.checks().iter().all(|check| check.standing == Standing::Good));
+    insta::assert_snapshot!(page(&machine, DeviceChoice::Auto));
+}
+
+#[test]
+fn a_gpu_that_others_use_and_that_throttles_costs_the_grade() {
+    let mut machine = with_gpu();
+    machine.mps = Mps::Present(PathBuf::from("/tmp/nvidia-mps"));
+    machine.nvrtc = Err("not found".to_owned());
+    if let Answer::Given(gpus) = &mut machine.gpus {
+        gpus[0].mig = Some(true);
+        gpus[0].persistent = Some(false);
+        gpus[0].clients = Some(3);
+        gpus[0].throttle_reasons = Some(vec!["power-cap".to_owned()]);
+    }
+    if let Answer::Given(opened) = &mut machine.driver {
+        opened.facts.clock_bound = ClockBound::Absent("the GPU is shared through MPS".into());
+        opened.facts.device.capability = 80;
+    }
+    assert!(matches!(machine.verdict(CUDA), Verdict::Measures { .. }));
+    insta::assert_snapshot!(page(&machine, CUDA));
+}
+
+#[test]
+fn a_driver_that_crashes_is_a_finding() {
+    let machine = Machine {
+        driver: Answer::Broken {
+            how: "was killed by SIGSEGV before it answered".to_owned(),
+        },
+        ..plain()
+    };
+    assert!(matches!(machine.verdict(DeviceChoice::Auto), Verdict::Measures { .. }));
+    insta::assert_snapshot!(page(&machine, CUDA));
+}
+
+#[test]
+fn a_gpu_whose_streams_cannot_wait_measures_nothing() {
+    let mut machine = with_gpu();
+    if let Answer::Given(opened) = &mut machine.driver {
+        opened.trials[2].1 = Err("the device cannot pass an open gate within 2s".to_owned());
+    }
+    let Verdict::CannotMeasure { reason, .. } = machine.verdict(CUDA) else {
+        panic!("it can measure");
+    };
+    assert!(reason.contains("hold a stream at a gate"), "{reason}");
+}
+
+#[test]
+fn a_driver_that_is_there_and_unusable_is_worse_than_none() {
+    let machine = Machine {
+        driver: Answer::Absent(absent(
+            AbsenceKind::Unusable,
+            "the `libcuda` that is found is a stub for linking, not a driver",
+            "take the folder `stubs` out of `LD_LIBRARY_PATH`",
+        )),
+        ..plain()
+    };
+    let driver = machine
+        .checks()
+        .into_iter()
+        .find(|check| check.check == "driver")
+        .unwrap();
+    assert_eq!(driver.standing, Standing::Missing);
+    assert!(driver.cost.unwrap().contains("LD_LIBRARY_PATH"));
+}
+
+#[test]
+fn a_machine_without_a_compiler_and_without_a_gpu_cannot_measure() {
+    let machine = Machine {
+        compiler: Err("no C++ compiler works: tried `c++`".to_owned()),
+        ..plain()
+    };
+    let Verdict::CannotMeasure { reason, hint } = machine.verdict(DeviceChoice::Auto) else {
+        panic!("it can measure");
+    };
+    assert!(reason.contains("c++") && hint.contains("CXX"), "{reason} {hint}");
+}
+
+#[test]
+fn findings_for_programs() {
+    let machine = plain();
+    insta::assert_snapshot!(json_lines(&machine.checks(), &machine.verdict(CUDA)));
+}

@@ -1,0 +1,183 @@
+//! The GPU's state round the samples of a case.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::clients::{descends_from_here, others_among};
+use super::{Gauge, Persistence, Reading, ThrottleReasons};
+
+/// What reading the throttle reasons may cost a sample; where it costs more, it is done behind every few samples.
+const BUDGET: Duration = Duration::from_micros(50);
+/// Readings whose median is taken for the cost of one.
+const TRIALS: usize = 9;
+/// However slow the driver is, no more samples than this go by without a reading.
+const RAREST: usize = 64;
+
+/// The instruments of the run's GPU, where there are any.
+#[derive(Default)]
+pub struct Telemetry {
+    gauge: Option<Box<dyn Gauge>>,
+    /// Samples between two readings of the throttle reasons.
+    cadence: usize,
+    case: Case,
+}
+
+/// What is kept of the case at hand.
+#[derive(Default)]
+struct Case {
+    before: Reading,
+    errors_before: Option<u64>,
+    other_clients: Option<u32>,
+    /// Samples that the readings so far stand for.
+    read: usize,
+    throttled: Vec<ThrottledSamples>,
+    seen: ThrottleReasons,
+}
+
+/// Samples behind which the GPU was found throttled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThrottledSamples {
+    /// Their positions.
+    pub samples: Range<usize>,
+    /// Why; only reasons that disturb a measurement.
+    pub reasons: ThrottleReasons,
+}
+
+/// What was seen of a GPU round the samples of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// Before its first window.
+    pub before: Reading,
+    /// After its last window.
+    pub after: Reading,
+    /// Every reason for throttling that was seen, harmless ones included.
+    pub throttle_reasons: Option<ThrottleReasons>,
+    /// Samples that were throttled.
+    pub throttled: Vec<ThrottledSamples>,
+    /// Memory errors since the driver was loaded that could not be corrected.
+    pub uncorrected_errors: Option<u64>,
+    /// How many of them the case brought.
+    pub new_uncorrected_errors: Option<u64>,
+    /// Xid errors during the case.
+    pub xids: Option<Vec<u64>>,
+    /// Other processes with a compute context on the GPU, before or after the case, whichever were more.
+    pub other_clients: Option<u32>,
+    /// Whether the driver stays loaded without users.
+    pub persistence: Option<Persistence>,
+}
+
+impl Telemetry {
+    /// Reads through `gauge`, or not at all.
+    pub fn through(gauge: Option<Box<dyn Gauge>>) -> Telemetry {
+        let mut telemetry = Telemetry {
+            gauge,
+            ..Telemetry::default()
+        };
+        telemetry.cadence = telemetry
+            .gauge
+            .as_deref_mut()
+            .map_or(1, |gauge| cadence_for(cost_of_reading(gauge)));
+        telemetry
+    }
+
+    /// The state now.
+    pub fn now(&mut self) -> Option<Reading> {
+        self.gauge.as_deref_mut().map(|gauge| gauge.reading())
+    }
+
+    /// A case begins. The referee must have its context.
+    pub fn begin_case(&mut self) {
+        self.case = Case::default();
+        let Some(gauge) = self.gauge.as_deref_mut() else {
+            return;
+        };
+        // What came between two cases belongs to neither.
+        gauge.xids();
+        let before = gauge.reading();
+        self.case.seen.extend(before.throttle_reasons.iter().flatten());
+        self.case.before = before;
+        self.case.errors_before = gauge.uncorrected_errors();
+        self.case.other_clients = other_clients(gauge);
+    }
+
+    /// Other processes with a compute context on the GPU when the case began; `None` where that is not known.
+    pub fn other_clients(&self) -> Option<u32> {
+        self.case.other_clients
+    }
+
+    /// A sample has been taken; there are `samples` now.
+    pub fn after_sample(&mut self, samples: usize) {
+        if samples.saturating_sub(self.case.read) >= self.cadence {
+            self.read_up_to(samples);
+        }
+    }
+
+    /// A case has ended with `samples` samples; nothing where there are no instruments.
+    pub fn end_case(&mut self, samples: usize) -> Option<Observation> {
+        if samples > self.case.read {
+            self.read_up_to(samples);
+        }
+        let gauge = self.gauge.as_deref_mut()?;
+        let Case {
+            before,
+            errors_before,
+            other_clients: others_before,
+            read: _,
+            throttled,
+            mut seen,
+        } = std::mem::take(&mut self.case);
+        let after = gauge.reading();
+        seen.extend(after.throttle_reasons.iter().flatten());
+        let errors = gauge.uncorrected_errors();
+        Some(Observation {
+            throttle_reasons: after.throttle_reasons.is_some().then_some(seen),
+            throttled,
+            uncorrected_errors: errors,
+            // The counter starts anew where the driver is loaded anew.
+            new_uncorrected_errors: errors.zip(errors_before).map(|(now, then)| now.saturating_sub(then)),
+            xids: gauge.xids(),
+            other_clients: others_before.max(other_clients(gauge)),
+            persistence: gauge.persistence(),
+            before,
+            after,
+        })
+    }
+
+    fn read_up_to(&mut self, samples: usize) {
+        let Some(gauge) = self.gauge.as_deref_mut() else {
+            return;
+        };
+        let fresh = self.case.read..samples;
+        self.case.read = samples;
+        let reasons = gauge.throttle_reasons().unwrap_or_default();
+        self.case.seen.extend(&reasons);
+        let disturbing: ThrottleReasons = reasons.into_iter().filter(|reason| reason.disturbs()).collect();
+        if !disturbing.is_empty() {
+            self.case.throttled.push(ThrottledSamples {
+                samples: fresh,
+                reasons: disturbing,
+            });
+        }
+    }
+}
+
+fn other_clients(gauge: &mut dyn Gauge) -> Option<u32> {
+    others_among(&gauge.compute_processes()?, descends_from_here)
+}
+
+fn cost_of_reading(gauge: &mut dyn Gauge) -> Duration {
+    let mut costs = [Duration::ZERO; TRIALS];
+    for cost in &mut costs {
+        let began = Instant::now();
+        gauge.throttle_reasons();
+        *cost = began.elapsed();
+    }
+    costs.sort();
+    costs[TRIALS / 2]
+}
+
+/// Samples between two readings that cost so much each.
+pub(super) fn cadence_for(cost: Duration) -> usize {
+    let samples = cost.as_nanos().div_ceil(BUDGET.as_nanos());
+    usize::try_from(samples).unwrap_or(RAREST).clamp(1, RAREST)
+}

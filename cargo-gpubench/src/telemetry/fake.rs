@@ -1,0 +1,50 @@
+//! A GPU whose instruments show what a test says.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::{Gauge, Persistence, Reading, ThrottleReasons};
+
+/// What the instruments show.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown {
+    pub(super) reading: Reading,
+    pub(super) uncorrected_errors: Option<u64>,
+    pub(super) xids: Option<Vec<u64>>,
+    pub(super) compute_processes: Option<Vec<u32>>,
+    pub(super) persistence: Option<Persistence>,
+    /// How often the throttle reasons alone were read.
+    pub(super) readings: usize,
+}
+
+/// The instruments, and the hand that moves them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FakeGauge(pub(super) Rc<RefCell<Shown>>);
+
+impl Gauge for FakeGauge {
+    fn reading(&mut self) -> Reading {
+        self.0.borrow().reading.clone()
+    }
+
+    fn throttle_reasons(&mut self) -> Option<ThrottleReasons> {
+        let mut shown = self.0.borrow_mut();
+        shown.readings += 1;
+        shown.reading.throttle_reasons.clone()
+    }
+
+    fn uncorrected_errors(&mut self) -> Option<u64> {
+        self.0.borrow().uncorrected_errors
+    }
+
+    fn xids(&mut self) -> Option<Vec<u64>> {
+        self.0.borrow_mut().xids.as_mut().map(std::mem::take)
+    }
+
+    fn compute_processes(&mut self) -> Option<Vec<u32>> {
+        self.0.borrow().compute_processes.clone()
+    }
+
+    fn persistence(&mut self) -> Option<Persistence> {
+        self.0.borrow().persistence
+    }
+}

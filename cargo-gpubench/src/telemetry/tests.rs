@@ -1,0 +1,130 @@
+//! A run's telemetry over instruments that a test moves.
+
+use std::time::Duration;
+
+use super::case::cadence_for;
+use super::fake::{FakeGauge, Shown};
+use super::*;
+
+fn reasons(reasons: &[ThrottleReason]) -> Option<ThrottleReasons> {
+    Some(reasons.iter().copied().collect())
+}
+
+fn telemetry(gauge: &FakeGauge) -> Telemetry {
+    let mut telemetry = Telemetry::through(Some(Box::new(gauge.clone())));
+    telemetry.begin_case();
+    telemetry
+}
+
+#[test]
+fn samples_in_whose_window_the_gpu_throttled_are_named_with_the_reason() {
+    let gauge = FakeGauge::default();
+    gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[]);
+    let mut telemetry = telemetry(&gauge);
+    for sample in 1..=10 {
+        gauge.0.borrow_mut().reading.throttle_reasons = match sample {
+            4 | 5 => reasons(&[ThrottleReason::Idle, ThrottleReason::PowerCap]),
+            _ => reasons(&[ThrottleReason::Idle]),
+        };
+        telemetry.after_sample(sample);
+    }
+    let observation = telemetry.end_case(10).unwrap();
+    let power_cap = |samples| ThrottledSamples {
+        samples,
+        reasons: ThrottleReasons::from([ThrottleReason::PowerCap]),
+    };
+    assert_eq!(observation.throttled, [power_cap(3..4), power_cap(4..5)]);
+    assert_eq!(
+        observation.throttle_reasons,
+        reasons(&[ThrottleReason::Idle, ThrottleReason::PowerCap])
+    );
+}
+
+#[test]
+fn clocks_that_somebody_chose_and_idleness_disturb_nothing() {
+    let gauge = FakeGauge::default();
+    gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[
+        ThrottleReason::Idle,
+        ThrottleReason::ApplicationsClocks,
+        ThrottleReason::DisplayClocks,
+    ]);
+    let mut telemetry = telemetry(&gauge);
+    telemetry.after_sample(1);
+    assert_eq!(telemetry.end_case(1).unwrap().throttled, []);
+}
+
+#[test]
+fn errors_and_xids_belong_to_the_case_in_which_they_come() {
+    let gauge = FakeGauge::default();
+    *gauge.0.borrow_mut() = Shown {
+        uncorrected_errors: Some(7),
+        xids: Some(vec![79]),
+        ..Shown::default()
+    };
+    let mut telemetry = telemetry(&gauge);
+    let quiet = telemetry.end_case(0).unwrap();
+    assert_eq!((quiet.new_uncorrected_errors, quiet.xids), (Some(0), Some(vec![])));
+
+    telemetry.begin_case();
+    {
+        let mut shown = gauge.0.borrow_mut();
+        shown.uncorrected_errors = Some(9);
+        shown.xids = Some(vec![31, 48]);
+    }
+    let loud = telemetry.end_case(0).unwrap();
+    assert_eq!(
+        (loud.uncorrected_errors, loud.new_uncorrected_errors),
+        (Some(9), Some(2))
+    );
+    assert_eq!(loud.xids, Some(vec![31, 48]));
+}
+
+#[test]
+fn what_may_not_be_read_is_not_known() {
+    let mut telemetry = telemetry(&FakeGauge::default());
+    telemetry.after_sample(1);
+    let observation = telemetry.end_case(1).unwrap();
+    assert_eq!(
+        observation,
+        Observation {
+            before: Reading::default(),
+            after: Reading::default(),
+            throttle_reasons: None,
+            throttled: vec![],
+            uncorrected_errors: None,
+            new_uncorrected_errors: None,
+            xids: None,
+            other_clients: None,
+            persistence: None,
+        }
+    );
+}
+
+#[test]
+fn without_instruments_there_is_no_observation() {
+    let mut telemetry = Telemetry::through(None);
+    telemetry.begin_case();
+    telemetry.after_sample(1);
+    assert_eq!(telemetry.end_case(1), None);
+    assert_eq!(telemetry.now(), None);
+}
+
+#[test]
+fn another_client_is_counted_whether_it_came_before_or_during_the_case() {
+    let gauge = FakeGauge::default();
+    let ours = std::process::id();
+    let stranger = 1;
+    gauge.0.borrow_mut().compute_processes = Some(vec![ours]);
+    let mut telemetry = telemetry(&gauge);
+    assert_eq!(telemetry.other_clients(), Some(0));
+    gauge.0.borrow_mut().compute_processes = Some(vec![ours, stranger]);
+    assert_eq!(telemetry.end_case(0).unwrap().other_clients, Some(1));
+}
+
+#[test]
+fn a_slow_driver_is_asked_less_often() {
+    assert_eq!(cadence_for(Duration::from_micros(3)), 1);
+    assert_eq!(cadence_for(Duration::from_micros(50)), 1);
+    assert_eq!(cadence_for(Duration::from_micros(120)), 3);
+    assert_eq!(cadence_for(Duration::from_secs(1)), 64);
+}
