@@ -5,6 +5,7 @@ pub mod admission;
 pub mod author;
 pub mod broker;
 pub mod build;
+pub mod cdylib;
 pub mod cli;
 pub mod clients;
 pub mod closest;

@@ -149,8 +149,20 @@ pub struct Recording {
     pub tensors: Vec<Tensor>,
     /// What one call costs, as declared.
     pub work: Work,
-    /// What one call does.
+    /// What one call does; empty where the call is [`Execution::Hosted`].
     pub plan: Plan,
+    /// How a worker carries out a call.
+    pub execution: Execution,
+}
+
+/// How a worker carries out a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Execution {
+    /// It replays the plan, and holds no host code of the user.
+    #[default]
+    Sealed,
+    /// It loads the user's library and calls the benchmark's own host code.
+    Hosted,
 }
 
 /// A named tensor of a benchmark.

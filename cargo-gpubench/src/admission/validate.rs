@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, Role, Tensor, Tolerance};
-use gpubench::plan::{Argument, BufferId, Cooperation, KernelRef, Launch, Span, Step};
+use gpubench::catalog::{Catalog, DeviceFacts, Execution, Fill, Recording, Role, Tensor, Tolerance};
+use gpubench::plan::{Argument, BufferId, Cooperation, KernelRef, Launch, Plan, Span, Step};
 
 use crate::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
@@ -151,6 +151,12 @@ impl Validator<'_> {
 
     fn plan(&self) -> Checked {
         let plan = &self.recording.plan;
+        if self.recording.execution == Execution::Hosted {
+            return match *plan == Plan::default() {
+                true => Ok(()),
+                false => Err(invalid("it is hosted and has a plan")),
+            };
+        }
         if plan.scratch.contains(&0) {
             return Err(invalid("it allocates scratch of no bytes"));
         }
@@ -412,6 +418,7 @@ mod tests {
                 steps: vec![Step::Launch(launch())],
                 scratch: vec![16],
             },
+            execution: Execution::Sealed,
         }
     }
 

@@ -9,7 +9,7 @@ use gpubench::catalog::{Fill, Recording, Role, Tensor};
 use gpubench::plan::KernelRef;
 
 use super::AuthorError;
-use super::library::Library;
+use crate::cdylib::Library;
 use crate::device::cpu::CpuDriver;
 use crate::device::cpu::executor::ScheduleSeed;
 use crate::device::memfd::MemfdTable;
@@ -149,7 +149,8 @@ impl Attached {
         }
         let seed = if constants { order.constant_seed } else { order.seed };
         // SAFETY: the buffers are this process's own writable mappings and vectors of their lengths, aligned to 16 bytes at least.
-        unsafe { library.generate(self.benchmark, &self.request, seed, &buffers) }
+        unsafe { library.generate(self.benchmark, &self.request, seed, &buffers)? };
+        Ok(())
     }
 
     fn generate_by_kernel(&mut self, index: usize, kernel: &KernelRef, order: &Generate) -> Result<(), AuthorError> {
@@ -188,7 +189,8 @@ impl Attached {
         let buffers: Vec<Buffer> = self.buffers.iter().map(AuthorBuffer::for_reference).collect();
         // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to 16 bytes at least; nothing else in this
         // process uses them.
-        unsafe { library.reference(self.benchmark, &self.request, &buffers) }
+        unsafe { library.reference(self.benchmark, &self.request, &buffers)? };
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use gpubench::codec;
 
 use super::AuthorError;
 use super::attached::{Attached, Attachment};
-use super::library::Library;
+use crate::cdylib::Library;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
     decode_modules, from_author, to_author,
@@ -50,11 +50,11 @@ impl Author {
         match frame.kind {
             to_author::LOAD => {
                 let library = Library::load(Path::new(OsStr::from_bytes(&frame.payload)))?;
-                self.library.insert(library).catalog()
+                Ok(self.library.insert(library).catalog()?)
             }
             to_author::RECORD => {
                 let (head, request) = split::<BenchmarkNumber>(&frame.payload)?;
-                self.library()?.record(head.benchmark, request)
+                Ok(self.library()?.record(head.benchmark, request)?)
             }
             to_author::ATTACH => {
                 self.attached = Some(Attached::new(parse_attach(frame)?)?);

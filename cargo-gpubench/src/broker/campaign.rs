@@ -9,7 +9,7 @@ use super::authors::Authors;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
-use super::measure::{MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, measure};
 use super::options::{AfterFailure, MasterSeed, MeasurementOptions, RunOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::recordings::Interrupted;
@@ -209,6 +209,8 @@ impl<'a> Campaign<'a> {
             seeds: &self.seeds,
             interrupt: self.interrupt,
         };
+        let library = &self.selected.libraries[self.selected.library_of(case)];
+        let library_path = library.search_path();
         let ready = ReadyCase {
             number: case_number(&case.full_name()),
             benchmark: case.benchmark as u32,
@@ -216,6 +218,10 @@ impl<'a> Campaign<'a> {
             recording: &recorded.recording,
             encoded: &recorded.encoded,
             modules,
+            library: CaseLibrary {
+                file: library.library.as_std_path(),
+                search: &library_path,
+            },
         };
         let referee = match &mut self.referee {
             Some(referee) => referee,

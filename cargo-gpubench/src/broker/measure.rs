@@ -1,16 +1,18 @@
 //! One case from its buffers to its judgement: warm-up, samples, early checks, and the windows that tell one failure from another.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gpubench::catalog::Recording;
 
 use crate::clients::{
-    AuthorClient, AuthorProblem, BufferGrant, Interrupt, Output, RefereeClient, RoleFailure, WorkerClient, WorkerLaunch,
+    AuthorClient, AuthorProblem, BufferGrant, HostedLaunch, Interrupt, Output, RefereeClient, RoleFailure, Start,
+    WorkerClient, WorkerLaunch,
 };
 use crate::device::ClockBound;
+use crate::sandbox::Confinement;
 use crate::stats::{StopReason, StopRule, WarmUpRule};
-use crate::verdict::{Ending, Evidence, Judgement, Verdict, WindowEvidence, judge};
+use crate::verdict::{Ending, Evidence, Execution, Judgement, Verdict, WindowEvidence, judge};
 use crate::window::{ConductError, Conducted, Conductor, Generation, Place, Seeds, WindowKind};
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
@@ -31,6 +33,17 @@ pub struct ReadyCase<'a> {
     pub encoded: &'a [u8],
     /// Compiled kernels by position of their source.
     pub modules: &'a [(u32, PathBuf)],
+    /// The cdylib that it comes from.
+    pub library: CaseLibrary<'a>,
+}
+
+/// Where a hosted worker finds the user's code.
+#[derive(Clone, Copy, Debug)]
+pub struct CaseLibrary<'a> {
+    /// The cdylib.
+    pub file: &'a Path,
+    /// Where it finds the shared libraries that it needs.
+    pub search: &'a [PathBuf],
 }
 
 /// How cases are measured.
@@ -107,7 +120,16 @@ pub fn measure(
     let opened = referee
         .open_case(case.number, case.recording, case.encoded, interrupt)
         .map_err(MeasureError::Open)?;
+    let hosted = HostedLaunch {
+        library: case.library.file,
+        library_path: case.library.search,
+        benchmark: case.benchmark,
+        request: case.request,
+        guarded: [referee.child().id(), author.child().id()],
+    };
+    let is_hosted = case.recording.execution == gpubench::catalog::Execution::Hosted;
     let launch = WorkerLaunch {
+        hosted: is_hosted.then_some(&hosted),
         threads: protocol.threads,
         schedule: protocol.schedule,
         layouts: &opened.layouts,
@@ -142,11 +164,15 @@ pub fn measure(
 
     let mut sampling = Sampling::new(case, protocol);
     let ready = worker.and_then(|mut worker| {
-        let ready = worker.ready(protocol.within, interrupt)?;
-        Ok((worker, ready))
+        if is_hosted {
+            sampling.execution = Execution::Hosted(worker.confinement(protocol.within, interrupt)?);
+        }
+        let start = worker.ready(protocol.within, interrupt)?;
+        Ok((worker, start))
     });
     match ready {
-        Ok((mut worker, ready)) => {
+        Ok((_, Start::Refused(message))) => sampling.ending = Ending::SetUpFailed { message },
+        Ok((mut worker, Start::Ready(ready))) => {
             sampling.event_overhead_ns = Some(ready.event_overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
             sampling.run(&mut conductor, &mut worker, progress)?;
         }
@@ -170,6 +196,7 @@ struct Sampling<'a> {
     samples_ns: Vec<f64>,
     host_ns: Vec<f64>,
     event_overhead_ns: Option<f64>,
+    execution: Execution,
     ending: Ending,
     /// Number of the window that was begun last; 0 before the first.
     last_call: u32,
@@ -193,6 +220,12 @@ impl<'a> Sampling<'a> {
             samples_ns: Vec::new(),
             host_ns: Vec::new(),
             event_overhead_ns: None,
+            execution: match case.recording.execution {
+                gpubench::catalog::Execution::Sealed => Execution::Sealed,
+                gpubench::catalog::Execution::Hosted => {
+                    Execution::Hosted(Confinement::Open("the worker did not say that it is closed".to_owned()))
+                }
+            },
             ending: Ending::Stopped,
             last_call: 0,
             stop: None,
@@ -325,6 +358,7 @@ impl<'a> Sampling<'a> {
             windows,
             ending,
             last_call: self.last_call,
+            execution: &self.execution,
             clock_bound,
             floor_ns: None,
         })

@@ -6,8 +6,8 @@ use gpubench::catalog::{Recording, Tensor};
 
 use super::measure::Measured;
 use crate::report::{
-    BenchmarkComplete, Check, Conservation, ElementValue, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts,
-    WrongElement,
+    BenchmarkComplete, Check, Conservation, ElementValue, Execution, HostTime, Peaks, Stats, Stop, Throughput,
+    WindowCounts, WrongElement,
 };
 use crate::stats::Summary;
 use crate::verdict::WindowEvidence;
@@ -28,7 +28,13 @@ pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, mea
     record.verdict = judgement.verdict;
     record.cause = judgement.cause;
     record.message = judgement.message;
-    record.grade = (!samples_ns.is_empty()).then_some(judgement.grade);
+    record.execution = Some(match recording.execution {
+        gpubench::catalog::Execution::Sealed => Execution::Sealed,
+        gpubench::catalog::Execution::Hosted => Execution::Hosted,
+    });
+    if !samples_ns.is_empty() {
+        (record.grade, record.grade_reason) = (Some(judgement.grade), judgement.grade_reason);
+    }
     record.stats = Summary::of(&samples_ns).as_ref().map(Stats::from);
     record.host_ns = HostTime::of(&host_ns);
     record.event_overhead_ns = event_overhead_ns;

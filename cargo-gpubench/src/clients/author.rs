@@ -76,6 +76,11 @@ impl AuthorClient {
         Ok((author, catalog))
     }
 
+    /// The process.
+    pub fn child(&self) -> &Child {
+        &self.child
+    }
+
     /// Records a case; gives the recording and its encoding.
     ///
     /// # Errors

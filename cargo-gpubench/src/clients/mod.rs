@@ -15,7 +15,7 @@ pub use child::{Child, End, Output, RoleName};
 pub use interrupt::Interrupt;
 pub use referee::{OpenedCase, RefereeClient};
 pub use strays::adopt_orphans;
-pub use worker::{WorkerClient, WorkerLaunch};
+pub use worker::{HostedLaunch, Start, WorkerClient, WorkerLaunch};
 
 use std::time::Instant;
 

@@ -1,12 +1,14 @@
 //! A worker as the broker sees it.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use crate::sandbox::Confinement;
 use crate::wire::{
-    BufferLayout, Claim, Frame, WindowOrder, WorkerReady, WorkerSetup, encode_modules, from_worker, to_worker,
+    BufferLayout, Claim, Frame, Problem, WindowOrder, WorkerReady, WorkerSetup, encode_modules, from_worker, to_worker,
 };
 
 /// A worker's process.
@@ -28,8 +30,46 @@ pub struct WorkerLaunch<'a> {
     pub modules: &'a [(u32, PathBuf)],
     /// The encoded recording.
     pub recording: &'a [u8],
+    /// The user's host code, where the benchmark is hosted.
+    pub hosted: Option<&'a HostedLaunch<'a>>,
     /// The page and every buffer.
     pub descriptors: &'a [OwnedFd],
+}
+
+/// What a hosted worker is given besides.
+#[derive(Debug)]
+pub struct HostedLaunch<'a> {
+    /// The user's cdylib.
+    pub library: &'a Path,
+    /// Where it finds the shared libraries that it needs.
+    pub library_path: &'a [PathBuf],
+    /// Position of the benchmark in its catalog.
+    pub benchmark: u32,
+    /// The encoded request the case was recorded for.
+    pub request: &'a [u8],
+    /// Processes whose memory must be closed to it, beside the broker's own.
+    pub guarded: [u32; 2],
+}
+
+impl HostedLaunch<'_> {
+    fn none() -> HostedLaunch<'static> {
+        HostedLaunch {
+            library: Path::new(""),
+            library_path: &[],
+            benchmark: 0,
+            request: &[],
+            guarded: [0; 2],
+        }
+    }
+}
+
+/// How a worker's set-up ended.
+#[derive(Debug)]
+pub enum Start {
+    /// It can be armed.
+    Ready(WorkerReady),
+    /// The user's host code could not be set up, for the reason given.
+    Refused(String),
 }
 
 impl WorkerClient {
@@ -38,19 +78,27 @@ impl WorkerClient {
     /// # Errors
     /// When it cannot be started.
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
-        let mut child = Child::spawn(RoleName::Worker, output, &[])?;
+        let none = HostedLaunch::none();
+        let hosted = launch.hosted.unwrap_or(&none);
+        let mut child = Child::spawn(RoleName::Worker, output, hosted.library_path)?;
         let modules = encode_modules(launch.modules.iter().map(|(source, path)| (*source, path.as_path())));
+        let library = hosted.library.as_os_str().as_bytes();
         let setup = WorkerSetup {
             buffers: launch.layouts.len() as u32,
             threads: launch.threads,
             module_bytes: modules.len() as u32,
-            reserved: 0,
+            benchmark: hosted.benchmark,
             schedule: launch.schedule,
+            library_bytes: library.len() as u32,
+            request_bytes: hosted.request.len() as u32,
+            guarded: hosted.guarded,
         };
         let parts = [
             bytemuck::bytes_of(&setup),
             bytemuck::cast_slice(launch.layouts),
             &modules,
+            library,
+            hosted.request,
             launch.recording,
         ];
         let descriptors: Vec<_> = launch.descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
@@ -63,13 +111,27 @@ impl WorkerClient {
         &mut self.child
     }
 
-    /// Waits until it has loaded the kernels.
+    /// Waits until a hosted worker has closed its sandbox, which it says before it loads the user's library: nobody else can have said it.
+    ///
+    /// # Errors
+    /// When it says something else.
+    pub fn confinement(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Confinement, RoleFailure> {
+        let frame = self.child.expect(from_worker::SANDBOX, within, interrupt)?;
+        Ok(Confinement::of_report(&self.child.record(&frame)?))
+    }
+
+    /// Waits until it has loaded the kernels, or the user's host code has set itself up.
     ///
     /// # Errors
     /// When it cannot.
-    pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<WorkerReady, RoleFailure> {
-        let frame = self.child.expect(from_worker::READY, within, interrupt)?;
-        self.child.record(&frame)
+    pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Start, RoleFailure> {
+        let frame = self.child.receive(within, interrupt)?;
+        if frame.kind == from_worker::REFUSED {
+            let problem: Problem = self.child.record(&frame)?;
+            return Ok(Start::Refused(problem.text.printable()));
+        }
+        let frame = self.child.check_kind(frame, from_worker::READY)?;
+        Ok(Start::Ready(self.child.record(&frame)?))
     }
 
     /// Queues a window behind *go*.

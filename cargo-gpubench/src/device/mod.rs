@@ -11,6 +11,8 @@ pub(crate) mod faulty;
 pub mod harness;
 pub(crate) mod memfd;
 
-pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
-pub use error::{DeviceError, Fault};
+pub use driver::{
+    Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream,
+};
+pub use error::{DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};

@@ -58,6 +58,7 @@ fn recording() -> Recording {
         ],
         work: Work::default(),
         plan: Plan::default(),
+        execution: Default::default(),
     }
 }
 

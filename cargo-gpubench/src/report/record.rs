@@ -168,6 +168,10 @@ pub struct BenchmarkComplete {
     pub message: Option<String>,
     /// How far its times can be trusted; null where there are none.
     pub grade: Option<Grade>,
+    /// Why the grade is not a better one; null where it is the best, or there is none.
+    pub grade_reason: Option<String>,
+    /// Whose code ran in the worker; null where the case did not come to a worker.
+    pub execution: Option<Execution>,
     /// The state of the caches before each call.
     pub mode: Mode,
     /// The device.
@@ -218,6 +222,8 @@ impl BenchmarkComplete {
             cause: None,
             message: None,
             grade: None,
+            grade_reason: None,
+            execution: None,
             mode: Mode::Cold,
             device,
             samples_ns: Vec::new(),
@@ -236,6 +242,18 @@ impl BenchmarkComplete {
             wall_ns: 0,
         }
     }
+}
+
+/// Whose code ran in the worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Execution {
+    /// The tool's, which replayed a launch plan.
+    Sealed,
+    /// The user's host code.
+    Hosted,
 }
 
 /// The state of the caches before each call.

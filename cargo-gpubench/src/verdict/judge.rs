@@ -2,10 +2,10 @@
 
 use gpubench::catalog::Tensor;
 
+use super::grading::grade;
 use super::words;
-use super::{Cause, Ending, Evidence, Grade, Verdict, WindowEvidence};
+use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
 use crate::clients::End;
-use crate::device::ClockBound;
 use crate::window::WindowKind;
 use crate::wire::{Claim, FaultCode, NOWHERE, OutputFacts, Replay, WindowEnd};
 
@@ -23,6 +23,8 @@ pub struct Judgement {
     pub message: Option<String>,
     /// How far its times can be trusted.
     pub grade: Grade,
+    /// Why the grade is not a better one, unless it is the best.
+    pub grade_reason: Option<String>,
     /// Position of the window that decided, where one did.
     pub window: Option<usize>,
 }
@@ -62,16 +64,14 @@ fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>) -> Option
 }
 
 fn judgement(evidence: &Evidence<'_>, window: Option<usize>, found: Option<Finding>) -> Judgement {
-    let grade = match evidence.clock_bound {
-        ClockBound::Exclusive => Grade::Sealed,
-        ClockBound::Absent(_) => Grade::Advisory,
-    };
+    let (grade, grade_reason) = grade(evidence);
     match found {
         None => Judgement {
             verdict: Verdict::Pass,
             cause: None,
             message: None,
             grade,
+            grade_reason,
             window,
         },
         Some(Finding {
@@ -83,6 +83,7 @@ fn judgement(evidence: &Evidence<'_>, window: Option<usize>, found: Option<Findi
             cause: Some(cause),
             message: Some(message),
             grade,
+            grade_reason,
             window,
         },
     }
@@ -109,6 +110,16 @@ fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
     let claim = window.claim.as_deref()?;
     let cause = match FaultCode::from_number(claim.fault) {
         FaultCode::None => return None,
+        FaultCode::HostCallFailed => {
+            return finding(Verdict::Crashed, Cause::CallFailed, words::host_failure(claim));
+        }
+        FaultCode::ForeignContext => {
+            return finding(
+                Verdict::ProtocolViolation,
+                Cause::ForeignContext,
+                words::host_failure(claim),
+            );
+        }
         FaultCode::OutOfBounds => Cause::OutOfBounds,
         FaultCode::InputWritten => Cause::InputWritten,
         FaultCode::BarrierDivergence => Cause::BarrierDivergence,
@@ -245,21 +256,24 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
             } else {
                 format!("; it last wrote:\n{log}")
             };
-            let when = match call {
-                0 => "while its kernels were loaded".to_owned(),
-                call => format!("in call {call}"),
+            let when = match (call, evidence.execution) {
+                (0, Execution::Sealed) => "while its kernels were loaded".to_owned(),
+                (0, Execution::Hosted(_)) => "while its host code was set up".to_owned(),
+                (call, _) => format!("in call {call}"),
             };
             finding(Verdict::Crashed, cause, format!("the worker {end} {when}{log}"))
         }
         Ending::TimedOut { within } => {
-            let what = match call {
-                0 => "its kernels were not loaded".to_owned(),
-                call => format!("call {call} was not done"),
+            let what = match (call, evidence.execution) {
+                (0, Execution::Sealed) => "its kernels were not loaded".to_owned(),
+                (0, Execution::Hosted(_)) => "its host code was not set up".to_owned(),
+                (call, _) => format!("call {call} was not done"),
             };
             let within = humantime::format_duration(*within);
             let message = format!("{what} within {within} (hint: `--timeout` gives more time)");
             finding(Verdict::Timeout, Cause::Slow, message)
         }
+        Ending::SetUpFailed { message } => finding(Verdict::Error, Cause::SetupFailed, message.clone()),
         Ending::BrokeProtocol { what } => finding(Verdict::ProtocolViolation, Cause::BadMessage, what.clone()),
     }
 }
@@ -292,6 +306,8 @@ mod tests {
 
     use super::*;
     use crate::wire::{FixedText, WindowFacts};
+
+    use crate::device::ClockBound;
 
     const NO_CLOCK: ClockBound = ClockBound::Absent("a test has none");
 
@@ -356,6 +372,7 @@ mod tests {
             windows,
             ending,
             last_call: windows.len() as u32,
+            execution: &Execution::Sealed,
             clock_bound: &NO_CLOCK,
             floor_ns: None,
         })
@@ -389,6 +406,7 @@ mod tests {
             windows: &windows,
             ending: Ending::Stopped,
             last_call: 2,
+            execution: &Execution::Sealed,
             clock_bound: &ClockBound::Exclusive,
             floor_ns: Some(100.0),
         };

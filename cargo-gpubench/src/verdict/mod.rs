@@ -4,10 +4,11 @@
 #![forbid(unsafe_code)]
 
 mod evidence;
+mod grading;
 mod judge;
 mod outcome;
 mod words;
 
-pub use evidence::{Ending, Evidence, WindowEvidence};
+pub use evidence::{Ending, Evidence, Execution, WindowEvidence};
 pub use judge::{Judgement, judge};
 pub use outcome::*;

@@ -133,6 +133,12 @@ words! {
         IllegalInstruction = "illegal-instruction",
         /// The kernel stopped itself: a trap or a failed assertion.
         Trap = "trap",
+        /// A hosted benchmark's call returned an error or panicked.
+        CallFailed = "call-failed",
+        /// A hosted benchmark made another context than the device's primary one current.
+        ForeignContext = "foreign-context",
+        /// A hosted benchmark's function failed or panicked while it set itself up.
+        SetupFailed = "setup-failed",
         /// The worker was killed by a signal that its kernel did not raise.
         Killed = "killed",
         /// The worker ended by itself.

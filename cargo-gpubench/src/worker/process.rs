@@ -1,20 +1,29 @@
 //! The worker's process: orders in, claims out.
 
+use std::ffi::OsStr;
 use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use gpubench::catalog::{Recording, Role};
+use gpubench::catalog::{Execution, Recording, Role};
 use gpubench::codec;
+use rustix::process::Pid;
 
 use super::WorkerError;
-use super::replay::{NamedBuffer, Replay};
+use super::buffers::{Buffers, NamedBuffer, describe_buffer};
+use super::call::Call;
+use super::hosted::{Hosted, HostedOrder};
+use super::replay::Replay;
 use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
 use crate::device::harness::{Coverage, Harness};
-use crate::device::{Access, DeviceError, Driver, Event, Module, ModuleImage, Stream};
+use crate::device::{Access, DeviceError, Driver, Event, Fault, HostFailure, Module, ModuleImage, Stream};
+use crate::sandbox::HostedSandbox;
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, ChannelError, Claim, FixedText, Frame, Patience, Problem, SharedPage, WindowOrder,
-    WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
+    BufferLayout, Channel, ChannelError, Claim, FaultCode, FixedText, Frame, Patience, Problem, SharedPage,
+    WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
 };
 
 /// Event pairs with nothing between them whose median is the reported overhead.
@@ -28,13 +37,17 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
     let mut worker = match channel
         .receive(Patience::Forever)
         .map_err(WorkerError::from)
-        .and_then(Worker::set_up)
+        .and_then(|frame| Worker::set_up(frame, channel))
     {
         Ok(worker) => worker,
         Err(WorkerError::Channel(ChannelError::Closed)) => return Ok(()),
         Err(error) => {
+            let kind = match error {
+                WorkerError::Refused(_) => from_worker::REFUSED,
+                _ => from_worker::FAILED,
+            };
             let text = FixedText::new(&crate::error::chain(&error));
-            return Ok(channel.send_record(from_worker::FAILED, &Problem { text })?);
+            return Ok(channel.send_record(kind, &Problem { text })?);
         }
     };
     let event_overhead_ns = worker.measure_empty_pair()?;
@@ -46,9 +59,9 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
             Err(error) => return Err(error.into()),
         };
         let order: WindowOrder = record(&frame, to_worker::ARM)?;
-        let host_ns = worker.arm(&order)?;
+        let armed = worker.arm(&order)?;
         channel.send_record(from_worker::ARMED, &order)?;
-        let claim = worker.finish(&order, host_ns)?;
+        let claim = worker.finish(&order, armed)?;
         channel.send_record(from_worker::CLAIM, &claim)?;
     }
 }
@@ -60,40 +73,51 @@ struct Worker {
     start: Event,
     end: Event,
     page: SharedPage,
-    replay: Replay,
+    buffers: Buffers,
+    call: Call,
+}
+
+/// What came of queueing a window.
+enum Armed {
+    /// All of it is queued; queueing the call took so many nanoseconds of the host.
+    Queued { host_ns: f64 },
+    /// The user's host code failed; what it had queued until then waits for ever.
+    Failed(HostFailure),
 }
 
 impl Worker {
-    fn set_up(frame: Frame) -> Result<Worker, WorkerError> {
-        let (setup, layouts, modules, recording) = parse_setup(&frame)?;
-        let mut driver = CpuDriver::new(NonZeroUsize::new(setup.threads as usize), schedule(setup.schedule))?;
+    fn set_up(frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
+        let Setup {
+            head,
+            layouts,
+            modules,
+            hosted,
+            recording,
+        } = parse_setup(&frame)?;
+        let sandbox = hosted.as_ref().map(|_| {
+            let received = frame.descriptors.iter().map(AsFd::as_fd);
+            HostedSandbox::begin(&received.chain([channel.as_fd()]).collect::<Vec<_>>())
+        });
+        let mut driver = CpuDriver::new(NonZeroUsize::new(head.threads as usize), schedule(head.schedule))?;
         let harness = Harness::load(&mut driver)?;
         let mut descriptors = frame.descriptors.into_iter();
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
-        let mut buffers = Vec::with_capacity(layouts.len());
-        for (position, layout) in layouts.into_iter().enumerate() {
-            let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
-            let memory = driver.import(descriptor, layout.allocation)?;
-            let (name, role) = describe_buffer(&recording, position);
-            let access = if matches!(role, Role::Input | Role::Constant) {
-                Access::Read
-            } else {
-                Access::ReadWrite
-            };
-            buffers.push(NamedBuffer {
-                name,
-                role,
-                mapping: driver.map(memory, access)?,
-                layout,
-            });
-        }
+        let buffers = map_buffers(&mut driver, layouts, descriptors, &recording)?;
         let modules = modules
             .iter()
             .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()?;
-        let replay = Replay::bind(&mut driver, &recording, buffers, &modules)?;
         let (stream, start, end) = (driver.stream()?, driver.event()?, driver.event()?);
+        let call = match (hosted, sandbox) {
+            (Some(order), Some(sandbox)) => {
+                let confinement = sandbox.close(guarded(&head));
+                channel.send_record(from_worker::SANDBOX, &confinement.to_report())?;
+                let tensors = recording.tensors.len();
+                Call::Hosted(Hosted::open(&mut driver, stream, order, &buffers, tensors)?)
+            }
+            _ => Call::Sealed(Replay::bind(&mut driver, &recording, &buffers, &modules)?),
+        };
         Ok(Worker {
             driver: Box::new(driver),
             harness,
@@ -101,7 +125,8 @@ impl Worker {
             start,
             end,
             page,
-            replay,
+            buffers,
+            call,
         })
     }
 
@@ -118,8 +143,8 @@ impl Worker {
         Ok(pairs[EMPTY_PAIRS / 2])
     }
 
-    /// Queues a window behind *go*, and gives the host time of queueing the call in nanoseconds.
-    fn arm(&mut self, order: &WindowOrder) -> Result<f64, WorkerError> {
+    /// Queues a window behind *go*.
+    fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         let kind = WindowKind::from_number(order.kind).ok_or(WorkerError::Order("unknown kind of window"))?;
         let (driver, stream) = (&mut *self.driver, self.stream);
         driver.wait_value(stream, self.page.go_address(), order.window)?;
@@ -127,7 +152,11 @@ impl Worker {
             driver.record(self.start, stream)?;
         }
         let queued_from = Instant::now();
-        self.replay.queue(driver, stream)?;
+        match self.call.queue(driver, stream) {
+            Ok(()) => {}
+            Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
+            Err(error) => return Err(error.into()),
+        }
         let host_ns = queued_from.elapsed().as_nanos() as f64;
         let coverage = match kind {
             WindowKind::Timed => {
@@ -137,38 +166,91 @@ impl Worker {
             WindowKind::EarlyCheck => Coverage::Whole,
         };
         let keys = self.page.keys_address();
-        for (output, (address, bytes)) in self.replay.outputs().into_iter().enumerate() {
+        for (output, (address, bytes)) in self.buffers.outputs().into_iter().enumerate() {
             let seal = self.page.seal_address(output);
             self.harness
                 .digest(driver, stream, address, bytes, keys, coverage, seal)?;
         }
         driver.write_value(stream, self.page.done_address(), order.window)?;
-        Ok(host_ns)
+        Ok(Armed::Queued { host_ns })
     }
 
     /// Waits for the window's work and says what it took.
-    fn finish(&mut self, order: &WindowOrder, host_ns: f64) -> Result<Claim, WorkerError> {
-        let mut claim = Claim {
-            host_ns,
-            ..Claim::empty(order.window)
+    fn finish(&mut self, order: &WindowOrder, armed: Armed) -> Result<Claim, WorkerError> {
+        let empty = Claim::empty(order.window);
+        let host_ns = match armed {
+            Armed::Queued { host_ns } => host_ns,
+            Armed::Failed(failure) => return Ok(host_claim(empty, &failure)),
         };
+        let claim = Claim { host_ns, ..empty };
         match self.driver.synchronize(self.stream) {
-            Ok(()) if order.kind == WindowKind::Timed.number() => {
-                claim.elapsed_ns = self.driver.elapsed_ns(self.start, self.end)?;
-            }
-            Ok(()) => {}
-            Err(DeviceError::Fault(fault)) => {
-                claim.fault = self.replay.code_of(&fault) as u32;
-                claim.step = self.replay.step_of_launch(fault.launch);
-                claim.block = fault.block;
-                claim.thread = fault.thread.unwrap_or_default();
-                claim.thread_known = u32::from(fault.thread.is_some());
-                claim.text = FixedText::new(&self.replay.describe(&fault));
-            }
-            Err(error) => return Err(error.into()),
+            Ok(()) if order.kind == WindowKind::Timed.number() => Ok(Claim {
+                elapsed_ns: self.driver.elapsed_ns(self.start, self.end)?,
+                ..claim
+            }),
+            Ok(()) => Ok(claim),
+            Err(DeviceError::Fault(fault)) => Ok(self.fault_claim(claim, &fault)),
+            Err(DeviceError::Host(failure)) => Ok(host_claim(claim, &failure)),
+            Err(error) => Err(error.into()),
         }
-        Ok(claim)
     }
+
+    fn fault_claim(&self, claim: Claim, fault: &Fault) -> Claim {
+        let (step, kernel) = self.call.launch(fault.launch);
+        Claim {
+            fault: self.buffers.code_of(fault) as u32,
+            step,
+            block: fault.block,
+            thread: fault.thread.unwrap_or_default(),
+            thread_known: u32::from(fault.thread.is_some()),
+            text: FixedText::new(&self.buffers.describe(fault, kernel)),
+            ..claim
+        }
+    }
+}
+
+fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {
+    let code = match failure {
+        HostFailure::Returned(_) | HostFailure::Panicked(_) => FaultCode::HostCallFailed,
+        HostFailure::ForeignContext => FaultCode::ForeignContext,
+    };
+    Claim {
+        fault: code as u32,
+        text: FixedText::new(&failure.to_string()),
+        ..claim
+    }
+}
+
+fn map_buffers(
+    driver: &mut dyn Driver,
+    layouts: Vec<BufferLayout>,
+    mut descriptors: impl Iterator<Item = OwnedFd>,
+    recording: &Recording,
+) -> Result<Buffers, WorkerError> {
+    let mut buffers = Vec::with_capacity(layouts.len());
+    for (position, layout) in layouts.into_iter().enumerate() {
+        let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
+        let memory = driver.import(descriptor, layout.allocation)?;
+        let (name, role) = describe_buffer(recording, position);
+        let access = if matches!(role, Role::Input | Role::Constant) {
+            Access::Read
+        } else {
+            Access::ReadWrite
+        };
+        buffers.push(NamedBuffer {
+            name,
+            role,
+            mapping: driver.map(memory, access)?,
+            layout,
+        });
+    }
+    Ok(Buffers::new(buffers))
+}
+
+/// Whose memory must be closed to the user's host code: the broker's, the referee's and the author's.
+fn guarded(head: &WorkerSetup) -> impl Iterator<Item = Pid> {
+    let others = head.guarded.into_iter().filter_map(|id| Pid::from_raw(id as i32));
+    rustix::process::getppid().into_iter().chain(others)
 }
 
 fn schedule(seed: u64) -> ScheduleSeed {
@@ -178,41 +260,47 @@ fn schedule(seed: u64) -> ScheduleSeed {
     }
 }
 
-type ParsedSetup = (
-    WorkerSetup,
-    Vec<BufferLayout>,
-    Vec<(u32, std::path::PathBuf)>,
-    Recording,
-);
+/// The broker's first order.
+struct Setup {
+    head: WorkerSetup,
+    layouts: Vec<BufferLayout>,
+    modules: Vec<(u32, PathBuf)>,
+    hosted: Option<HostedOrder>,
+    recording: Recording,
+}
 
-fn parse_setup(frame: &Frame) -> Result<ParsedSetup, WorkerError> {
+fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
     let damaged = || WorkerError::Order("it is damaged");
     if frame.kind != to_worker::SETUP {
         return Err(WorkerError::Order("it came out of turn"));
     }
-    let (head, rest) = frame
-        .payload
-        .split_at_checked(size_of::<WorkerSetup>())
-        .ok_or_else(damaged)?;
-    let setup: WorkerSetup = bytemuck::pod_read_unaligned(head);
-    let layout_bytes = setup.buffers as usize * size_of::<BufferLayout>();
-    let (layouts, rest) = rest.split_at_checked(layout_bytes).ok_or_else(damaged)?;
-    let (modules, recording) = rest.split_at_checked(setup.module_bytes as usize).ok_or_else(damaged)?;
-    let modules = decode_modules(modules).ok_or_else(damaged)?;
-    let recording = codec::decode(recording).map_err(|_| damaged())?;
-    Ok((
-        setup,
-        bytemuck::allocation::pod_collect_to_vec(layouts),
-        modules,
+    let mut rest = frame.payload.as_slice();
+    let mut take = |bytes: usize| {
+        let (taken, behind) = rest.split_at_checked(bytes).ok_or_else(damaged)?;
+        rest = behind;
+        Ok::<_, WorkerError>(taken)
+    };
+    let head: WorkerSetup = bytemuck::pod_read_unaligned(take(size_of::<WorkerSetup>())?);
+    let layouts = take(head.buffers as usize * size_of::<BufferLayout>())?;
+    let modules = take(head.module_bytes as usize)?;
+    let library = take(head.library_bytes as usize)?;
+    let request = take(head.request_bytes as usize)?;
+    let recording: Recording = codec::decode(rest).map_err(|_| damaged())?;
+    let hosted = match recording.execution {
+        Execution::Sealed => None,
+        Execution::Hosted => Some(HostedOrder {
+            library: PathBuf::from(OsStr::from_bytes(library)),
+            benchmark: head.benchmark,
+            request: request.to_vec(),
+        }),
+    };
+    Ok(Setup {
+        head,
+        layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
+        modules: decode_modules(modules).ok_or_else(damaged)?,
+        hosted,
         recording,
-    ))
-}
-
-fn describe_buffer(recording: &Recording, position: usize) -> (String, Role) {
-    match recording.tensors.get(position) {
-        Some(tensor) => (tensor.name.clone(), tensor.role),
-        None => (format!("scratch {}", position - recording.tensors.len()), Role::Scratch),
-    }
+    })
 }
 
 fn record<R: bytemuck::AnyBitPattern>(frame: &Frame, kind: u32) -> Result<R, WorkerError> {

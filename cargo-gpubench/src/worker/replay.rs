@@ -1,27 +1,15 @@
 //! A launch plan on a device.
 
-use gpubench::catalog::{Recording, Role};
+use gpubench::catalog::Recording;
 use gpubench::plan::{Argument, BufferId, Launch, Plan, Span, Step};
 
 use super::WorkerError;
-use crate::device::memfd::GUARD;
-use crate::device::{DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Module, Stream};
-use crate::wire::{BufferLayout, FaultCode};
+use super::buffers::Buffers;
+use crate::device::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, Stream};
 
 /// A plan whose buffers are addresses and whose kernels are loaded.
 pub(super) struct Replay {
     steps: Vec<ReadyStep>,
-    buffers: Vec<NamedBuffer>,
-}
-
-/// A buffer of the plan as this process has mapped it.
-#[derive(Clone, Debug)]
-pub(super) struct NamedBuffer {
-    pub(super) name: String,
-    pub(super) role: Role,
-    /// Start of the allocation.
-    pub(super) mapping: DevicePtr,
-    pub(super) layout: BufferLayout,
 }
 
 enum ReadyStep {
@@ -48,16 +36,16 @@ impl Replay {
     pub(super) fn bind(
         driver: &mut dyn Driver,
         recording: &Recording,
-        buffers: Vec<NamedBuffer>,
+        buffers: &Buffers,
         modules: &[(u32, Module)],
     ) -> Result<Replay, WorkerError> {
         let binder = Binder {
-            buffers: &buffers,
+            buffers,
             tensors: recording.tensors.len(),
             modules,
         };
         let steps = binder.steps(driver, &recording.plan)?;
-        Ok(Replay { steps, buffers })
+        Ok(Replay { steps })
     }
 
     /// Queues one call.
@@ -80,12 +68,6 @@ impl Replay {
         Ok(())
     }
 
-    /// Outputs in tensor order: address and bytes.
-    pub(super) fn outputs(&self) -> Vec<(DevicePtr, u64)> {
-        let outputs = self.buffers.iter().filter(|buffer| buffer.role.is_output());
-        outputs.map(|buffer| (buffer.address(), buffer.layout.len)).collect()
-    }
-
     /// Position among the plan's steps of its launch number `launch`.
     pub(super) fn step_of_launch(&self, launch: u32) -> u32 {
         let launches = self
@@ -99,64 +81,17 @@ impl Replay {
             .unwrap_or(0)
     }
 
-    /// A fault in words, with the kernel and with the buffer that a stray access missed or was not allowed to write.
-    pub(super) fn describe(&self, fault: &Fault) -> String {
-        let kernel = match self.steps.get(self.step_of_launch(fault.launch) as usize) {
-            Some(ReadyStep::Launch { kernel, .. }) => kernel.as_str(),
+    /// The kernel of launch number `launch`.
+    pub(super) fn kernel_of_launch(&self, launch: u32) -> &str {
+        match self.steps.get(self.step_of_launch(launch) as usize) {
+            Some(ReadyStep::Launch { kernel, .. }) => kernel,
             _ => "?",
-        };
-        let text = format!("kernel `{kernel}`: {}", fault.text);
-        match fault
-            .address
-            .and_then(|address| self.buffers.iter().find_map(|buffer| buffer.locate(address)))
-        {
-            Some(place) => format!("{text}, {place}"),
-            None => text,
         }
-    }
-
-    /// What a fault was: a store to a buffer that is mapped for loads alone is more than a stray access.
-    pub(super) fn code_of(&self, fault: &Fault) -> FaultCode {
-        let inside = |address: u64| {
-            let holds = |buffer: &NamedBuffer| {
-                let start = buffer.address().0;
-                (start..start + buffer.layout.len).contains(&address)
-            };
-            self.buffers.iter().any(holds)
-        };
-        match fault.code {
-            FaultCode::OutOfBounds if fault.address.is_some_and(inside) => FaultCode::InputWritten,
-            code => code,
-        }
-    }
-}
-
-impl NamedBuffer {
-    fn address(&self) -> DevicePtr {
-        self.mapping.offset(self.layout.offset)
-    }
-
-    /// Where an address lies relative to the buffer, when it is in it or on a guard page beside it.
-    fn locate(&self, address: u64) -> Option<String> {
-        let (start, len) = (self.address().0, self.layout.len);
-        let end = self.mapping.0 + self.layout.allocation;
-        if !(self.mapping.0.saturating_sub(GUARD)..end + GUARD).contains(&address) {
-            return None;
-        }
-        let name = &self.name;
-        Some(match address {
-            _ if address >= start + len => format!(
-                "{} bytes behind the end of `{name}` ({len} bytes)",
-                address - start - len
-            ),
-            _ if address < start => format!("{} bytes before the start of `{name}`", start - address),
-            _ => format!("byte {} of the read-only `{name}`", address - start),
-        })
     }
 }
 
 struct Binder<'a> {
-    buffers: &'a [NamedBuffer],
+    buffers: &'a Buffers,
     tensors: usize,
     modules: &'a [(u32, Module)],
 }
@@ -223,10 +158,7 @@ impl Binder<'_> {
             BufferId::Tensor(tensor) => tensor as usize,
             BufferId::Scratch(scratch) => self.tensors + scratch as usize,
         };
-        let buffer = self
-            .buffers
-            .get(position)
-            .ok_or(WorkerError::Order("a buffer is missing"))?;
+        let buffer = self.buffers.get(position)?;
         Ok(buffer.address().offset(offset))
     }
 }

@@ -37,7 +37,13 @@ codec_struct!(DeviceFacts {
     shared_per_block_optin,
     l2_bytes,
 });
-codec_struct!(Recording { tensors, work, plan });
+codec_struct!(Recording {
+    tensors,
+    work,
+    plan,
+    execution
+});
+codec_enum!(Execution { 0 = Sealed, 1 = Hosted });
 codec_struct!(Tensor {
     name,
     dtype,

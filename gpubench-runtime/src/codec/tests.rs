@@ -186,11 +186,14 @@ fn tensor() -> impl Strategy<Value = Tensor> {
 
 fn recording() -> impl Strategy<Value = Recording> {
     let work = any::<(Option<u64>, Option<u64>)>().prop_map(|(bytes, flops)| Work { bytes, flops });
-    (vec(tensor(), 0..4), work, vec(step(), 0..4), vec(any::<u64>(), 0..3)).prop_map(
-        |(tensors, work, steps, scratch)| Recording {
+    let execution = prop_oneof![Just(Execution::Sealed), Just(Execution::Hosted)];
+    let steps = vec(step(), 0..4);
+    (vec(tensor(), 0..4), work, steps, vec(any::<u64>(), 0..3), execution).prop_map(
+        |(tensors, work, steps, scratch, execution)| Recording {
             tensors,
             work,
             plan: Plan { steps, scratch },
+            execution,
         },
     )
 }

@@ -1,8 +1,10 @@
 //! One case of a benchmark: recording it, generating its inputs and computing its reference.
 
-use super::{BenchmarkEntry, kernel_ref};
-use crate::catalog::{Fill, Params, RecordRequest, Recording, Role, Tensor};
+use super::{BenchmarkEntry, Body, kernel_ref};
+use crate::catalog::{Execution, Fill, Params, RecordRequest, Recording, Role, Tensor};
 use crate::error::{Error, Result};
+use crate::host::{Host, HostCall};
+use crate::plan::Plan;
 use crate::plan::launcher::Launcher;
 use crate::tensors::{CpuData, Tensors};
 
@@ -34,14 +36,42 @@ impl<'a> Case<'a> {
         &self.tensors
     }
 
-    /// Calls the benchmark function and returns what it told the launcher.
+    /// Calls the benchmark function and returns what it told the launcher; a hosted benchmark's is left for the worker to call.
     pub(crate) fn record(self, request: &RecordRequest) -> Result<Recording> {
         let work = (self.entry.problem.work)(self.params)?;
+        let Body::Sealed(describe) = self.entry.body else {
+            return Ok(Recording {
+                tensors: self.tensors,
+                work,
+                plan: Plan::default(),
+                execution: Execution::Hosted,
+            });
+        };
         let path = self.entry.path();
         let mut launcher = Launcher::new(path, self.tensors, request.facts.clone(), kernel_ref);
-        (self.entry.record)(self.params, &mut launcher)?;
+        describe(self.params, &mut launcher)?;
         let (tensors, plan) = launcher.finish();
-        Ok(Recording { tensors, work, plan })
+        Ok(Recording {
+            tensors,
+            work,
+            plan,
+            execution: Execution::Sealed,
+        })
+    }
+
+    /// Calls the function of a hosted benchmark and returns the call that it declares.
+    pub(crate) fn host(self, mut host: Host) -> Result<HostCall> {
+        let Body::Hosted(set_up) = self.entry.body else {
+            let path = self.entry.path();
+            return Err(Error::new(format!("`{path}` is not hosted: it has a plan")));
+        };
+        set_up(self.params, &mut host)?;
+        host.into_call()
+    }
+
+    /// The benchmark's path.
+    pub(crate) fn path(&self) -> String {
+        self.entry.path()
     }
 
     /// Whether the generators write a tensor.

@@ -13,7 +13,7 @@ use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
 use super::word::SharedWord;
 use crate::device::memfd::{MemfdTable, PAGE};
 use crate::device::{
-    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module,
+    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig, Memory, Module,
     ModuleImage, Seal, Stream,
 };
 
@@ -340,12 +340,24 @@ impl Driver for CpuDriver {
         )
     }
 
+    fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
+        self.push(stream, Operation::Host(work))
+    }
+
+    fn raw_stream(&self, _stream: Stream) -> u64 {
+        0
+    }
+
+    fn ordinal(&self) -> u32 {
+        0
+    }
+
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
         let (answer, answered) = mpsc::channel();
         self.push(stream, Operation::Synchronize(answer))?;
         match answered.recv() {
             Ok(None) => Ok(()),
-            Ok(Some(fault)) => Err(DeviceError::Fault(fault)),
+            Ok(Some(failure)) => Err(failure),
             Err(_) => Err(DeviceError::Unsupported("wait for a stream that has ended".to_owned())),
         }
     }
