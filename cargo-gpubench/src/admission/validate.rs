@@ -454,6 +454,22 @@ mod tests {
     }
 
     #[test]
+    fn a_hosted_recording_has_outputs_and_no_plan() {
+        let hosted = |change: fn(&mut Recording)| {
+            verdict(|recording| {
+                (recording.execution, recording.plan) = (Execution::Hosted, Plan::default());
+                change(recording);
+            })
+        };
+        assert_eq!(hosted(|_| ()), "valid");
+        assert_eq!(
+            hosted(|recording| recording.plan.scratch.push(16)),
+            "it is hosted and has a plan"
+        );
+        assert!(hosted(|recording| drop(recording.tensors.pop())).starts_with("it has no output tensor"));
+    }
+
+    #[test]
     fn everything_wrong_with_a_plan_is_named() {
         let span = |buffer, offset, len| Span { buffer, offset, len };
         let copy = |source, target| Step::Copy { source, target };

@@ -556,6 +556,34 @@ mod tests {
     }
 
     #[test]
+    fn host_code_that_fails_has_causes_of_its_own() {
+        let failed = |fault: FaultCode, text: &str| {
+            let mut window = window(3, good_output());
+            window.facts.end = WindowEnd::Aborted as u32;
+            window.claim = Some(Box::new(Claim {
+                fault: fault as u32,
+                text: FixedText::new(text),
+                ..Claim::empty(3)
+            }));
+            tell(&[window])
+        };
+        let refused = Ending::SetUpFailed {
+            message: "it panicked".to_owned(),
+        };
+        let told = [
+            failed(FaultCode::HostCallFailed, "no workspace"),
+            failed(FaultCode::ForeignContext, "another context"),
+            told(&judge_windows(&[], refused)),
+        ];
+        let expected = [
+            "crashed / call-failed: the host code failed in call 3: no workspace",
+            "protocol-violation / foreign-context: the host code failed in call 3: another context",
+            "error / setup-failed: it panicked",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
     fn a_claim_for_a_window_whose_end_the_device_never_wrote_is_a_violation() {
         let mut lying = window(1, good_output());
         lying.facts.end = WindowEnd::NotDone as u32;
