@@ -60,12 +60,9 @@ fn honest_benchmarks_pass_and_say_who_launched() {
         assert_eq!(result["verdict"], "pass", "{case}: {}", result["message"]);
         assert_eq!(result["execution"], execution, "{case}");
         assert_eq!(result["grade"], "advisory", "{case}");
-        assert!(
-            result["grade_reason"]
-                .as_str()
-                .is_some_and(|reason| reason.contains("CPU device")),
-            "{case}"
-        );
+        // A sandbox that is not closed would be another reason.
+        let reason = "kernels of the CPU device are native code in the worker";
+        assert_eq!(result["grade_reason"], reason, "{case}");
         assert!(result["distinct_inputs"].as_u64() > Some(4), "{case}");
     }
 }

@@ -6,17 +6,24 @@ use crate::sandbox::Confinement;
 
 /// The grade of a case, and why it is not a better one.
 pub(super) fn grade(evidence: &Evidence<'_>) -> (Grade, Option<String>) {
-    match (evidence.clock_bound, evidence.execution) {
-        (ClockBound::Absent(reason), _) => (Grade::Advisory, Some((*reason).to_owned())),
-        (ClockBound::Exclusive, Execution::Hosted(Confinement::Open(reason))) => {
-            let reason = format!("the sandbox round the hosted code is not closed: {reason}");
-            (Grade::Advisory, Some(reason))
+    let no_clock = match evidence.clock_bound {
+        ClockBound::Exclusive => None,
+        ClockBound::Absent(reason) => Some((*reason).to_owned()),
+    };
+    let no_sandbox = match evidence.execution {
+        Execution::Sealed | Execution::Hosted(Confinement::Closed) => None,
+        Execution::Hosted(Confinement::Open(reason)) => {
+            Some(format!("the sandbox round the hosted code is not closed: {reason}"))
         }
-        (ClockBound::Exclusive, Execution::Hosted(Confinement::Closed)) => {
+    };
+    let gaps: Vec<String> = no_clock.into_iter().chain(no_sandbox).collect();
+    match evidence.execution {
+        _ if !gaps.is_empty() => (Grade::Advisory, Some(gaps.join("; "))),
+        Execution::Hosted(_) => {
             let reason = "the user's host code was in the worker while the clock ran";
             (Grade::Bracketed, Some(reason.to_owned()))
         }
-        (ClockBound::Exclusive, Execution::Sealed) => (Grade::Sealed, None),
+        Execution::Sealed => (Grade::Sealed, None),
     }
 }
 
@@ -48,5 +55,23 @@ mod tests {
         let absent = ClockBound::Absent("a test has none");
         let shared = [&Execution::Sealed, &closed, &open].map(|execution| graded(&absent, execution));
         assert_eq!(shared, [Grade::Advisory; 3]);
+    }
+
+    #[test]
+    fn every_reason_for_an_advisory_grade_is_told() {
+        let absent = ClockBound::Absent("no clock");
+        let open = Execution::Hosted(Confinement::Open("no filter".to_owned()));
+        let evidence = Evidence {
+            tensors: &[],
+            scratch: &[],
+            windows: &[],
+            ending: Ending::Stopped,
+            last_call: 0,
+            execution: &open,
+            clock_bound: &absent,
+            floor_ns: None,
+        };
+        let told = "no clock; the sandbox round the hosted code is not closed: no filter";
+        assert_eq!(grade(&evidence), (Grade::Advisory, Some(told.to_owned())));
     }
 }

@@ -374,3 +374,49 @@ impl Driver for CpuDriver {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::HostFailure;
+
+    fn device() -> (CpuDriver, Stream, DevicePtr) {
+        let mut driver = CpuDriver::new(NonZeroUsize::new(1), ScheduleSeed::default()).unwrap();
+        let stream = driver.stream().unwrap();
+        let memory = driver.alloc(PAGE).unwrap();
+        (driver, stream, memory)
+    }
+
+    #[test]
+    fn a_host_call_runs_in_the_order_of_the_stream() {
+        let (mut driver, stream, memory) = device();
+        let address = memory.0;
+        driver.set(stream, memory, 1, 8).unwrap();
+        let double = move || {
+            // SAFETY: eight bytes of mapped memory that the stream alone uses.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(address as *mut u8, 8) };
+            bytes.iter_mut().for_each(|byte| *byte *= 2);
+            Ok(())
+        };
+        driver.host_call(stream, Box::new(double)).unwrap();
+        driver.copy(stream, memory.offset(8), memory, 8).unwrap();
+        driver.synchronize(stream).unwrap();
+        let mut copied = [0; 8];
+        driver.read(memory.offset(8), &mut copied).unwrap();
+        assert_eq!(copied, [2; 8]);
+    }
+
+    #[test]
+    fn nothing_is_carried_out_behind_a_host_call_that_fails() {
+        let (mut driver, stream, memory) = device();
+        let fail = || Err(HostFailure::Returned("no workspace".to_owned()));
+        driver.host_call(stream, Box::new(fail)).unwrap();
+        driver.set(stream, memory, 7, 1).unwrap();
+        let failure = driver.synchronize(stream).unwrap_err();
+        assert!(matches!(failure, DeviceError::Host(HostFailure::Returned(text)) if text == "no workspace"));
+        let mut byte = [1];
+        driver.read(memory, &mut byte).unwrap();
+        assert_eq!(byte, [0]);
+        driver.synchronize(stream).unwrap();
+    }
+}
