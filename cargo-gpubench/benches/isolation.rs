@@ -14,7 +14,7 @@ use cargo_gpubench::clients::{AuthorClient, Interrupt, Output, RefereeClient};
 use cargo_gpubench::device::cpu;
 use cargo_gpubench::stats::{StopRule, WarmUpRule, median};
 use cargo_gpubench::window::Seeds;
-use cargo_gpubench::wire::{FlushKind, Hello};
+use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind};
 use clap::Parser;
 use gpubench::catalog::RecordRequest;
 use gpubench::codec;
@@ -72,13 +72,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let module = HostCompiler::find()?.compile(&catalog.sources[0], &["nothing".to_owned()], folder.path())?;
     let modules = [(0, module)];
     let seeds = Seeds::from_os()?;
-    let hello = Hello {
+    let device = DeviceOrder::cpu(facts.device.multiprocessors, 0);
+    let begin = Begin {
         master_seed: *seeds.master(),
         flush_bytes: facts.flush_bytes,
-        threads: facts.device.multiprocessors,
         flush_kind: FlushKind::default().number(),
+        reserved: 0,
     };
-    let mut referee = RefereeClient::spawn(&hello, Output::Captured, &interrupt)?;
+    let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;
+    referee.begin(&begin, &interrupt)?;
     let protocol = Protocol {
         warm_up: WarmUpRule {
             max_windows: 10,
@@ -92,8 +94,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..StopRule::default()
         },
         within,
-        threads: facts.device.multiprocessors,
-        schedule: 0,
+        reference_within: within,
+        kernels_run_in: facts.kernels_run_in,
+        device,
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
         seeds: &seeds,
@@ -121,6 +124,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     file: library.library.as_std_path(),
                     search: &[],
                 },
+                own_modules: &[],
             };
             let began = Instant::now();
             let Measured { judgement, windows, .. } =

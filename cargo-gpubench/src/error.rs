@@ -40,6 +40,9 @@ pub enum ExpectedError {
     /// What is to be benchmarked cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// An archive cannot be made or used.
+    #[error(transparent)]
+    Archive(#[from] crate::archive::ArchiveError),
     /// The cases cannot be chosen.
     #[error(transparent)]
     Cases(#[from] CaseError),
@@ -91,6 +94,7 @@ impl Expected for ExpectedError {
         match self {
             Self::Usage(error) => error.exit_code(),
             Self::Build(error) => error.exit_code(),
+            Self::Archive(error) => error.exit_code(),
             Self::Cases(error) => error.exit_code(),
             Self::Listing(error) => error.exit_code(),
             Self::SetupMissing { .. } | Self::CompilerMissing(_) => ExitCode::SetupMissing,
@@ -105,6 +109,7 @@ impl Expected for ExpectedError {
         match self {
             Self::Usage(error) => error.hint(),
             Self::Build(error) => error.hint(),
+            Self::Archive(error) => error.hint(),
             Self::Cases(error) => error.hint(),
             Self::Listing(error) => error.hint(),
             Self::SetupMissing { hint, .. } => Some(hint.clone()),

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 pub mod admission;
+pub mod archive;
 pub mod author;
 pub mod broker;
 pub mod build;
@@ -13,6 +14,7 @@ pub mod device;
 pub mod error;
 pub mod exit_code;
 pub mod referee;
+pub mod replay;
 pub mod report;
 pub mod sandbox;
 pub mod stats;

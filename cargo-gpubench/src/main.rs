@@ -5,7 +5,7 @@ use std::{panic, process};
 
 use cargo_gpubench::{
     broker,
-    cli::{App, GpubenchArguments, Verb, play},
+    cli::{App, Command, GpubenchArguments, Verb, play},
     error::{Expected, ExpectedError},
     exit_code::ExitCode,
 };
@@ -34,7 +34,14 @@ fn run() -> Result<ExitCode, ExpectedError> {
 }
 
 fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
-    let options = arguments.into_options()?;
-    options.output.color.apply();
-    broker::run(&options)
+    match arguments.into_command()? {
+        Command::Run(options) => {
+            options.output.color.apply();
+            broker::run(&options)
+        }
+        Command::Archive(options) => {
+            options.output.color.apply();
+            broker::archive(&options)
+        }
+    }
 }

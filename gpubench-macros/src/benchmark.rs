@@ -3,7 +3,8 @@
 use crate::axes::{AxisOption, device_tokens};
 use crate::function::Function;
 use crate::options::{Attribute, Execution, Options};
-use crate::problem::{definition, own_reference};
+use crate::problem::definition;
+use crate::reference::{own_reference, refuse_device_references};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -58,20 +59,24 @@ fn own_problem(options: &Options, function: &Function) -> Result<Parts> {
 fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Result<Parts> {
     for option in ["inputs", "reference", "tolerance", "exact", "bytes", "flops"] {
         if let Some(given) = options.given(option) {
-            let problem = quote!(#problem).to_string().replace(' ', "");
             return Err(Error::new(
                 given.span(),
-                format!("`{option}` belongs to the problem `{problem}`"),
+                format!("`{option}` belongs to the problem `{}`", shown(problem)),
             ));
         }
     }
+    refuse_device_references(options, &shown(problem))?;
     let definition = quote_spanned!(problem.span()=> <#problem as ::gpubench::Problem>::DEFINITION);
     Ok(Parts {
         checks: axis_checks(&definition, options, function),
         problem: definition,
         axes: AxisOption::list_tokens(&options.axes, function)?,
-        device_axes: device_tokens(&options.cpu_axes, &options.cuda_axes, function)?,
+        device_axes: device_tokens(&options.cpu.axes, &options.cuda.axes, function)?,
     })
+}
+
+fn shown(path: &Path) -> String {
+    quote!(#path).to_string().replace(' ', "")
 }
 
 /// The axes of the problem are known to the compiler, not to this macro: constants that fail to evaluate when a name is wrong.
@@ -83,9 +88,10 @@ fn axis_checks(definition: &TokenStream, options: &Options, function: &Function)
         quote_spanned!(axis.name.span()=> const _: () = ::core::assert!(!#definition.has_axis(#name), #message);)
     });
     let on_devices = options
-        .cpu_axes
+        .cpu
+        .axes
         .iter()
-        .chain(&options.cuda_axes)
+        .chain(&options.cuda.axes)
         .map(|axis| (&axis.name, axis.text()));
     let parameters = function.axes().map(|parameter| (&parameter.name, parameter.text()));
     let unknown = parameters

@@ -10,7 +10,17 @@ use syn::{Error, FnArg, GenericArgument, Item, ItemFn, Pat, PathArguments, Resul
 /// A function and its parameters, without the launcher.
 pub(crate) struct Function {
     pub(crate) item: ItemFn,
+    pub(crate) form: Form,
     pub(crate) parameters: Vec<Parameter>,
+}
+
+/// What a function works with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A launcher and buffers: it describes launches.
+    Launcher,
+    /// Slices: it computes on the CPU.
+    Slices,
 }
 
 /// A parameter that is an axis or a tensor.
@@ -55,36 +65,63 @@ impl Function {
     /// The function under `#[gpubench]`: what it launches with, then axes and buffers; it returns a `Result`.
     pub(crate) fn parse_benchmark(item: TokenStream, execution: Execution) -> Result<Function> {
         let item = parse(Attribute::Gpubench, item)?;
-        let mut inputs = item.sig.inputs.iter();
-        match inputs.next() {
-            Some(FnArg::Typed(context)) if is_exclusive(&context.ty, execution.context()) => {}
-            Some(FnArg::Typed(context)) if is_exclusive(&context.ty, execution.other().context()) => {
-                return Err(Error::new_spanned(&context.ty, execution.mistaken()));
+        match item.sig.inputs.first() {
+            Some(FnArg::Typed(context)) if is_exclusive(&context.ty, execution.context()) => {
+                Function::with_context(item, execution.returns())
             }
-            Some(method @ FnArg::Receiver(_)) => return Err(is_a_method(method)),
+            Some(FnArg::Typed(context)) if is_exclusive(&context.ty, execution.other().context()) => {
+                Err(Error::new_spanned(&context.ty, execution.mistaken()))
+            }
+            Some(method @ FnArg::Receiver(_)) => Err(is_a_method(method)),
             Some(other) => {
                 let message = format!("the first parameter of {}", execution.is_given("is"));
-                return Err(Error::new_spanned(other, message));
+                Err(Error::new_spanned(other, message))
             }
-            None => {
-                return Err(Error::new(
-                    item.sig.paren_token.span.join(),
-                    execution.is_given("takes"),
-                ));
-            }
+            None => Err(Error::new(
+                item.sig.paren_token.span.join(),
+                execution.is_given("takes"),
+            )),
         }
-        if let ReturnType::Default = item.sig.output {
-            return Err(Error::new(item.sig.paren_token.span.close(), execution.returns()));
-        }
-        let parameters = parameters(inputs, benchmark_kind)?;
-        Ok(Function { item, parameters })
     }
 
-    /// The function under `#[problem]`: axes and slices.
-    pub(crate) fn parse_reference(item: TokenStream) -> Result<Function> {
+    /// The function under `#[problem]`: axes and slices, or a launcher, axes and buffers.
+    pub(crate) fn parse_problem(item: TokenStream) -> Result<Function> {
         let item = parse(Attribute::Problem, item)?;
-        let parameters = parameters(item.sig.inputs.iter(), reference_kind)?;
-        Ok(Function { item, parameters })
+        match item.sig.inputs.first() {
+            Some(FnArg::Typed(launcher)) if is_exclusive(&launcher.ty, Execution::Sealed.context()) => {
+                let returns =
+                    "a reference that launches kernels returns what the launcher reports: add `-> Result<()>`";
+                let function = Function::with_context(item, returns)?;
+                match function.scratch() {
+                    None => Ok(function),
+                    Some(scratch) => Err(Error::new_spanned(
+                        &scratch.ty,
+                        "scratch memory is the benchmark's own; a reference has `cx.scratch(..)`",
+                    )),
+                }
+            }
+            _ => {
+                let parameters = parameters(item.sig.inputs.iter(), slice_kind)?;
+                Ok(Function {
+                    item,
+                    form: Form::Slices,
+                    parameters,
+                })
+            }
+        }
+    }
+
+    /// A function whose first parameter is a launcher or a host; `returns` says what it has to return.
+    fn with_context(item: ItemFn, returns: &str) -> Result<Function> {
+        if let ReturnType::Default = item.sig.output {
+            return Err(Error::new(item.sig.paren_token.span.close(), returns));
+        }
+        let parameters = parameters(item.sig.inputs.iter().skip(1), benchmark_kind)?;
+        Ok(Function {
+            item,
+            form: Form::Launcher,
+            parameters,
+        })
     }
 
     /// The parameter of an axis.
@@ -104,6 +141,22 @@ impl Function {
         self.parameters
             .iter()
             .filter(|parameter| !matches!(parameter.kind, Kind::Axis))
+    }
+
+    /// Parameters that a reference computes with or computes.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Parameter> {
+        self.tensors()
+            .filter(|parameter| !matches!(parameter.kind, Kind::Scratch))
+    }
+
+    /// The first parameter that is written and checked.
+    pub(crate) fn first_output(&self) -> Option<&Parameter> {
+        self.tensors()
+            .find(|parameter| matches!(parameter.kind, Kind::Write(_)))
+    }
+
+    fn scratch(&self) -> Option<&Parameter> {
+        self.tensors().find(|parameter| matches!(parameter.kind, Kind::Scratch))
     }
 
     /// Statements that give every axis its value under its own name, and under one that nothing hides.
@@ -272,8 +325,8 @@ fn benchmark_kind(ty: &Type) -> Result<Kind> {
     }
 }
 
-/// What a parameter of a reference stands for.
-fn reference_kind(ty: &Type) -> Result<Kind> {
+/// What a parameter of a function on the CPU stands for.
+fn slice_kind(ty: &Type) -> Result<Kind> {
     if let Some((name, element)) = buffer(ty) {
         let element = quote!(#element);
         let written = match name {
@@ -283,7 +336,7 @@ fn reference_kind(ty: &Type) -> Result<Kind> {
         };
         return Err(Error::new_spanned(
             ty,
-            format!("a problem's function runs on the CPU and takes slices: {written}"),
+            format!("without a launcher in front, a problem's function runs on the CPU and takes slices: {written}"),
         ));
     }
     match ty {

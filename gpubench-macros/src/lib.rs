@@ -9,6 +9,7 @@ mod function;
 mod kernel_arg;
 mod options;
 mod problem;
+mod reference;
 mod requirements;
 
 use proc_macro::TokenStream;

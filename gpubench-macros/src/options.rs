@@ -2,6 +2,7 @@
 
 use crate::axes::AxisOption;
 use crate::comparison::Comparison;
+use crate::reference::ReferenceOption;
 use crate::requirements::Requirement;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
@@ -29,10 +30,10 @@ pub(crate) enum Execution {
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) axes: Vec<AxisOption>,
-    pub(crate) cpu_axes: Vec<AxisOption>,
-    pub(crate) cuda_axes: Vec<AxisOption>,
+    pub(crate) cpu: DeviceOptions,
+    pub(crate) cuda: DeviceOptions,
     pub(crate) inputs: Option<Expr>,
-    pub(crate) reference: Option<Expr>,
+    pub(crate) reference: Option<ReferenceOption>,
     pub(crate) comparison: Option<Comparison>,
     pub(crate) bytes: Option<Expr>,
     pub(crate) flops: Option<Expr>,
@@ -43,6 +44,14 @@ pub(crate) struct Options {
     pub(crate) problem: Option<Path>,
     /// Names of the options given, for errors about their combination.
     pub(crate) given: Vec<Ident>,
+}
+
+/// What is different on a kind of device.
+#[derive(Default)]
+pub(crate) struct DeviceOptions {
+    pub(crate) axes: Vec<AxisOption>,
+    /// The word `reference` and what stands behind it.
+    pub(crate) reference: Option<(Ident, ReferenceOption)>,
 }
 
 impl Options {
@@ -72,10 +81,10 @@ impl Options {
         self.given.push(option.clone());
         match name.as_str() {
             "axes" => self.axes = AxisOption::parse_list(&option, input)?,
-            "cpu" => self.cpu_axes = device_axes(&option, input)?,
-            "cuda" => self.cuda_axes = device_axes(&option, input)?,
+            "cpu" => self.cpu = DeviceOptions::parse(&option, input)?,
+            "cuda" => self.cuda = DeviceOptions::parse(&option, input)?,
             "inputs" => self.inputs = Some(value(&option, input, "inputs = function")?),
-            "reference" => self.reference = Some(value(&option, input, "reference = function")?),
+            "reference" => self.reference = Some(ReferenceOption::parse(&option, input)?),
             "bytes" => self.bytes = Some(value(&option, input, "bytes = 8 * n")?),
             "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
             "name" => self.name = Some(case_name(&option, input)?),
@@ -127,8 +136,8 @@ impl Attribute {
                 ("ignore", "ignore"),
                 ("hosted", "hosted"),
                 ("requires", "requires(..)"),
-                ("cpu", "cpu(axes(..))"),
-                ("cuda", "cuda(axes(..))"),
+                ("cpu", "cpu(axes(..), reference = ..)"),
+                ("cuda", "cuda(axes(..), reference = ..)"),
             ],
             Attribute::Problem => &[
                 ("axes", "axes(..)"),
@@ -138,8 +147,8 @@ impl Attribute {
                 ("bytes", "bytes = .."),
                 ("flops", "flops = .."),
                 ("requires", "requires(..)"),
-                ("cpu", "cpu(axes(..))"),
-                ("cuda", "cuda(axes(..))"),
+                ("cpu", "cpu(axes(..), reference = ..)"),
+                ("cuda", "cuda(axes(..), reference = ..)"),
             ],
         }
     }
@@ -206,19 +215,35 @@ pub(crate) fn value<T: syn::parse::Parse>(option: &Ident, input: ParseStream, wr
     input.parse()
 }
 
-fn device_axes(device: &Ident, input: ParseStream) -> Result<Vec<AxisOption>> {
-    let written = format!("{}(axes(width = [256]))", device.unraw());
-    let content = group(device, input, &written)?;
-    let wrong = |span| Error::new(span, format!("`{}` is written `{written}`", device.unraw()));
-    let option = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
-    if option != "axes" {
-        return Err(wrong(option.span()));
-    }
-    let axes = AxisOption::parse_list(&option, &content)?;
-    comma(&content)?;
-    match content.is_empty() {
-        true => Ok(axes),
-        false => Err(wrong(content.span())),
+impl DeviceOptions {
+    /// What stands in the parentheses behind `cpu` or `cuda`.
+    fn parse(device: &Ident, input: ParseStream) -> Result<DeviceOptions> {
+        let name = device.unraw();
+        let written = format!("{name}(axes(width = [256]))");
+        let content = group(device, input, &written)?;
+        let wrong = |span| {
+            Error::new(
+                span,
+                format!("`{name}` is written `{written}` or `{name}(reference = launch(function))`"),
+            )
+        };
+        let mut options = DeviceOptions::default();
+        if content.is_empty() {
+            return Err(wrong(content.span()));
+        }
+        while !content.is_empty() {
+            let option = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+            match option.to_string().as_str() {
+                "axes" if options.axes.is_empty() => options.axes = AxisOption::parse_list(&option, &content)?,
+                "reference" if options.reference.is_none() => {
+                    let reference = ReferenceOption::parse(&option, &content)?;
+                    options.reference = Some((option, reference));
+                }
+                _ => return Err(wrong(option.span())),
+            }
+            comma(&content)?;
+        }
+        Ok(options)
     }
 }
 

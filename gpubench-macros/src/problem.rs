@@ -2,8 +2,9 @@
 
 use crate::axes::{AxisOption, device_tokens};
 use crate::comparison::Comparison;
-use crate::function::{Function, Kind};
+use crate::function::Function;
 use crate::options::{Attribute, Options};
+use crate::reference::{ReferenceOption, device_references, nothing_to_compute};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -13,9 +14,9 @@ use syn::{Error, Expr, Result};
 /// The output of `#[problem]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(Attribute::Problem, options)?;
-    let function = Function::parse_reference(item)?;
+    let function = Function::parse_problem(item)?;
     let name = &function.item.sig.ident;
-    let reference = quote!(#name);
+    let reference = ReferenceOption::of_problem(&function);
     let definition = definition(&name.unraw().to_string(), &options, &function, Some(&reference))?;
     let item = &function.item;
     let visibility = &item.vis;
@@ -42,18 +43,22 @@ pub(crate) fn definition(
     name: &str,
     options: &Options,
     function: &Function,
-    reference: Option<&TokenStream>,
+    reference: Option<&ReferenceOption>,
 ) -> Result<TokenStream> {
     check_parameters(options, function)?;
     let axis_names = options.axes.iter().map(AxisOption::text);
     let axes = AxisOption::list_tokens(&options.axes, function)?;
-    let device_axes = device_tokens(&options.cpu_axes, &options.cuda_axes, function)?;
+    let device_axes = device_tokens(&options.cpu.axes, &options.cuda.axes, function)?;
     let requirements = options.requirements.iter().map(|requirement| requirement.tokens());
     let tolerance = Comparison::tokens(options.comparison.as_ref());
     let tensors = tensors(options, function)?;
     let work = work(options, function);
     let operands = function.reference_arguments().map(|parameter| parameter.text());
-    let reference = reference_function(function, reference);
+    let reference = match reference {
+        Some(reference) => reference.tokens(function),
+        None => nothing_to_compute(function),
+    };
+    let device_references = device_references(options, function);
     Ok(quote! {
         ::gpubench::__private::ProblemDefinition {
             module: ::core::module_path!(),
@@ -67,6 +72,7 @@ pub(crate) fn definition(
             work: #work,
             operands: &[#(#operands),*],
             reference: #reference,
+            device_references: #device_references,
         }
     })
 }
@@ -84,7 +90,7 @@ fn check_parameters(options: &Options, function: &Function) -> Result<()> {
             return Err(Error::new(parameter.name.span(), message));
         }
     }
-    for axis in options.cpu_axes.iter().chain(&options.cuda_axes) {
+    for axis in options.cpu.axes.iter().chain(&options.cuda.axes) {
         if !known.contains(&axis.text()) {
             return Err(Error::new(
                 axis.name.span(),
@@ -152,59 +158,5 @@ fn work(options: &Options, function: &Function) -> TokenStream {
             }
             gpubench_work
         }
-    }
-}
-
-/// `fn(&Params, &mut CpuData) -> Result<()>`.
-fn reference_function(function: &Function, reference: Option<&TokenStream>) -> TokenStream {
-    let params = Ident::new("gpubench_params", Span::mixed_site());
-    let data = Ident::new("gpubench_data", Span::mixed_site());
-    let body = match reference {
-        None => quote!(::std::result::Result::Ok(())),
-        Some(reference) => {
-            let axes = function.bind_locals(&params);
-            let slices = function.bind_slices(&data);
-            let span = reference.span();
-            let arguments = function.reference_arguments().map(|parameter| parameter.local_at(span));
-            let call = quote_spanned!(span=> (#reference)(#(#arguments),*));
-            quote! {
-                #axes
-                #slices
-                ::gpubench::Outcome::into_result(#call)
-            }
-        }
-    };
-    quote! {
-        {
-            #[allow(unused_variables, unused_parens, clippy::unit_arg, clippy::redundant_closure_call)]
-            fn gpubench_reference(
-                #params: &::gpubench::catalog::Params,
-                #data: &mut ::gpubench::CpuData<'_>,
-            ) -> ::gpubench::Result<()> {
-                #body
-            }
-            gpubench_reference
-        }
-    }
-}
-
-/// The reference of a benchmark that is its own problem.
-pub(crate) fn own_reference(options: &Options, function: &Function) -> Result<Option<TokenStream>> {
-    match &options.reference {
-        Some(reference) => Ok(Some(quote!(#reference))),
-        None => match function
-            .parameters
-            .iter()
-            .find(|parameter| matches!(parameter.kind, Kind::Write(_)))
-        {
-            None => Ok(None),
-            Some(output) => {
-                let message = format!(
-                    "`reference = ..` is missing: a CPU function that computes the expected `{}`",
-                    output.text()
-                );
-                Err(Error::new(Span::call_site(), message))
-            }
-        },
     }
 }

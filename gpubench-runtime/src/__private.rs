@@ -1,7 +1,7 @@
 //! What the macros' output names. No part of the interface.
 
 pub use crate::plan::launcher::KernelValue;
-pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, SourceEntry};
+pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, ReferenceFunction, SourceEntry};
 pub use inventory;
 
 use crate::axis::AxisParam;
@@ -24,6 +24,9 @@ pub fn axis_values<'a, T: AxisParam<'a>>(name: &str, values: impl IntoIterator<I
 }
 
 /// The buffer for a parameter.
+///
+/// # Errors
+/// A tensor of another role or element type than the parameter's.
 pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str) -> Result<B> {
     launcher.buffer(name)
 }

@@ -151,8 +151,29 @@ pub struct Recording {
     pub work: Work,
     /// What one call does; empty where the call is [`Execution::Hosted`].
     pub plan: Plan,
+    /// What computes the expected outputs.
+    pub reference: Reference,
     /// How a worker carries out a call.
     pub execution: Execution,
+}
+
+/// What computes the expected outputs of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    /// The crate's CPU function, in the author process.
+    Author,
+    /// Another plan over the same tensors: it reads inputs and constants and writes every output. Scratch it has of its own.
+    Plan(Plan),
+}
+
+impl Reference {
+    /// The plan, where it is one.
+    pub const fn plan(&self) -> Option<&Plan> {
+        match self {
+            Reference::Author => None,
+            Reference::Plan(plan) => Some(plan),
+        }
+    }
 }
 
 /// How a worker carries out a call.
@@ -214,12 +235,10 @@ impl Tensor {
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
     }
-}
 
-impl Fill {
-    /// Whether the author's process makes the contents: user code does, on the CPU or as a kernel.
-    pub const fn is_by_author(&self) -> bool {
-        matches!(self, Fill::Cpu | Fill::Kernel(_))
+    /// Number of bytes, of a tensor that was admitted.
+    pub fn bytes(&self) -> u64 {
+        self.elements() * self.dtype.size() as u64
     }
 }
 

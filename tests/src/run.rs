@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use camino::Utf8Path;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -57,9 +58,35 @@ impl Run {
         Run::through(command, fixture)
     }
 
+    /// The tool making an archive of a fixture.
+    pub fn archiving(fixture: &Fixture, archive: &Utf8Path) -> Run {
+        let mut command = Command::new(tool());
+        command.args(["gpubench", "archive", "--archive-file", archive.as_str(), "--offline"]);
+        Run::in_environment(command, fixture)
+    }
+
+    /// The tool on an archive, in `folder`, which also takes its temporary files, and with an environment in which `programs` are all there is.
+    pub fn from_archive(archive: &Utf8Path, folder: &Utf8Path, programs: &Utf8Path) -> Run {
+        let mut command = Command::new(tool());
+        let mark = new_mark();
+        command
+            .args(["gpubench", "--archive-file", archive.as_str()])
+            .env_clear()
+            .env("PATH", programs)
+            .env("TMPDIR", folder)
+            .env(MARK, &mark)
+            .current_dir(folder)
+            .stdin(Stdio::null());
+        Run { command, mark }
+    }
+
     fn through(mut command: Command, fixture: &Fixture) -> Run {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        command.args(["gpubench", "--offline"]);
+        Run::in_environment(command, fixture)
+    }
+
+    fn in_environment(mut command: Command, fixture: &Fixture) -> Run {
+        let mark = new_mark();
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
             let changes_output = ["GPUBENCH_", "CLICOLOR"].iter().any(|prefix| name.starts_with(prefix));
@@ -68,7 +95,6 @@ impl Run {
             }
         }
         command
-            .args(["gpubench", "--offline"])
             .current_dir(fixture.directory())
             .env("CARGO_TARGET_DIR", Fixture::target_directory())
             .env(MARK, &mark)
@@ -162,6 +188,11 @@ impl Run {
     pub fn finish(self) -> Finished {
         self.start().finish()
     }
+}
+
+fn new_mark() -> String {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
 fn read(mut stream: impl Read) -> String {

@@ -193,6 +193,15 @@ ends! {
     a_reference_that_exits_is_the_authors_error: "host::reference_exits" is "error", "reference-failed", "exited with code 0";
     a_reference_that_computes_nothing_disagrees_with_a_right_kernel:
         "host::reference_is_lazy" is "wrong-output", "mismatch", "`y[0]`";
+    a_launched_reference_that_strays_is_named_and_no_failure_of_the_kernel:
+        "host::launched_reference_strays" is "error", "reference-failed", "kernel `stray`", "invalid write";
+    a_launched_reference_that_writes_its_input_is_an_error:
+        "host::launched_reference_writes_its_input" is "error", "reference-failed", "kernel `into_the_input`";
+    a_launched_reference_of_an_unknown_kernel_is_named:
+        "host::launched_reference_is_unknown" is "error", "plan-invalid", "its reference", "`unknown`", "`honest`";
+    a_launched_reference_that_launches_nothing_is_refused:
+        "host::launched_reference_is_empty" is "error", "plan-invalid", "its reference", "launches nothing";
+    a_launched_reference_that_fails_is_named: "host::launched_reference_fails" is "error", "recording-failed", "no plan for that";
     a_generator_that_panics_is_the_authors_error:
         "host::generator_panics" is "error", "generator-failed", "panicked", "out of ideas", "src/host.rs:61";
     a_generator_that_fails_is_the_authors_error: "host::generator_fails" is "error", "generator-failed", "no data today";
@@ -272,7 +281,7 @@ fn honest_benchmarks_beside_them_pass() {
                 .is_some_and(|name| name.contains("::honest"))
         })
         .collect();
-    assert_eq!(honest.len(), 8);
+    assert_eq!(honest.len(), 9);
     for result in honest {
         assert_eq!(
             result["verdict"], "pass",

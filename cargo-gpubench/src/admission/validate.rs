@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use gpubench::catalog::{Catalog, DeviceFacts, Execution, Fill, Recording, Role, Tensor, Tolerance};
 use gpubench::plan::{Argument, BufferId, Cooperation, KernelRef, Launch, Plan, Span, Step};
 
+use crate::window::Duties;
 use crate::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
 /// Largest total of a case's tensors and scratch in bytes: what a 64-bit address space can certainly map several times over.
@@ -28,36 +29,43 @@ fn invalid(message: impl Into<String>) -> Invalid {
 pub fn validate(recording: &Recording, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
     let validator = Validator {
         recording,
+        plan: &recording.plan,
         catalog,
         facts,
     };
     validator.tensors()?;
-    validator.plan()
+    match recording.execution {
+        Execution::Sealed => validator.plan()?,
+        Execution::Hosted => validator.no_plan()?,
+    }
+    match recording.reference.plan() {
+        Some(plan) => Validator { plan, ..validator }.reference(),
+        None => Ok(()),
+    }
 }
 
-/// Bytes that a case takes on the device and beside it: referee and author hold an input four times (as the worker sees it, this call's, another
-/// call's for decoys, the author's copy) and an output six times (as the worker sees it, the author's answer, the expected ones of this call,
-/// the call before and the first, the snapshot).
-pub fn memory_needed(recording: &Recording) -> u64 {
-    let copies = |role: Role| match role {
-        Role::Input | Role::Constant => 4,
-        Role::Output => 6,
-        Role::InOut => 9,
-        Role::Scratch => 1,
-    };
+/// Bytes that a case takes on the device and beside it: every tensor as often as the roles hold it, and scratch.
+pub fn memory_needed(duties: &Duties<'_>) -> u64 {
+    let recording = duties.recording();
     let of = |tensor: &Tensor| {
         tensor_bytes(tensor)
             .unwrap_or(u64::MAX)
-            .saturating_mul(copies(tensor.role))
+            .saturating_mul(duties.copies(tensor))
     };
-    let tensors = recording.tensors.iter().map(of);
-    tensors
-        .chain(recording.plan.scratch.iter().copied())
+    let plans = std::iter::once(&recording.plan).chain(recording.reference.plan());
+    let scratch = plans.flat_map(|plan| plan.scratch.iter().copied());
+    recording
+        .tensors
+        .iter()
+        .map(of)
+        .chain(scratch)
         .fold(0, u64::saturating_add)
 }
 
+#[derive(Clone, Copy)]
 struct Validator<'a> {
     recording: &'a Recording,
+    plan: &'a Plan,
     catalog: &'a Catalog,
     facts: &'a DeviceFacts,
 }
@@ -149,14 +157,15 @@ impl Validator<'_> {
         }
     }
 
-    fn plan(&self) -> Checked {
-        let plan = &self.recording.plan;
-        if self.recording.execution == Execution::Hosted {
-            return match *plan == Plan::default() {
-                true => Ok(()),
-                false => Err(invalid("it is hosted and has a plan")),
-            };
+    fn no_plan(&self) -> Checked {
+        match *self.plan == Plan::default() {
+            true => Ok(()),
+            false => Err(invalid("it is hosted and has a plan")),
         }
+    }
+
+    fn plan(&self) -> Checked {
+        let plan = self.plan;
         if plan.scratch.contains(&0) {
             return Err(invalid("it allocates scratch of no bytes"));
         }
@@ -166,6 +175,26 @@ impl Validator<'_> {
         for (position, step) in plan.steps.iter().enumerate() {
             self.step(step)
                 .map_err(|Invalid(message)| invalid(format!("step {}: {message}", position + 1)))?;
+        }
+        Ok(())
+    }
+
+    /// A reference writes every output, and has scratch of its own alone.
+    fn reference(&self) -> Checked {
+        let of_reference = |Invalid(message)| invalid(format!("its reference: {message}"));
+        self.plan().map_err(of_reference)?;
+        let used: HashSet<BufferId> = self.plan.steps.iter().flat_map(buffers_of).collect();
+        let written: HashSet<BufferId> = self.plan.steps.iter().flat_map(writable_buffers_of).collect();
+        for (position, tensor) in (0..).zip(&self.recording.tensors) {
+            let (name, buffer) = (&tensor.name, BufferId::Tensor(position));
+            if tensor.role == Role::Scratch && used.contains(&buffer) {
+                return Err(of_reference(invalid(format!(
+                    "it uses `{name}`, the benchmark's scratch (hint: a reference has `cx.scratch(..)`)"
+                ))));
+            }
+            if tensor.role.is_output() && !written.contains(&buffer) {
+                return Err(of_reference(invalid(format!("it does not write the output `{name}`"))));
+            }
         }
         Ok(())
     }
@@ -301,7 +330,7 @@ impl Validator<'_> {
                 Ok((tensor.name.clone(), tensor_bytes(tensor).unwrap_or(0)))
             }
             BufferId::Scratch(position) => {
-                let bytes = self.recording.plan.scratch.get(position as usize);
+                let bytes = self.plan.scratch.get(position as usize);
                 let bytes =
                     bytes.ok_or_else(|| invalid(format!("it names scratch number {position}, which there is not")))?;
                 Ok((format!("scratch {position}"), *bytes))
@@ -332,6 +361,29 @@ impl Validator<'_> {
     }
 }
 
+/// The buffers that a step names.
+fn buffers_of(step: &Step) -> Vec<BufferId> {
+    let mut buffers = writable_buffers_of(step);
+    if let Step::Copy { source, .. } = step {
+        buffers.push(source.buffer);
+    }
+    buffers
+}
+
+/// The buffers that a step may write, as far as a plan can tell: a kernel, those that it is given.
+fn writable_buffers_of(step: &Step) -> Vec<BufferId> {
+    match step {
+        Step::Launch(launch) => {
+            let buffers = launch.arguments.iter().filter_map(|argument| match argument {
+                Argument::Pointer { buffer, .. } => Some(*buffer),
+                Argument::Value(_) => None,
+            });
+            buffers.collect()
+        }
+        Step::Memset { target, .. } | Step::Copy { target, .. } => vec![target.buffer],
+    }
+}
+
 fn tensor_bytes(tensor: &Tensor) -> Option<u64> {
     let elements = tensor
         .shape
@@ -343,8 +395,7 @@ fn tensor_bytes(tensor: &Tensor) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{DType, DeviceKind, Source, SourceFile, Work};
-    use gpubench::plan::Plan;
+    use gpubench::catalog::{DType, DeviceKind, Reference, Source, SourceFile, Work};
 
     fn facts() -> DeviceFacts {
         DeviceFacts {
@@ -419,6 +470,7 @@ mod tests {
                 scratch: vec![16],
             },
             execution: Execution::Sealed,
+            reference: Reference::Author,
         }
     }
 
@@ -513,6 +565,45 @@ mod tests {
             }),
             verdict(|recording| recording.plan.steps.push(copy(span(x, 0, 8), span(y, 0, 4)))),
             verdict(|recording| recording.plan.steps.push(copy(span(y, 0, 8), span(y, 4, 8)))),
+        ];
+        insta::assert_snapshot!(messages.join("\n"));
+    }
+
+    #[test]
+    fn a_reference_is_held_to_what_a_plan_is_and_writes_every_output_with_its_own_scratch() {
+        let reference = |change: &dyn Fn(&mut Plan)| {
+            verdict(|recording| {
+                let mut plan = Plan {
+                    scratch: vec![64],
+                    ..recording.plan.clone()
+                };
+                change(&mut plan);
+                recording.tensors.push(Tensor {
+                    name: "partial".to_owned(),
+                    role: Role::Scratch,
+                    ..recording.tensors[1].clone()
+                });
+                recording.reference = Reference::Plan(plan);
+            })
+        };
+        let span = |buffer, offset, len| Span { buffer, offset, len };
+        let (x, y, partial) = (BufferId::Tensor(0), BufferId::Tensor(1), BufferId::Tensor(2));
+        let memset = |target| Step::Memset { target, value: 0 };
+        // Beyond the 16 bytes of the plan's own scratch.
+        let own_scratch = memset(span(BufferId::Scratch(0), 32, 32));
+        assert_eq!(reference(&|plan| plan.steps.push(own_scratch.clone())), "valid");
+        let messages = [
+            reference(&|plan| plan.steps.clear()),
+            reference(&|plan| plan.steps = vec![memset(span(BufferId::Scratch(0), 0, 4))]),
+            reference(&|plan| plan.steps.push(memset(span(x, 0, 4)))),
+            reference(&|plan| plan.steps.push(memset(span(y, 30, 4)))),
+            reference(&|plan| plan.steps.push(memset(span(partial, 0, 4)))),
+            reference(&|plan| {
+                plan.steps.push(Step::Copy {
+                    source: span(partial, 0, 4),
+                    target: span(y, 0, 4),
+                })
+            }),
         ];
         insta::assert_snapshot!(messages.join("\n"));
     }

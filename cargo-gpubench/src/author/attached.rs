@@ -1,31 +1,31 @@
 //! The buffers of the open case in the author's process.
 
-use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use gpubench::abi::Buffer;
-use gpubench::catalog::{Fill, Recording, Role, Tensor};
-use gpubench::plan::KernelRef;
+use gpubench::catalog::{Fill, Recording, Reference, Role};
 
 use super::AuthorError;
+use super::own_kernels::OwnKernels;
 use crate::cdylib::Library;
-use crate::device::cpu::CpuDriver;
-use crate::device::cpu::executor::ScheduleSeed;
 use crate::device::memfd::MemfdTable;
-use crate::device::{Access, DeviceError, DevicePtr, Driver, LaunchConfig, ModuleImage, Stream};
+use crate::device::{Access, CodeHome, DevicePtr};
+use crate::replay::Operand;
+use crate::window::{Duties, Maker};
 use crate::wire::{AuthorFailure, BufferLayout, Generate};
 
 /// The attached case.
 pub(super) struct Attached {
     benchmark: u32,
     request: Vec<u8>,
-    tensors: Vec<Tensor>,
+    recording: Recording,
+    home: CodeHome,
     buffers: Vec<AuthorBuffer>,
     // Held for its mappings.
     memory: MemfdTable,
     modules: Vec<(u32, PathBuf)>,
-    device: Option<GeneratorDevice>,
+    own_kernels: Option<OwnKernels>,
 }
 
 /// One tensor's memory here; addresses of tensors that have none are absent.
@@ -38,15 +38,10 @@ struct AuthorBuffer {
     answer: Option<DevicePtr>,
 }
 
-/// Runs generator kernels.
-struct GeneratorDevice {
-    driver: CpuDriver,
-    stream: Stream,
-}
-
 /// What an `ATTACH` order brings.
 pub(super) struct Attachment {
     pub(super) benchmark: u32,
+    pub(super) home: CodeHome,
     pub(super) request: Vec<u8>,
     pub(super) recording: Recording,
     pub(super) layouts: Vec<BufferLayout>,
@@ -59,6 +54,7 @@ impl Attached {
     pub(super) fn new(attachment: Attachment) -> Result<Attached, AuthorError> {
         let Attachment {
             benchmark,
+            home,
             request,
             recording,
             layouts,
@@ -78,53 +74,52 @@ impl Attached {
                 .map_err(|error| AuthorError::internal(&error))?;
             Ok(address.offset(layout.offset))
         };
+        let duties = Duties::new(&recording, home);
         let mut buffers = Vec::new();
         for (tensor, layout) in recording.tensors.iter().zip(&layouts) {
-            let read = tensor.role.is_input();
-            let written = tensor.role.is_output();
-            let access = if tensor.fill.is_by_author() {
-                Access::ReadWrite
-            } else {
-                Access::Read
+            let access = match duties.maker(tensor).is_author() {
+                true => Access::ReadWrite,
+                false => Access::Read,
             };
+            let (contents, answer) = (duties.author_has_contents(tensor), duties.author_has_answer(tensor));
             buffers.push(AuthorBuffer {
                 len: layout.len,
-                contents: read.then(|| map(layout, access)).transpose()?,
-                answer: written.then(|| map(layout, Access::ReadWrite)).transpose()?,
+                contents: contents.then(|| map(layout, access)).transpose()?,
+                answer: answer.then(|| map(layout, Access::ReadWrite)).transpose()?,
             });
         }
         Ok(Attached {
             benchmark,
             request,
-            tensors: recording.tensors,
+            recording,
+            home,
             buffers,
             memory,
             modules,
-            device: None,
+            own_kernels: None,
         })
     }
 
     /// Fills the tensors whose contents are made here.
     pub(super) fn generate(&mut self, library: &Library, order: &Generate) -> Result<(), AuthorError> {
         self.generate_on_cpu(library, order)?;
-        for index in 0..self.tensors.len() {
-            if let Fill::Kernel(kernel) = &self.tensors[index].fill {
-                let kernel = kernel.clone();
-                self.generate_by_kernel(index, &kernel, order)?;
-            }
+        let duties = Duties::new(&self.recording, self.home);
+        let mut makers = self.recording.tensors.iter().map(|tensor| duties.maker(tensor));
+        match makers.any(|maker| maker == Maker::AuthorKernel) {
+            true => load(&mut self.own_kernels, &self.buffers, &self.modules)?.generate(&self.recording.tensors, order),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     fn generate_on_cpu(&mut self, library: &Library, order: &Generate) -> Result<(), AuthorError> {
-        if !self.tensors.iter().any(|tensor| tensor.fill == Fill::Cpu) {
+        if !self.recording.tensors.iter().any(|tensor| tensor.fill == Fill::Cpu) {
             return Ok(());
         }
         let constants = order.window == 0;
         // Behind window 0 the user's function still writes its constants, but not where they are read from.
         let mut thrown_away = Vec::new();
         let mut buffers = Vec::new();
-        for (tensor, buffer) in self.tensors.iter().zip(&self.buffers) {
+        for (tensor, buffer) in self.recording.tensors.iter().zip(&self.buffers) {
             let keeps = tensor.role != Role::Constant || constants;
             buffers.push(match buffer.contents.filter(|_| tensor.fill == Fill::Cpu) {
                 Some(contents) if keeps => Buffer {
@@ -153,44 +148,35 @@ impl Attached {
         Ok(())
     }
 
-    fn generate_by_kernel(&mut self, index: usize, kernel: &KernelRef, order: &Generate) -> Result<(), AuthorError> {
-        let seed = match (self.tensors[index].role, order.window) {
-            (Role::Constant, 0) => order.constant_seed,
-            (Role::Constant, _) => return Ok(()),
-            _ => order.seed,
-        };
-        // The tensors of a window get seeds of their own.
-        let seed = seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let Some(target) = self.buffers[index].contents else {
-            return Ok(());
-        };
-        let len = self.tensors[index].elements();
-        let module = self
-            .modules
-            .iter()
-            .find(|(source, _)| *source == kernel.source)
-            .map(|(_, path)| path.clone());
-        let module =
-            module.ok_or_else(|| AuthorError::new(AuthorFailure::Internal, "a generator's module is missing"))?;
-        if self.device.is_none() {
-            self.device = Some(GeneratorDevice::new().map_err(|error| AuthorError::internal(&error))?);
-        }
-        let Some(device) = &mut self.device else { return Ok(()) };
-        device.fill(&module, &kernel.name, target, len, seed).map_err(|error| {
-            AuthorError::new(
-                AuthorFailure::Kernel,
-                format!("generator kernel `{kernel}`: {}", crate::error::chain(&error)),
-            )
-        })
-    }
-
     /// Runs the reference over the contents into the answers.
     pub(super) fn reference(&mut self, library: &Library) -> Result<(), AuthorError> {
+        if let Reference::Plan(plan) = &self.recording.reference {
+            let kernels = load(&mut self.own_kernels, &self.buffers, &self.modules)?;
+            return kernels.run_reference(&self.recording.tensors, plan);
+        }
         let buffers: Vec<Buffer> = self.buffers.iter().map(AuthorBuffer::for_reference).collect();
         // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to 16 bytes at least; nothing else in this
         // process uses them.
         unsafe { library.reference(self.benchmark, &self.request, &buffers)? };
         Ok(())
+    }
+}
+
+/// The kernels that the case runs here, loaded when they are first needed.
+fn load<'a>(
+    loaded: &'a mut Option<OwnKernels>,
+    buffers: &[AuthorBuffer],
+    modules: &[(u32, PathBuf)],
+) -> Result<&'a mut OwnKernels, AuthorError> {
+    match loaded {
+        Some(kernels) => Ok(kernels),
+        none => {
+            let operands = buffers.iter().map(|buffer| Operand {
+                contents: buffer.contents,
+                answer: buffer.answer,
+            });
+            Ok(none.insert(OwnKernels::load(modules, operands.collect())?))
+        }
     }
 }
 
@@ -214,27 +200,6 @@ impl AuthorBuffer {
             None => unsafe { std::ptr::write_bytes(answer, 0, len) },
         }
         Buffer { data: answer, len }
-    }
-}
-
-impl GeneratorDevice {
-    fn new() -> Result<GeneratorDevice, DeviceError> {
-        let mut driver = CpuDriver::new(NonZeroUsize::new(0), ScheduleSeed::default())?;
-        let stream = driver.stream()?;
-        Ok(GeneratorDevice { driver, stream })
-    }
-
-    /// Launches `(T *out, size_t len, unsigned long long seed)` over at least `len` threads.
-    fn fill(&mut self, module: &Path, name: &str, target: DevicePtr, len: u64, seed: u64) -> Result<(), DeviceError> {
-        let module = self.driver.load(ModuleImage::File(module))?;
-        let function = self.driver.function(module, name)?;
-        let blocks = u32::try_from(len.div_ceil(256).max(1));
-        let blocks = blocks.map_err(|_| DeviceError::Unsupported("launch so many blocks".to_owned()))?;
-        let arguments = [target.0.to_le_bytes(), len.to_le_bytes(), seed.to_le_bytes()];
-        let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_slice()).collect();
-        self.driver
-            .launch(self.stream, function, &LaunchConfig::linear(blocks, 256), &arguments)?;
-        self.driver.synchronize(self.stream)
     }
 }
 

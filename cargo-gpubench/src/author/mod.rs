@@ -1,8 +1,10 @@
 //! The author process: the only one that runs user host code. It lists benchmarks, records plans, generates CPU inputs and computes CPU references.
 //!
-//! `attached` is the buffers of the open case, `process` takes the broker's orders.
+//! `attached` is the buffers of the open case, `own_kernels` what runs the kernels of generators and references where they are native code,
+//! `process` takes the broker's orders.
 
 mod attached;
+mod own_kernels;
 mod process;
 
 pub use process::serve;

@@ -10,6 +10,7 @@ use gpubench::codec;
 use super::AuthorError;
 use super::attached::{Attached, Attachment};
 use crate::cdylib::Library;
+use crate::device::CodeHome;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
     decode_modules, from_author, to_author,
@@ -104,6 +105,7 @@ fn parse_attach(frame: Frame) -> Result<Attachment, AuthorError> {
     let recording: Recording = codec::decode(recording).map_err(|_| damaged())?;
     Ok(Attachment {
         benchmark: head.benchmark,
+        home: CodeHome::from_number(head.kernels_run_in).ok_or_else(damaged)?,
         request: request.to_vec(),
         recording,
         layouts: bytemuck::allocation::pod_collect_to_vec(layouts),

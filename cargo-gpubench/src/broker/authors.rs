@@ -8,6 +8,7 @@ use crate::build::BuiltLibrary;
 use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use crate::error::Expected;
 use crate::exit_code::ExitCode;
+use crate::wire::AuthorFailure;
 
 /// How authors are run.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +56,22 @@ impl Expected for ListingError {
             }
             _ => None,
         }
+    }
+}
+
+impl ListingError {
+    /// Whose benchmarks.
+    pub(super) fn package(&self) -> &str {
+        &self.package
+    }
+
+    /// Whether the library itself could not be used, rather than that something in it failed.
+    pub(super) fn is_of_the_library(&self) -> bool {
+        let failure = match &self.source {
+            AuthorProblem::Refused { failure, .. } => *failure,
+            AuthorProblem::Role(_) => return false,
+        };
+        matches!(failure, AuthorFailure::Library | AuthorFailure::NoBenchmarks)
     }
 }
 

@@ -17,8 +17,8 @@ use super::reporting::Reporting;
 use super::result::fill_in;
 use super::run::user_output;
 use crate::build::BuiltLibrary;
-use crate::build::kernels::HostCompiler;
-use crate::clients::{Interrupt, Output, RefereeClient};
+use crate::build::kernels::Compiler;
+use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 use crate::device::Facts;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
@@ -26,7 +26,7 @@ use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, RunE
 use crate::stats::{StopRule, WarmUpRule};
 use crate::verdict::{Cause, Verdict};
 use crate::window::{Seeds, case_number};
-use crate::wire::Hello;
+use crate::wire::{Begin, DeviceOrder};
 
 /// What is to be measured, and on what.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,8 @@ pub(super) struct Selected<'a> {
     /// The selected cases.
     pub(super) cases: &'a [Case],
     /// The device.
+    pub(super) device: DeviceOrder,
+    /// What it is.
     pub(super) facts: &'a Facts,
 }
 
@@ -63,21 +65,33 @@ pub(super) struct Campaign<'a> {
     selected: Selected<'a>,
     interrupt: &'a Interrupt,
     seeds: Seeds,
-    compiler: HostCompiler,
+    compiler: Box<dyn Compiler>,
     authors: Authors<'a>,
-    referee: Option<RefereeClient>,
+    referee: Standing,
     reporting: Reporting,
 }
 
+/// Where the run's referee stands.
+enum Standing {
+    /// There is none.
+    Absent,
+    /// It has its device and waits for the seed.
+    Waiting(RefereeClient),
+    /// It can be given cases.
+    Begun(RefereeClient),
+}
+
 impl<'a> Campaign<'a> {
-    /// Draws the seed, finds a compiler and opens the reports.
+    /// Draws the seed and opens the reports. A `referee` that has its device already is used.
     ///
     /// # Errors
     /// When one of them cannot be had.
     pub(super) fn new(
         options: &'a RunOptions,
         selected: Selected<'a>,
+        compiler: Box<dyn Compiler>,
         authors: Authors<'a>,
+        referee: Option<RefereeClient>,
         interrupt: &'a Interrupt,
     ) -> Result<Campaign<'a>, ExpectedError> {
         Ok(Campaign {
@@ -85,9 +99,9 @@ impl<'a> Campaign<'a> {
             selected,
             interrupt,
             seeds: seeds(options.measurement.seed)?,
-            compiler: HostCompiler::find()?,
+            compiler,
             authors,
-            referee: None,
+            referee: referee.map_or(Standing::Absent, Standing::Waiting),
             reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
         })
     }
@@ -108,8 +122,14 @@ impl<'a> Campaign<'a> {
     /// What is around the run now.
     fn environment(&self) -> Environment {
         let facts = self.selected.facts;
-        let (threads, flush_bytes) = (facts.device.multiprocessors, self.options.measurement.flush_bytes);
-        environment::environment(facts, threads, flush_bytes, Some(self.compiler.identity()))
+        environment::environment(facts, self.flush_bytes(), Some(self.compiler.identity()))
+    }
+
+    fn flush_bytes(&self) -> u64 {
+        self.options
+            .measurement
+            .flush_bytes
+            .unwrap_or(self.selected.facts.flush_bytes)
     }
 
     fn announce(&mut self) -> Vec<BenchmarkStarted> {
@@ -140,7 +160,7 @@ impl<'a> Campaign<'a> {
         let prepared = prepare(
             &selected,
             &mut self.authors,
-            &self.compiler,
+            &*self.compiler,
             &mut self.reporting,
             self.interrupt,
         )?;
@@ -182,7 +202,7 @@ impl<'a> Campaign<'a> {
                 Err(error) => {
                     // What its author and the referee are in the middle of is unknown: the next case gets new ones.
                     self.authors.retire(self.selected.library_of(case));
-                    self.referee = None;
+                    self.referee = Standing::Absent;
                     CaseFailure::of_measuring(&error)
                         .ok_or(Interrupted)?
                         .fill_in(&mut result);
@@ -193,7 +213,11 @@ impl<'a> Campaign<'a> {
     }
 
     fn measure_one(&mut self, case: &Case, prepared: &PreparedCase) -> Result<Measured, MeasureError> {
-        let PreparedCase { recorded, modules } = prepared;
+        let PreparedCase {
+            recorded,
+            modules,
+            own_modules,
+        } = prepared;
         let facts = self.selected.facts;
         let protocol = Protocol {
             warm_up: WarmUpRule {
@@ -202,8 +226,9 @@ impl<'a> Campaign<'a> {
             },
             stop: stop_rule(&self.options.measurement, facts),
             within: self.options.measurement.limits.window,
-            threads: facts.device.multiprocessors,
-            schedule: self.options.measurement.schedule,
+            reference_within: self.options.measurement.limits.reference,
+            kernels_run_in: facts.kernels_run_in,
+            device: self.selected.device,
             output: user_output(self.options),
             clock_bound: &facts.clock_bound,
             seeds: &self.seeds,
@@ -222,16 +247,18 @@ impl<'a> Campaign<'a> {
                 file: library.library.as_std_path(),
                 search: &library_path,
             },
+            own_modules,
         };
-        let referee = match &mut self.referee {
-            Some(referee) => referee,
-            none => none.insert(spawn_referee(
-                &self.options.measurement,
-                facts,
-                &self.seeds,
-                self.interrupt,
-            )?),
+        let begin = Begin {
+            master_seed: *self.seeds.master(),
+            flush_bytes: self.flush_bytes(),
+            flush_kind: self.options.measurement.flush.number(),
+            reserved: 0,
         };
+        let referee = self
+            .referee
+            .begin(self.selected.device, &begin, self.interrupt)
+            .map_err(MeasureError::Open)?;
         let author = self
             .authors
             .client(self.selected.library_of(case))
@@ -245,7 +272,7 @@ impl<'a> Campaign<'a> {
         let device = environment::device(self.selected.facts).short();
         let mut result = BenchmarkComplete::unmeasured(announced, device, Verdict::Skipped);
         let catalog = &self.selected.catalogs[self.selected.library_of(case)];
-        result.mode = if self.options.measurement.flush_bytes == 0 {
+        result.mode = if self.flush_bytes() == 0 {
             Mode::Warm
         } else {
             Mode::Cold
@@ -281,17 +308,26 @@ fn stop_rule(options: &MeasurementOptions, facts: &Facts) -> StopRule {
     }
 }
 
-fn spawn_referee(
-    options: &MeasurementOptions,
-    facts: &Facts,
-    seeds: &Seeds,
-    interrupt: &Interrupt,
-) -> Result<RefereeClient, MeasureError> {
-    let hello = Hello {
-        master_seed: *seeds.master(),
-        flush_bytes: options.flush_bytes,
-        threads: facts.device.multiprocessors,
-        flush_kind: options.flush.number(),
-    };
-    RefereeClient::spawn(&hello, Output::Captured, interrupt).map_err(MeasureError::Open)
+impl Standing {
+    /// The referee, started and begun where it was not yet.
+    fn begin(
+        &mut self,
+        device: DeviceOrder,
+        begin: &Begin,
+        interrupt: &Interrupt,
+    ) -> Result<&mut RefereeClient, RoleFailure> {
+        let begun = match std::mem::replace(self, Standing::Absent) {
+            Standing::Begun(referee) => referee,
+            Standing::Waiting(mut referee) => referee.begin(begin, interrupt).map(|()| referee)?,
+            Standing::Absent => {
+                let mut referee = RefereeClient::spawn(&device, Output::Captured, interrupt)?;
+                referee.begin(begin, interrupt).map(|()| referee)?
+            }
+        };
+        *self = Standing::Begun(begun);
+        match self {
+            Standing::Begun(referee) => Ok(referee),
+            Standing::Absent | Standing::Waiting(_) => unreachable!("it was begun just now"),
+        }
+    }
 }

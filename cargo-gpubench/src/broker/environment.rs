@@ -1,10 +1,12 @@
 //! Surroundings of a run, as far as they can be read.
 
+use gpubench::catalog::DeviceKind;
+
 use crate::device::Facts;
 use crate::report::{Device, Environment};
 
 /// What is around this process now.
-pub(super) fn environment(facts: &Facts, threads: u32, flush_bytes: u64, compiler: Option<&str>) -> Environment {
+pub(super) fn environment(facts: &Facts, flush_bytes: u64, compiler: Option<&str>) -> Environment {
     let loads = fs_err::read_to_string("/proc/loadavg").unwrap_or_default();
     let memory = fs_err::read_to_string("/proc/meminfo").unwrap_or_default();
     let kibibytes = memory
@@ -12,15 +14,15 @@ pub(super) fn environment(facts: &Facts, threads: u32, flush_bytes: u64, compile
         .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
     Environment {
         kernel: Some(rustix::system::uname().release().to_string_lossy().into_owned()),
-        cpu: Some(facts.device.name.clone()),
+        cpu: Some(crate::device::cpu::processor_name()),
         cpus: Some(crate::device::cpu::available_threads().get() as u64),
         load_1m: loads.split_whitespace().next().and_then(|load| load.parse().ok()),
         memory_bytes: kibibytes
             .and_then(|kibibytes| kibibytes.parse::<u64>().ok())
             .map(|kibibytes| kibibytes << 10),
         compiler: compiler.map(str::to_owned),
-        driver: None,
-        threads: Some(u64::from(threads)),
+        driver: facts.driver.clone(),
+        threads: (facts.device.kind == DeviceKind::Cpu).then_some(u64::from(facts.device.multiprocessors)),
         flush_bytes: Some(flush_bytes),
         clock_hz: None,
         throttle_reasons: None,

@@ -55,6 +55,12 @@ impl CaseFailure {
             | MeasureError::Open(RoleFailure::Interrupted)
             | MeasureError::Worker(RoleFailure::Interrupted)
             | MeasureError::Attach(AuthorProblem::Role(RoleFailure::Interrupted)) => return None,
+            MeasureError::Open(RoleFailure::Generator { text }) => {
+                CaseFailure::error(Cause::GeneratorFailed, text).prefixed("the input generator failed")
+            }
+            MeasureError::Open(RoleFailure::Reference { text }) => {
+                CaseFailure::error(Cause::ReferenceFailed, text).prefixed("the reference failed")
+            }
             MeasureError::Conduct(ConductError::Generator(problem)) => {
                 let cause = if timed_out(problem) {
                     Cause::GeneratorTimeout

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench::catalog::{Catalog, Fill, Recording};
-use gpubench::plan::{KernelRef, Step};
+use gpubench::plan::{KernelRef, Plan, Step};
 
 use super::failure::CaseFailure;
-use crate::build::kernels::{HostCompiler, KernelBuildError};
+use crate::build::kernels::{Compiler, KernelBuildError};
 use crate::clients::Interrupt;
 use crate::verdict::Cause;
 
@@ -52,35 +52,61 @@ pub(super) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
     failures
 }
 
-/// The kernels of a recording, those that generate its inputs included.
-pub(super) fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
-    let launched = recording.plan.steps.iter().filter_map(|step| match step {
-        Step::Launch(launch) => Some(&launch.kernel),
-        Step::Memset { .. } | Step::Copy { .. } => None,
-    });
+/// The kernels that a worker launches for a recording.
+pub(super) fn kernels_under_test(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
+    launched(&recording.plan)
+}
+
+/// The kernels that make a recording's inputs and expected outputs.
+pub(super) fn own_kernels(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
     let generating = recording.tensors.iter().filter_map(|tensor| match &tensor.fill {
         Fill::Kernel(kernel) => Some(kernel),
         _ => None,
     });
-    launched.chain(generating)
+    generating.chain(recording.reference.plan().into_iter().flat_map(launched))
+}
+
+fn launched(plan: &Plan) -> impl Iterator<Item = &KernelRef> {
+    plan.steps.iter().filter_map(|step| match step {
+        Step::Launch(launch) => Some(&launch.kernel),
+        Step::Memset { .. } | Step::Copy { .. } => None,
+    })
+}
+
+/// The names that recordings use of each source.
+fn wanted_names<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Vec<(u32, Vec<String>)> {
+    let mut wanted: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for kernel in recordings.flat_map(|recording| kernels_under_test(recording).chain(own_kernels(recording))) {
+        wanted.entry(kernel.source).or_default().insert(&kernel.name);
+    }
+    wanted
+        .into_iter()
+        .map(|(source, names)| (source, names.into_iter().map(str::to_owned).collect()))
+        .collect()
+}
+
+/// The files that were compiled for these recordings, each with the position of its source and the names in it.
+pub(super) fn images<'a>(
+    modules: &Modules,
+    recordings: impl Iterator<Item = &'a Recording>,
+) -> Vec<(u32, Vec<String>, &Path)> {
+    let image = |(source, mut names): (u32, Vec<String>)| {
+        let module = modules.get(&source)?.as_ref().ok()?;
+        names.retain(|name| !module.rejected.contains_key(name));
+        Some((source, names, module.library.as_deref()?))
+    };
+    wanted_names(recordings).into_iter().filter_map(image).collect()
 }
 
 /// Compiles what a library's recordings use, until the user interrupts; what was begun is finished. A source or a kernel that does not compile has its failure; the others go on.
 pub(super) fn compile<'a>(
-    compiler: &HostCompiler,
+    compiler: &dyn Compiler,
     catalog: &Catalog,
     recordings: impl Iterator<Item = &'a Recording>,
     cache: &Path,
     interrupt: &Interrupt,
 ) -> Modules {
-    let mut wanted: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
-    for kernel in recordings.flat_map(kernels_of) {
-        wanted.entry(kernel.source).or_default().insert(&kernel.name);
-    }
-    let jobs: Vec<(u32, Vec<String>)> = wanted
-        .into_iter()
-        .map(|(source, names)| (source, names.into_iter().map(str::to_owned).collect()))
-        .collect();
+    let jobs = wanted_names(recordings);
     let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));
     std::thread::scope(|scope| {
         for _ in 0..crate::device::cpu::available_threads().get().min(jobs.len()) {
@@ -89,7 +115,7 @@ pub(super) fn compile<'a>(
                     if interrupt.is_set() {
                         break;
                     }
-                    let compiled = compile_source(compiler, catalog, *position, names, cache);
+                    let compiled = compile_source(compiler, catalog, *position, names, cache, interrupt);
                     modules
                         .lock()
                         .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -102,16 +128,17 @@ pub(super) fn compile<'a>(
 }
 
 fn compile_source(
-    compiler: &HostCompiler,
+    compiler: &dyn Compiler,
     catalog: &Catalog,
     position: u32,
     names: &[String],
     cache: &Path,
+    interrupt: &Interrupt,
 ) -> Result<Module, CaseFailure> {
     let source = catalog.sources.get(position as usize);
     let source = source.ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "it names a source that there is not"))?;
     let compiled = compiler
-        .compile_separately(source, names, cache)
+        .compile_separately(source, names, cache, interrupt.flag())
         .map_err(|error| failure(&error))?;
     let rejected = compiled
         .rejected
@@ -138,6 +165,7 @@ mod tests {
     use gpubench::catalog::{Source, SourceFile};
 
     use super::*;
+    use crate::build::kernels::HostCompiler;
 
     fn kernel(source: u32, name: &str) -> KernelRef {
         KernelRef {
@@ -161,7 +189,7 @@ mod tests {
         };
         let compiler = HostCompiler::find().expect("a C++ compiler");
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        compile_source(&compiler, &catalog, 0, &names, cache.path())
+        compile_source(&compiler, &catalog, 0, &names, cache.path(), &Interrupt::default())
     }
 
     #[test]

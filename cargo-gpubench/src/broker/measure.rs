@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 use gpubench::catalog::Recording;
 
 use crate::clients::{
-    AuthorClient, AuthorProblem, BufferGrant, HostedLaunch, Interrupt, Output, RefereeClient, RoleFailure, Start,
-    WorkerClient, WorkerLaunch,
+    AuthorClient, AuthorProblem, BufferGrant, CaseOrder, HostedLaunch, Interrupt, Output, RefereeClient, RoleFailure,
+    Start, WorkerClient, WorkerLaunch,
 };
-use crate::device::ClockBound;
+use crate::device::{ClockBound, CodeHome};
 use crate::sandbox::Confinement;
 use crate::stats::{StopReason, StopRule, WarmUpRule};
 use crate::verdict::{Ending, Evidence, Execution, Judgement, Verdict, WindowEvidence, judge};
-use crate::window::{ConductError, Conducted, Conductor, Generation, Place, Seeds, WindowKind};
+use crate::window::{ConductError, Conducted, Conductor, Duties, Place, Seeds, WindowKind};
+use crate::wire::DeviceOrder;
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
 const DIAGNOSIS: u32 = 2;
@@ -31,8 +32,10 @@ pub struct ReadyCase<'a> {
     pub recording: &'a Recording,
     /// Its encoding.
     pub encoded: &'a [u8],
-    /// Compiled kernels by position of their source.
+    /// Compiled kernels of the plan by position of their source.
     pub modules: &'a [(u32, PathBuf)],
+    /// The same of its generators and of a reference that is a plan.
+    pub own_modules: &'a [(u32, PathBuf)],
     /// The cdylib that it comes from.
     pub library: CaseLibrary<'a>,
 }
@@ -55,10 +58,12 @@ pub struct Protocol<'a> {
     pub stop: StopRule,
     /// How long a window may take.
     pub within: Duration,
-    /// Threads of the CPU device; 0 takes all.
-    pub threads: u32,
-    /// The order in which threads of a block run on the CPU device; 0 is their own.
-    pub schedule: u64,
+    /// How long a generator or a reference may take.
+    pub reference_within: Duration,
+    /// Who runs kernels of generators and references.
+    pub kernels_run_in: CodeHome,
+    /// The device.
+    pub device: DeviceOrder,
     /// What becomes of what user code prints.
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.
@@ -117,9 +122,14 @@ pub fn measure(
     progress: &mut dyn FnMut(&[f64]),
 ) -> Result<Measured, MeasureError> {
     let interrupt = protocol.interrupt;
-    let opened = referee
-        .open_case(case.number, case.recording, case.encoded, interrupt)
-        .map_err(MeasureError::Open)?;
+    let duties = Duties::new(case.recording, protocol.kernels_run_in);
+    let order = CaseOrder {
+        case: case.number,
+        duties,
+        encoded: case.encoded,
+        modules: case.own_modules,
+    };
+    let opened = referee.open_case(&order, interrupt).map_err(MeasureError::Open)?;
     let hosted = HostedLaunch {
         library: case.library.file,
         library_path: case.library.search,
@@ -130,8 +140,7 @@ pub fn measure(
     let is_hosted = case.recording.execution == gpubench::catalog::Execution::Hosted;
     let launch = WorkerLaunch {
         hosted: is_hosted.then_some(&hosted),
-        threads: protocol.threads,
-        schedule: protocol.schedule,
+        device: protocol.device,
         layouts: &opened.layouts,
         modules: case.modules,
         recording: case.encoded,
@@ -143,20 +152,20 @@ pub fn measure(
         request: case.request,
         recording: case.encoded,
         layouts: &opened.layouts[..case.recording.tensors.len()],
-        modules: case.modules,
+        kernels_run_in: duties.kernels_run_in(),
+        modules: case.own_modules,
         descriptors: &opened.author_descriptors,
     };
-    author.attach(&grant, interrupt).map_err(MeasureError::Attach)?;
+    if duties.needs_author() {
+        author.attach(&grant, interrupt).map_err(MeasureError::Attach)?;
+    }
     // The buffers are the roles' now; a descriptor kept here would be one more that could be taken.
     drop(opened);
-    let generation = match case.recording.tensors.iter().any(|tensor| tensor.fill.is_by_author()) {
-        true => Generation::Author,
-        false => Generation::Device,
-    };
     let mut conductor = Conductor {
         referee,
         author,
-        generation,
+        duties,
+        reference_within: protocol.reference_within,
         within: protocol.within,
         interrupt,
     };
@@ -182,7 +191,9 @@ pub fn measure(
         Err(failure) => return Err(MeasureError::Worker(failure)),
     }
     let measured = sampling.finish();
-    conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;
+    if duties.needs_author() {
+        conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;
+    }
     conductor.referee.close_case(interrupt).map_err(MeasureError::Open)?;
     Ok(measured)
 }

@@ -1,12 +1,15 @@
 //! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.
 #![forbid(unsafe_code)]
 
+mod ahead;
+mod archive;
 mod authors;
 mod campaign;
 pub mod cases;
 mod environment;
 mod failure;
 mod kernels;
+mod libraries;
 pub mod measure;
 pub mod options;
 mod preparation;
@@ -15,5 +18,6 @@ mod reporting;
 mod result;
 mod run;
 
+pub use archive::archive;
 pub use authors::ListingError;
 pub use run::run;

@@ -3,9 +3,11 @@
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
+use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::cases::CaseSelection;
+use crate::archive::ExtractTo;
 use crate::build::BuildOptions;
 use crate::wire::FlushKind;
 
@@ -14,8 +16,8 @@ use crate::wire::FlushKind;
 pub struct RunOptions {
     /// What is done with the selected cases.
     pub action: Action,
-    /// What is built and how.
-    pub build: BuildOptions,
+    /// Where the libraries with benchmarks come from.
+    pub libraries: LibrarySource,
     /// Which cases.
     pub cases: CaseSelection,
     /// On which device.
@@ -25,6 +27,37 @@ pub struct RunOptions {
     /// What happens after a failure.
     pub after_failure: AfterFailure,
     /// What is shown and written.
+    pub output: OutputOptions,
+}
+
+/// Where the libraries with benchmarks come from.
+#[derive(Clone, Debug)]
+pub enum LibrarySource {
+    /// They are built.
+    Build(BuildOptions),
+    /// `--archive-file`: they were built elsewhere.
+    Archive(ArchivedLibraries),
+}
+
+/// Libraries in an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchivedLibraries {
+    /// The archive.
+    pub archive: Utf8PathBuf,
+    /// Where it is unpacked to.
+    pub extract_to: ExtractTo,
+}
+
+/// Everything `cargo gpubench archive` is asked to do.
+#[derive(Clone, Debug)]
+pub struct ArchiveOptions {
+    /// The archive to write.
+    pub archive: Utf8PathBuf,
+    /// What is built and how.
+    pub build: BuildOptions,
+    /// How long a library may take to list or to record a benchmark.
+    pub within: Duration,
+    /// What is shown.
     pub output: OutputOptions,
 }
 
@@ -47,6 +80,8 @@ pub struct DeviceOptions {
     pub choice: DeviceChoice,
     /// Threads of the CPU device; all that the process may use where it is not said.
     pub threads: Option<NonZeroUsize>,
+    /// Which of several GPUs.
+    pub ordinal: u32,
 }
 
 /// Which kind of device measures.
@@ -64,8 +99,8 @@ pub enum DeviceChoice {
 pub struct MeasurementOptions {
     /// Where the inputs and their order come from.
     pub seed: MasterSeed,
-    /// Bytes the cache flush goes through on the CPU device.
-    pub flush_bytes: u64,
+    /// Bytes the cache flush goes through; what the device asks for where it is not said.
+    pub flush_bytes: Option<u64>,
     /// How the flush goes through them.
     pub flush: FlushKind,
     /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use gpubench::plan::KernelRef;
+
 use super::authors::Authors;
 use super::campaign::Selected;
 use super::cases::{Case, Disposition};
@@ -9,7 +11,7 @@ use super::failure::CaseFailure;
 use super::kernels::{self, Modules};
 use super::recordings::{Interrupted, RecordedCase, record_cases};
 use super::reporting::Reporting;
-use crate::build::kernels::HostCompiler;
+use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
 use crate::report::Phase;
 
@@ -18,8 +20,10 @@ use crate::report::Phase;
 pub(super) struct PreparedCase {
     /// Its recording.
     pub(super) recorded: RecordedCase,
-    /// The compiled sources it uses, by their positions in the catalog.
+    /// The compiled sources that its plan uses, by their positions in the catalog.
     pub(super) modules: Vec<(u32, PathBuf)>,
+    /// Those that its generators and its reference use.
+    pub(super) own_modules: Vec<(u32, PathBuf)>,
 }
 
 /// Prepares every case that is to run, in the order of the cases. A case that is skipped has nothing; one that cannot be prepared has its
@@ -27,7 +31,7 @@ pub(super) struct PreparedCase {
 pub(super) fn prepare(
     selected: &Selected<'_>,
     authors: &mut Authors<'_>,
-    compiler: &HostCompiler,
+    compiler: &dyn Compiler,
     reporting: &mut Reporting,
     interrupt: &Interrupt,
 ) -> Result<Vec<Option<Result<PreparedCase, CaseFailure>>>, Interrupted> {
@@ -61,16 +65,27 @@ pub(super) fn prepare(
 }
 
 /// A recorded case with the modules it uses, or the failure of the first that did not compile.
-fn with_modules(recorded: RecordedCase, modules: &Modules) -> Result<PreparedCase, CaseFailure> {
+fn with_modules(recorded: RecordedCase, compiled: &Modules) -> Result<PreparedCase, CaseFailure> {
+    let modules = modules_of(kernels::kernels_under_test(&recorded.recording), compiled)?;
+    let own_modules = modules_of(kernels::own_kernels(&recorded.recording), compiled)?;
+    Ok(PreparedCase {
+        recorded,
+        modules,
+        own_modules,
+    })
+}
+
+/// The modules that some kernels come from, each once.
+fn modules_of<'a>(
+    kernels: impl Iterator<Item = &'a KernelRef>,
+    compiled: &Modules,
+) -> Result<Vec<(u32, PathBuf)>, CaseFailure> {
     let mut used: Vec<(u32, PathBuf)> = Vec::new();
-    for kernel in kernels::kernels_of(&recorded.recording) {
-        let library = kernels::library_of(modules, kernel)?;
+    for kernel in kernels {
+        let library = kernels::library_of(compiled, kernel)?;
         if !used.iter().any(|(source, _)| *source == kernel.source) {
             used.push((kernel.source, library.to_owned()));
         }
     }
-    Ok(PreparedCase {
-        recorded,
-        modules: used,
-    })
+    Ok(used)
 }

@@ -11,6 +11,7 @@ use crate::clients::{AuthorClient, AuthorProblem, Interrupt, RoleFailure};
 use crate::device::Facts;
 use crate::report::units::size;
 use crate::verdict::Cause;
+use crate::window::Duties;
 
 /// A case with its validated recording.
 #[derive(Debug)]
@@ -62,7 +63,10 @@ pub(super) fn record_cases(
 fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), CaseFailure> {
     validate(recording, catalog, &facts.device)
         .map_err(|invalid| CaseFailure::error(Cause::PlanInvalid, invalid.to_string()))?;
-    let (needed, free) = (memory_needed(recording), facts.free_memory.unwrap_or(u64::MAX));
+    let (needed, free) = (
+        memory_needed(&Duties::new(recording, facts.kernels_run_in)),
+        facts.free_memory.unwrap_or(u64::MAX),
+    );
     if needed > free {
         let message = format!(
             "it takes {} of memory with the copies that checking needs, and {} are free (hint: `--axis` chooses a smaller size)",

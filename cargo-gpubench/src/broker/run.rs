@@ -5,14 +5,17 @@ use gpubench::catalog::{Catalog, DeviceKind};
 use super::authors::{AuthorSettings, Authors};
 use super::campaign::{Campaign, Selected};
 use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
+use super::libraries::Libraries;
 use super::options::{Action, DeviceChoice, RunOptions, UserOutput, Verbosity};
-use crate::build::{Built, BuiltLibrary, build_cdylibs};
-use crate::clients::{Interrupt, Output, adopt_orphans};
-use crate::device::Facts;
+use crate::build::kernels::{Compiler, HostCompiler};
+use crate::build::{Built, BuiltLibrary};
+use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
 use crate::device::cpu::{self, available_threads};
+use crate::device::{Absence, AbsenceKind, Facts};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::sandbox::hide_from_others;
+use crate::wire::DeviceOrder;
 
 /// Does what the options say.
 ///
@@ -29,36 +32,37 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         what: "cannot close the memory of this process to others".to_owned(),
         source: source.into(),
     })?;
-    let built = build_cdylibs(&options.build, interrupt.flag())?;
-    for notice in &built.notices {
-        print_warning(notice);
-    }
+    let libraries = Libraries::obtain(&options.libraries, &interrupt)?;
+    let built = &libraries.built;
     if options.action == Action::Build {
         if options.output.verbosity > Verbosity::Quiet {
-            name_libraries(&built);
+            name_libraries(built);
         }
         return Ok(ExitCode::Success);
     }
     adopt_orphans();
-    let facts = choose_device(options)?;
+    let Chosen { device, facts, referee } = choose_device(options, &interrupt)?;
     let settings = AuthorSettings {
         within: options.measurement.limits.reference,
         output: user_output(options),
         interrupt: &interrupt,
     };
-    let (authors, catalogs) = Authors::start(&built.libraries, settings)?;
-    let cases = choose_cases(options, &built, &catalogs, &facts)?;
+    let (authors, catalogs) = Authors::start(&built.libraries, settings).map_err(|error| libraries.explain(error))?;
+    let cases = choose_cases(options, built, &catalogs, &facts)?;
     if options.action == Action::List {
-        return list(&cases, &built);
+        return list(&cases, built);
     }
     let selected = Selected {
         libraries: &built.libraries,
         target_directory: &built.target_directory,
         catalogs: &catalogs,
         cases: &cases,
+        device,
         facts: &facts,
     };
-    Campaign::new(options, selected, authors, &interrupt)?.measure()
+    let here = HostCompiler::find().map(|compiler| Box::new(compiler) as Box<dyn Compiler>);
+    let compiler = libraries.compiler(&facts.device, here.map_err(ExpectedError::from))?;
+    Campaign::new(options, selected, compiler, authors, referee, &interrupt)?.measure()
 }
 
 /// As `cargo bench --no-run` names its executables.
@@ -74,23 +78,64 @@ fn name_libraries(built: &Built) {
     }
 }
 
-/// The device that was asked for.
-fn choose_device(options: &RunOptions) -> Result<Facts, ExpectedError> {
+/// The device of a run.
+struct Chosen {
+    device: DeviceOrder,
+    facts: Facts,
+    /// The referee that found the facts out, where one had to.
+    referee: Option<RefereeClient>,
+}
+
+fn choose_device(options: &RunOptions, interrupt: &Interrupt) -> Result<Chosen, ExpectedError> {
     match options.device.choice {
-        DeviceChoice::Auto | DeviceChoice::Kind(DeviceKind::Cpu) if gpubench_harness::HOST_BUILD.is_err() => {
-            let reason = gpubench_harness::HOST_BUILD.err().unwrap_or_default();
-            Err(ExpectedError::SetupMissing {
-                what: format!("this tool was built without the CPU device: {reason}"),
-                hint: "build the tool again where a C++ compiler is found as `c++` or named in `CXX`".to_owned(),
-            })
-        }
-        DeviceChoice::Auto | DeviceChoice::Kind(DeviceKind::Cpu) => {
-            Ok(cpu::facts(options.device.threads.unwrap_or_else(available_threads)))
-        }
-        DeviceChoice::Kind(DeviceKind::Cuda) => Err(ExpectedError::SetupMissing {
-            what: "this version has no CUDA device".to_owned(),
-            hint: "`--device cpu` runs the kernels on the built-in CPU device".to_owned(),
+        DeviceChoice::Kind(DeviceKind::Cpu) => choose_cpu(options),
+        DeviceChoice::Kind(DeviceKind::Cuda) => choose_cuda(options, interrupt)?.map_err(|absence| {
+            let Absence { reason, hint, .. } = absence;
+            ExpectedError::SetupMissing { what: reason, hint }
         }),
+        DeviceChoice::Auto => match choose_cuda(options, interrupt)? {
+            Ok(chosen) => Ok(chosen),
+            Err(absence) => {
+                if absence.kind == AbsenceKind::Unusable {
+                    print_warning(&format!("no GPU is used: {absence}"));
+                }
+                choose_cpu(options)
+            }
+        },
+    }
+}
+
+fn choose_cpu(options: &RunOptions) -> Result<Chosen, ExpectedError> {
+    if let Err(reason) = gpubench_harness::HOST_BUILD {
+        return Err(ExpectedError::SetupMissing {
+            what: format!("this tool was built without the CPU device: {reason}"),
+            hint: "build the tool again where a C++ compiler is found as `c++` or named in `CXX`".to_owned(),
+        });
+    }
+    let facts = cpu::facts(options.device.threads.unwrap_or_else(available_threads));
+    Ok(Chosen {
+        device: DeviceOrder::cpu(facts.device.multiprocessors, options.measurement.schedule),
+        facts,
+        referee: None,
+    })
+}
+
+/// The GPU, or why there is none. Only the referee has a context on it, so only the referee can tell.
+fn choose_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Result<Chosen, Absence>, ExpectedError> {
+    let device = DeviceOrder::cuda(options.device.ordinal);
+    match RefereeClient::spawn(&device, Output::Captured, interrupt) {
+        Ok(referee) => Ok(Ok(Chosen {
+            device,
+            facts: referee.facts().clone(),
+            referee: Some(referee),
+        })),
+        Err(RoleFailure::NoDevice(absence)) => Ok(Err(absence)),
+        Err(RoleFailure::Interrupted) => Err(ExpectedError::Interrupted),
+        Err(failure) => Ok(Err(Absence {
+            kind: AbsenceKind::Unusable,
+            reason: format!("the GPU cannot be opened: {}", crate::error::chain(&failure)),
+            hint: "`cargo gpubench doctor` says what this machine can do".to_owned(),
+        })),
     }
 }
 

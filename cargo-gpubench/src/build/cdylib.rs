@@ -33,6 +33,10 @@ pub struct Built {
     pub libraries: Vec<BuiltLibrary>,
     /// Cargo's target directory, where the tool may keep its own caches too.
     pub target_directory: Utf8PathBuf,
+    /// The platform they are built for, such as `x86_64-unknown-linux-gnu`.
+    pub target: String,
+    /// Version of the runtime in them.
+    pub runtime_version: String,
     /// What was odd.
     pub notices: Vec<BuildNotice>,
 }
@@ -107,6 +111,8 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
     Ok(Built {
         libraries,
         target_directory: workspace.target_directory().to_owned(),
+        target: compiler.host().to_owned(),
+        runtime_version: workspace.runtime_version(),
         notices,
     })
 }

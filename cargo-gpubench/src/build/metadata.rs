@@ -97,6 +97,13 @@ impl Workspace {
         })
     }
 
+    /// The version of the runtime that the packages depend on. There is one: several are refused, and a library with benchmarks has it.
+    pub(super) fn runtime_version(&self) -> String {
+        let runtime = |package: &&Package| package.name.as_str() == RUNTIME_PACKAGE;
+        let found = self.metadata.packages.iter().find(runtime);
+        found.map(|package| package.version.to_string()).unwrap_or_default()
+    }
+
     #[cfg(test)]
     pub(super) fn from_metadata(metadata: Metadata) -> Self {
         Self {

@@ -3,23 +3,29 @@
 
 use std::env;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::{
     UsageError,
+    archive::ArchiveArguments,
     cargo::CargoArguments,
     measurement::MeasurementArguments,
-    output::{ColorArgument, OutputArguments},
+    output::{OutputArguments, color},
     selection::SelectionArguments,
+    unpack::UnpackArguments,
 };
-use crate::broker::options::{Action, AfterFailure, Color, RunOptions};
+use crate::broker::options::{Action, AfterFailure, ArchiveOptions, LibrarySource, RunOptions};
 
 const HEADING: &str = "Run options";
 
 /// Every option of `cargo gpubench`.
 #[derive(Debug, Args)]
 #[command(version, display_name = "cargo-gpubench", after_help = EXIT_CODES)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct GpubenchArguments {
+    #[command(subcommand)]
+    subcommand: Option<GpubenchSubcommand>,
+
     #[command(flatten)]
     selection: SelectionArguments,
 
@@ -48,28 +54,63 @@ pub struct GpubenchArguments {
     output: OutputArguments,
 
     #[command(flatten)]
+    unpack: UnpackArguments,
+
+    #[command(flatten)]
     cargo: CargoArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum GpubenchSubcommand {
+    /// Build the libraries into an archive, for machines that have no cargo
+    ///
+    /// Builds what a run would build, and packs it into one file that `cargo-gpubench gpubench --archive-file FILE` runs on another machine
+    /// of the same platform, without cargo, sources or network.
+    Archive(Box<ArchiveArguments>),
+}
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub enum Command {
+    /// A run.
+    Run(Box<RunOptions>),
+    /// An archive.
+    Archive(Box<ArchiveOptions>),
 }
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 internal error, 2 usage, 4 nothing selected, 96 a device or compiler is missing, \
-100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 104 listing failed, \
+100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive could not be made or used, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
 impl GpubenchArguments {
-    /// Checks what concerns several options at once, and says what is to be done.
+    /// What the command line asks for.
+    ///
+    /// # Errors
+    ///
+    /// As [`into_options`](Self::into_options).
+    pub fn into_command(mut self) -> Result<Command, UsageError> {
+        Ok(match self.subcommand.take() {
+            Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
+            None => Command::Run(Box::new(self.into_options()?)),
+        })
+    }
+
+    /// Checks what concerns several options at once, and says what a run is to do.
     ///
     /// # Errors
     ///
     /// Options that make no sense, by themselves or together.
     pub fn into_options(self) -> Result<RunOptions, UsageError> {
         let Self {
+            subcommand: _,
             selection,
             list,
             no_run,
             fail_fast,
             measurement,
             output,
+            unpack,
             cargo,
         } = self;
         let (device, measurement) = measurement.into_options()?;
@@ -78,7 +119,10 @@ impl GpubenchArguments {
         Ok(RunOptions {
             action: action(list, no_run),
             cases: selection.into_selection()?,
-            build: cargo.into_options(&output),
+            libraries: match unpack.into_libraries() {
+                Some(archived) => LibrarySource::Archive(archived),
+                None => LibrarySource::Build(cargo.into_options(&output)),
+            },
             device,
             measurement,
             after_failure: if fail_fast {
@@ -100,16 +144,6 @@ fn action(list: bool, no_run: bool) -> Action {
     }
 }
 
-/// The option, else what cargo's own output does. A value that cargo would refuse is left for cargo to refuse.
-fn color(option: Option<ColorArgument>, cargo_term_color: Option<&str>) -> Color {
-    match (option, cargo_term_color) {
-        (Some(option), _) => option.into(),
-        (None, Some("always")) => Color::Always,
-        (None, Some("never")) => Color::Never,
-        (None, _) => Color::Auto,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -119,11 +153,14 @@ mod tests {
 
     use super::*;
     use crate::{
+        archive::{ExtractTo, Occupied},
         broker::{
             cases::{IgnoredSelection, NameFilter},
-            options::{DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput, Verbosity},
+            options::{
+                ArchivedLibraries, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput, Verbosity,
+            },
         },
-        build::{CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
+        build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
         cli::{App, Verb},
     };
 
@@ -137,6 +174,13 @@ mod tests {
 
     fn options(arguments: &[&str]) -> RunOptions {
         parse(arguments).expect("arguments").into_options().expect("options")
+    }
+
+    fn build(options: &RunOptions) -> &BuildOptions {
+        match &options.libraries {
+            LibrarySource::Build(build) => build,
+            LibrarySource::Archive(archived) => panic!("an archive: {archived:?}"),
+        }
     }
 
     fn refusal(arguments: &[&str]) -> String {
@@ -155,15 +199,15 @@ mod tests {
         assert_eq!(options.action, Action::Measure);
         assert_eq!(options.device.choice, DeviceChoice::Auto);
         assert_eq!(options.measurement.seed, MasterSeed::Fresh);
-        assert_eq!(options.measurement.flush_bytes, 8 << 20);
+        assert_eq!(options.measurement.flush_bytes, None);
         let stopping = options.measurement.stopping;
         assert_eq!(
             (stopping.target_cv, stopping.min_samples, stopping.max_samples),
             (0.01, 20, 1000)
         );
         assert_eq!(stopping.max_time, Duration::from_secs(2));
-        assert!(matches!(options.build.packages, PackageSelection::Default));
-        assert_eq!(options.build.compilation.profile, Profile::Gpubench);
+        assert!(matches!(build(&options).packages, PackageSelection::Default));
+        assert_eq!(build(&options).compilation.profile, Profile::Gpubench);
     }
 
     #[test]
@@ -233,21 +277,24 @@ mod tests {
         assert_eq!(options.measurement.limits.window, Duration::from_millis(500));
         assert_eq!(options.measurement.limits.reference, Duration::from_secs(60));
         assert_eq!(options.measurement.stopping.target_cv, 0.005);
-        assert_eq!(options.measurement.flush_bytes, 1 << 20);
+        assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
         assert_eq!(options.after_failure, AfterFailure::Stop);
         assert_eq!(options.output.format, MessageFormat::Json);
         assert_eq!(options.output.verbosity, Verbosity::Quiet);
         assert_eq!(options.output.user_output, UserOutput::Shown);
         let formats: Vec<_> = options.output.exports.iter().map(|export| export.format).collect();
         assert_eq!(formats, [ExportFormat::Json, ExportFormat::Csv]);
-        assert_eq!(options.build.features.features, ["a", "b"]);
-        assert_eq!(options.build.features.default_features, DefaultFeatures::None);
-        assert!(matches!(&options.build.packages, PackageSelection::Workspace { exclude } if exclude.len() == 1));
-        assert_eq!(options.build.compilation.profile, Profile::Named("release".to_owned()));
-        assert_eq!(options.build.compilation.jobs.as_deref(), Some("3"));
-        assert_eq!(options.build.manifest.lock_flags, ["--locked", "--offline"]);
-        assert_eq!(options.build.output.color, CargoColor::Never);
-        assert_eq!(options.build.output.progress, CargoProgress::Quiet);
+        assert_eq!(build(&options).features.features, ["a", "b"]);
+        assert_eq!(build(&options).features.default_features, DefaultFeatures::None);
+        assert!(matches!(&build(&options).packages, PackageSelection::Workspace { exclude } if exclude.len() == 1));
+        assert_eq!(
+            build(&options).compilation.profile,
+            Profile::Named("release".to_owned())
+        );
+        assert_eq!(build(&options).compilation.jobs.as_deref(), Some("3"));
+        assert_eq!(build(&options).manifest.lock_flags, ["--locked", "--offline"]);
+        assert_eq!(build(&options).output.color, CargoColor::Never);
+        assert_eq!(build(&options).output.progress, CargoProgress::Quiet);
     }
 
     #[test]
@@ -264,7 +311,7 @@ mod tests {
             (&["--timeout", "0s"], "longer than nothing"),
             (&["--flush-bytes", "8XB"], "unit"),
             (&["--axis", "width"], "name=value"),
-            (&["--device", "tpu"], "possible values"),
+            (&["--device", "tpu"], "none of `auto`, `cpu`, `cuda`"),
             (&["--package", "a@b"], "version"),
             (&["--cargo-profile", "test"], "no library"),
             (&["--exclude", "a"], "--workspace"),
@@ -272,6 +319,17 @@ mod tests {
             (&["--ignored", "--include-ignored"], "cannot be used with"),
             (&["-q", "-v"], "cannot be used with"),
             (&["--build-jobs", "0"], "jobs"),
+            (&["--archive-file", "a", "--package", "x"], "cannot be used with"),
+            (&["--archive-file", "a", "--offline"], "cannot be used with"),
+            (
+                &["--archive-file", "a", "--cargo-profile", "gpubench"],
+                "cannot be used with",
+            ),
+            (&["--archive-file", "a", "--no-run"], "cannot be used with"),
+            (&["--extract-to", "a"], "--archive-file"),
+            (&["--archive-file", "a", "--extract-overwrite"], "--extract-to"),
+            (&["archive"], "--archive-file"),
+            (&["archive", "--archive-file", "a", "--list"], "--list"),
         ] {
             let text = refusal(arguments);
             assert!(text.contains(reason), "{arguments:?}: {text}");
@@ -296,10 +354,53 @@ mod tests {
     }
 
     #[test]
-    fn an_option_overrides_what_cargo_was_told_about_colour() {
-        assert_eq!(color(Some(ColorArgument::Never), Some("always")), Color::Never);
-        assert_eq!(color(None, Some("always")), Color::Always);
-        assert_eq!(color(None, None), Color::Auto);
+    fn a_run_from_an_archive_builds_nothing() {
+        let libraries = |arguments| match options(arguments).libraries {
+            LibrarySource::Archive(archived) => archived,
+            LibrarySource::Build(build) => panic!("a build: {build:?}"),
+        };
+        let archive = || "a.tar.gz".into();
+        assert_eq!(
+            libraries(&["--archive-file", "a.tar.gz", "grayscale"]),
+            ArchivedLibraries {
+                archive: archive(),
+                extract_to: ExtractTo::Temporary
+            }
+        );
+        assert_eq!(
+            libraries(&["--archive-file", "a.tar.gz", "--extract-to", "x", "--extract-overwrite"]),
+            ArchivedLibraries {
+                archive: archive(),
+                extract_to: ExtractTo::Kept {
+                    folder: "x".into(),
+                    occupied: Occupied::Overwritten
+                }
+            }
+        );
+    }
+
+    #[test]
+    fn an_archive_is_made_of_what_a_run_would_build() {
+        let arguments = parse(&["archive", "--archive-file", "a.tar.gz", "-p", "x", "--locked", "-q"]);
+        match arguments.expect("arguments").into_command().expect("a command") {
+            Command::Archive(options) => {
+                assert_eq!(options.archive, "a.tar.gz");
+                assert!(matches!(&options.build.packages, PackageSelection::Named(names) if names.len() == 1));
+                assert_eq!(options.build.manifest.lock_flags, ["--locked"]);
+                assert_eq!(options.output.verbosity, Verbosity::Quiet);
+            }
+            Command::Run(options) => panic!("a run: {options:?}"),
+        }
+    }
+
+    #[test]
+    fn a_filter_may_be_called_like_a_subcommand() {
+        for arguments in [&["--", "archive"][..], &["other", "archive"]] {
+            assert!(
+                matches!(options(arguments).cases.names, NameFilter::Search { .. }),
+                "{arguments:?}"
+            );
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::num::NonZeroUsize;
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use gpubench::catalog::DeviceKind;
@@ -19,8 +20,9 @@ const HEADING: &str = "Measurement options";
 pub(super) struct MeasurementArguments {
     /// Measure on this kind of device
     ///
-    /// `auto` is a GPU where there is one, and otherwise the CPU device, whose times say nothing about a GPU.
-    #[arg(long, value_name = "KIND", env = "GPUBENCH_DEVICE", default_value = "auto")]
+    /// `auto` is the first GPU where there is one, and otherwise the CPU device, whose times say nothing about a GPU. `cuda` demands a
+    /// GPU, `cuda:1` the second of several, `cpu` the CPU device.
+    #[arg(long, value_name = "DEVICE", env = "GPUBENCH_DEVICE", default_value = "auto")]
     device: DeviceArgument,
 
     /// Give the CPU device this many threads
@@ -76,12 +78,12 @@ pub(super) struct MeasurementArguments {
     #[arg(long, value_name = "DURATION", env = "GPUBENCH_MAX_TIME", default_value = "2s")]
     max_time: TimeLimit,
 
-    /// Flush this much cache before every call on the CPU device
+    /// Flush this much cache before every call [default: twice a GPU's L2 cache, 8MiB on the CPU device]
     ///
-    /// `8MiB`, `512KiB`, `64MB`, or bytes; `0` measures with a warm cache. Shared machines report caches of hundreds of MiB, so the whole
-    /// cache is not the default. A GPU's L2 cache is always flushed whole.
-    #[arg(long, value_name = "SIZE", env = "GPUBENCH_FLUSH_BYTES", default_value = "8MiB")]
-    flush_bytes: ByteSize,
+    /// `8MiB`, `512KiB`, `64MB`, or bytes; `0` measures with a warm cache. On the CPU device the whole cache is not the default: shared
+    /// machines report caches of hundreds of MiB.
+    #[arg(long, value_name = "SIZE", env = "GPUBENCH_FLUSH_BYTES")]
+    flush_bytes: Option<ByteSize>,
 
     /// How the cache is flushed
     ///
@@ -107,22 +109,34 @@ impl From<FlushArgument> for FlushKind {
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum DeviceArgument {
-    /// A GPU where there is one, otherwise the CPU device
-    Auto,
-    /// The built-in CPU device
-    Cpu,
-    /// An NVIDIA GPU
-    Cuda,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct DeviceArgument {
+    choice: DeviceChoice,
+    ordinal: u32,
 }
 
-impl From<DeviceArgument> for DeviceChoice {
-    fn from(device: DeviceArgument) -> Self {
-        match device {
-            DeviceArgument::Auto => Self::Auto,
-            DeviceArgument::Cpu => Self::Kind(DeviceKind::Cpu),
-            DeviceArgument::Cuda => Self::Kind(DeviceKind::Cuda),
+/// A `--device` that is none.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is none of `auto`, `cpu`, `cuda` and `cuda:NUMBER`")]
+struct UnknownDevice(String);
+
+impl FromStr for DeviceArgument {
+    type Err = UnknownDevice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDevice> {
+        let first = |choice| Self { choice, ordinal: 0 };
+        let unknown = || UnknownDevice(text.to_owned());
+        match text {
+            "auto" => Ok(first(DeviceChoice::Auto)),
+            "cpu" => Ok(first(DeviceChoice::Kind(DeviceKind::Cpu))),
+            "cuda" => Ok(first(DeviceChoice::Kind(DeviceKind::Cuda))),
+            _ => {
+                let ordinal = text.strip_prefix("cuda:").ok_or_else(unknown)?;
+                Ok(Self {
+                    choice: DeviceChoice::Kind(DeviceKind::Cuda),
+                    ordinal: ordinal.parse().map_err(|_| unknown())?,
+                })
+            }
         }
     }
 }
@@ -130,7 +144,7 @@ impl From<DeviceArgument> for DeviceChoice {
 impl MeasurementArguments {
     pub(super) fn into_options(self) -> Result<(DeviceOptions, MeasurementOptions), UsageError> {
         let Self {
-            device,
+            device: DeviceArgument { choice, ordinal },
             threads,
             schedule,
             seed,
@@ -151,7 +165,7 @@ impl MeasurementArguments {
         }
         let measurement = MeasurementOptions {
             seed: seed.map_or(MasterSeed::Fresh, |seed| MasterSeed::Pinned(seed.bytes())),
-            flush_bytes: flush_bytes.bytes(),
+            flush_bytes: flush_bytes.map(|size| size.bytes()),
             flush: flush.into(),
             schedule,
             stopping: StoppingOptions {
@@ -167,10 +181,30 @@ impl MeasurementArguments {
         };
         Ok((
             DeviceOptions {
-                choice: device.into(),
+                choice,
                 threads: threads.and_then(|threads| NonZeroUsize::new(threads.into())),
+                ordinal,
             },
             measurement,
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_named_by_its_kind_and_number() {
+        let parsed = |text: &str| {
+            text.parse::<DeviceArgument>()
+                .map(|device| (device.choice, device.ordinal))
+        };
+        assert_eq!(parsed("auto").unwrap(), (DeviceChoice::Auto, 0));
+        assert_eq!(parsed("cuda").unwrap(), (DeviceChoice::Kind(DeviceKind::Cuda), 0));
+        assert_eq!(parsed("cuda:3").unwrap(), (DeviceChoice::Kind(DeviceKind::Cuda), 3));
+        for wrong in ["gpu", "cuda:", "cuda:-1", "cpu:0", "CUDA"] {
+            assert!(parsed(wrong).unwrap_err().to_string().contains(&format!("`{wrong}`")));
+        }
     }
 }

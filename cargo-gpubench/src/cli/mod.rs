@@ -1,9 +1,10 @@
 //! The command line: arguments as types, one file per group of options.
 //!
-//! [`App`] is what clap parses. [`GpubenchArguments::into_options`] checks what clap cannot and yields the
-//! [`RunOptions`](crate::broker::options::RunOptions) that everything else works with.
+//! [`App`] is what clap parses. [`GpubenchArguments::into_command`] checks what clap cannot and yields the
+//! options that everything else works with, such as [`RunOptions`](crate::broker::options::RunOptions).
 
 mod app;
+mod archive;
 mod byte_size;
 mod cargo;
 mod error;
@@ -15,8 +16,9 @@ mod play;
 mod seed;
 mod selection;
 mod time_limit;
+mod unpack;
 
 pub use app::{App, Verb};
 pub use error::UsageError;
-pub use gpubench::GpubenchArguments;
+pub use gpubench::{Command, GpubenchArguments};
 pub use play::play;

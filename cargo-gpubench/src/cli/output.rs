@@ -127,11 +127,33 @@ impl OutputArguments {
     }
 }
 
+/// The option, else what cargo's own output does. A value that cargo would refuse is left for cargo to refuse.
+pub(super) fn color(option: Option<ColorArgument>, cargo_term_color: Option<&str>) -> Color {
+    match (option, cargo_term_color) {
+        (Some(option), _) => option.into(),
+        (None, Some("always")) => Color::Always,
+        (None, Some("never")) => Color::Never,
+        (None, _) => Color::Auto,
+    }
+}
+
 /// clap admits at most one of the two.
 fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
     match (quiet, verbose) {
         (true, _) => Verbosity::Quiet,
         (_, true) => Verbosity::Verbose,
         _ => Verbosity::Normal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_overrides_what_cargo_was_told_about_colour() {
+        assert_eq!(color(Some(ColorArgument::Never), Some("always")), Color::Never);
+        assert_eq!(color(None, Some("always")), Color::Always);
+        assert_eq!(color(None, None), Color::Auto);
     }
 }

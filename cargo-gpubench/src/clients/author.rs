@@ -9,6 +9,7 @@ use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use crate::device::CodeHome;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Generate, encode_modules, from_author, to_author,
 };
@@ -50,7 +51,9 @@ pub struct BufferGrant<'a> {
     pub recording: &'a [u8],
     /// Where every tensor lies.
     pub layouts: &'a [BufferLayout],
-    /// Compiled kernels by the position of their source, for generator kernels.
+    /// Who runs kernels of generators and references.
+    pub kernels_run_in: CodeHome,
+    /// Compiled kernels by the position of their source, for the kernels that run there.
     pub modules: &'a [(u32, PathBuf)],
     /// Contents and answers.
     pub descriptors: &'a [OwnedFd],
@@ -109,6 +112,7 @@ impl AuthorClient {
             tensors: grant.layouts.len() as u32,
             module_bytes: modules.len() as u32,
             request_bytes: grant.request.len() as u32,
+            kernels_run_in: grant.kernels_run_in.number(),
         };
         let layouts = bytemuck::cast_slice(grant.layouts);
         let parts = [

@@ -137,6 +137,8 @@ impl Child {
         command
             .arg(role.verb())
             .stdin(Stdio::from(theirs.into_socket()))
+            // A kernel that is loaded when it is first launched is never loaded behind a stream that waits for *go*.
+            .env("CUDA_MODULE_LOADING", "EAGER")
             .process_group(0);
         if role == RoleName::Worker {
             remove_run_variables(&mut command);
@@ -233,18 +235,26 @@ impl Child {
         let role = self.role;
         match frame.kind {
             found if found == kind => Ok(frame),
-            FAILED => {
-                let problem: crate::wire::Problem = self.record(&frame)?;
-                Err(RoleFailure::Failed {
-                    role,
-                    text: problem.text.printable(),
-                })
-            }
+            FAILED => Err(RoleFailure::Failed {
+                role,
+                text: self.problem(&frame)?,
+            }),
+            from_referee::GENERATOR_FAILED if role == RoleName::Referee => Err(RoleFailure::Generator {
+                text: self.problem(&frame)?,
+            }),
+            from_referee::REFERENCE_FAILED if role == RoleName::Referee => Err(RoleFailure::Reference {
+                text: self.problem(&frame)?,
+            }),
             found => Err(RoleFailure::Protocol {
                 role,
                 text: format!("it sent message `{found}` out of turn"),
             }),
         }
+    }
+
+    fn problem(&self, frame: &Frame) -> Result<String, RoleFailure> {
+        let problem: crate::wire::Problem = self.record(frame)?;
+        Ok(problem.text.printable())
     }
 
     /// Reads a frame's only record.

@@ -13,12 +13,13 @@ pub use author::{AuthorClient, AuthorProblem, BufferGrant};
 pub(crate) use child::deadline;
 pub use child::{Child, End, Output, RoleName};
 pub use interrupt::Interrupt;
-pub use referee::{OpenedCase, RefereeClient};
+pub use referee::{CaseOrder, OpenedCase, RefereeClient};
 pub use strays::adopt_orphans;
 pub use worker::{HostedLaunch, Start, WorkerClient, WorkerLaunch};
 
 use std::time::Instant;
 
+use crate::device::Absence;
 use crate::wire::{Channel, ChannelError, poll_readable};
 
 /// Why a role could not be used.
@@ -59,6 +60,18 @@ pub enum RoleFailure {
         /// What it said.
         text: String,
     },
+    /// The referee ran a generator kernel of the crate, which failed.
+    #[error("{text}")]
+    Generator {
+        /// What it said.
+        text: String,
+    },
+    /// The referee ran the crate's reference, which failed.
+    #[error("{text}")]
+    Reference {
+        /// What it said.
+        text: String,
+    },
     /// It broke the protocol.
     #[error("the {role} process broke the protocol: {text}")]
     Protocol {
@@ -67,6 +80,9 @@ pub enum RoleFailure {
         /// How.
         text: String,
     },
+    /// There is no such device that could be used.
+    #[error("{0}")]
+    NoDevice(Absence),
     /// The user pressed Ctrl-C, or asked the broker to end.
     #[error("interrupted")]
     Interrupted,

@@ -1,14 +1,15 @@
 //! The referee as the broker sees it.
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use gpubench::catalog::{Recording, Role};
-
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use crate::window::WindowKind;
+use crate::device::{Absence, AbsenceKind, Facts};
+use crate::window::{Duties, WindowKind};
 use crate::wire::{
-    BufferLayout, DeviceReport, Hello, OpenCase, Prepared, WindowFacts, WindowOrder, from_referee, to_referee,
+    AbsentDevice, Begin, BufferLayout, DeviceOrder, OpenCase, Prepared, WindowFacts, WindowOrder, encode_modules,
+    from_referee, to_referee,
 };
 
 /// The referee's own work never takes so long; it is our own code on our own kernels.
@@ -18,8 +19,20 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub struct RefereeClient {
     child: Child,
-    /// What its device says of itself.
-    pub device: DeviceReport,
+    facts: Facts,
+}
+
+/// A case as the referee is told of it.
+#[derive(Debug)]
+pub struct CaseOrder<'a> {
+    /// Number in the run; separates its seeds from other cases'.
+    pub case: u64,
+    /// Who does what in its windows, and the recording.
+    pub duties: Duties<'a>,
+    /// The recording's encoding.
+    pub encoded: &'a [u8],
+    /// Compiled kernels by the position of their source: those that the referee runs itself.
+    pub modules: &'a [(u32, PathBuf)],
 }
 
 /// A case that the referee has made buffers for.
@@ -34,16 +47,42 @@ pub struct OpenedCase {
 }
 
 impl RefereeClient {
-    /// Starts a referee.
+    /// Starts a referee on a device.
     ///
     /// # Errors
-    /// When it cannot be started or has no device.
-    pub fn spawn(hello: &Hello, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
+    /// When it cannot be started; [`RoleFailure::NoDevice`] when there is no such device.
+    pub fn spawn(order: &DeviceOrder, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
         let mut child = Child::spawn(RoleName::Referee, output, &[])?;
-        child.send(to_referee::HELLO, &[bytemuck::bytes_of(hello)], &[])?;
-        let frame = child.expect(from_referee::READY, PATIENCE, interrupt)?;
-        let device = child.record(&frame)?;
-        Ok(RefereeClient { child, device })
+        child.send(to_referee::HELLO, &[bytemuck::bytes_of(order)], &[])?;
+        let frame = child.receive(PATIENCE, interrupt)?;
+        if frame.kind == from_referee::ABSENT {
+            let absent: AbsentDevice = child.record(&frame)?;
+            return Err(RoleFailure::NoDevice(Absence {
+                kind: AbsenceKind::from_number(absent.kind),
+                reason: absent.reason.printable(),
+                hint: absent.hint.printable(),
+            }));
+        }
+        let frame = child.check_kind(frame, from_referee::READY)?;
+        let facts = Facts::decode(&frame.payload).map_err(|error| RoleFailure::Protocol {
+            role: RoleName::Referee,
+            text: format!("its device's facts cannot be read: {error}"),
+        })?;
+        Ok(RefereeClient { child, facts })
+    }
+
+    /// What its device says of itself.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Hands it the seed, and has it prepare the cache flush.
+    ///
+    /// # Errors
+    /// When there is no memory for the flush.
+    pub fn begin(&mut self, begin: &Begin, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_referee::BEGIN, &[bytemuck::bytes_of(begin)], &[])?;
+        self.child.expect(from_referee::BEGUN, PATIENCE, interrupt).map(drop)
     }
 
     /// The process.
@@ -54,22 +93,22 @@ impl RefereeClient {
     /// Makes the buffers of a case; the one before is closed.
     ///
     /// # Errors
-    /// When there is no memory for them.
-    pub fn open_case(
-        &mut self,
-        case: u64,
-        recording: &Recording,
-        encoded: &[u8],
-        interrupt: &Interrupt,
-    ) -> Result<OpenedCase, RoleFailure> {
-        let order = OpenCase { case };
-        self.child
-            .send(to_referee::OPEN_CASE, &[bytemuck::bytes_of(&order), encoded], &[])?;
+    /// When there is no memory for them, or a kernel that the referee runs itself does not fit.
+    pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
+        let recording = order.duties.recording();
+        let modules = encode_modules(order.modules.iter().map(|(source, path)| (*source, path.as_path())));
+        let head = OpenCase {
+            case: order.case,
+            module_bytes: modules.len() as u32,
+            reserved: 0,
+        };
+        let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
+        self.child.send(to_referee::OPEN_CASE, &parts, &[])?;
         let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
         let mut worker_descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
-        let expected = 1 + buffers + author_descriptor_count(recording);
+        let expected = 1 + buffers + order.duties.author_allocations();
         if layouts.len() != buffers || worker_descriptors.len() != expected {
             let text = "it opened the case with other buffers than it should".to_owned();
             return Err(RoleFailure::Protocol {
@@ -85,11 +124,17 @@ impl RefereeClient {
         })
     }
 
-    /// Generates a window's inputs.
+    /// Generates a window's inputs, waiting at most `within`.
     ///
     /// # Errors
-    /// When the device fails.
-    pub fn prepare(&mut self, window: u32, kind: WindowKind, interrupt: &Interrupt) -> Result<Prepared, RoleFailure> {
+    /// When the device or a generator kernel of the crate fails.
+    pub fn prepare(
+        &mut self,
+        window: u32,
+        kind: WindowKind,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Prepared, RoleFailure> {
         let order = WindowOrder {
             window,
             kind: kind.number(),
@@ -97,8 +142,24 @@ impl RefereeClient {
         };
         self.child
             .send(to_referee::PREPARE, &[bytemuck::bytes_of(&order)], &[])?;
-        let frame = self.child.expect(from_referee::PREPARED, PATIENCE, interrupt)?;
+        let frame = self.child.expect(from_referee::PREPARED, within, interrupt)?;
         self.child.record(&frame)
+    }
+
+    /// Runs the crate's reference on a window's inputs, waiting at most `within`.
+    ///
+    /// # Errors
+    /// When the reference fails.
+    pub fn reference(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        let order = WindowOrder {
+            window,
+            kind: 0,
+            patience_ns: 0,
+        };
+        self.child
+            .send(to_referee::REFERENCE, &[bytemuck::bytes_of(&order)], &[])?;
+        let answer = self.child.expect(from_referee::REFERENCE_DONE, within, interrupt);
+        answer.map(drop)
     }
 
     /// Starts the window; its facts come later.
@@ -121,7 +182,7 @@ impl RefereeClient {
     ///
     /// # Errors
     /// When the referee fails.
-    pub fn facts(&mut self, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
+    pub fn window_facts(&mut self, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
         let frame = self.child.expect(from_referee::FACTS, PATIENCE, interrupt)?;
         Ok(Box::new(self.child.record(&frame)?))
     }
@@ -136,13 +197,4 @@ impl RefereeClient {
             .expect(from_referee::CASE_CLOSED, PATIENCE, interrupt)
             .map(drop)
     }
-}
-
-fn author_descriptor_count(recording: &Recording) -> usize {
-    let of = |role: &Role| match role {
-        Role::Input | Role::Constant | Role::Output => 1,
-        Role::InOut => 2,
-        Role::Scratch => 0,
-    };
-    recording.tensors.iter().map(|tensor| of(&tensor.role)).sum()
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::sandbox::Confinement;
 use crate::wire::{
-    BufferLayout, Claim, Frame, Problem, WindowOrder, WorkerReady, WorkerSetup, encode_modules, from_worker, to_worker,
+    BufferLayout, Claim, DeviceOrder, Frame, Problem, WindowOrder, WorkerReady, WorkerSetup, encode_modules,
+    from_worker, to_worker,
 };
 
 /// A worker's process.
@@ -20,10 +21,8 @@ pub struct WorkerClient {
 /// What a worker is given.
 #[derive(Debug)]
 pub struct WorkerLaunch<'a> {
-    /// Threads of the CPU device; 0 takes all.
-    pub threads: u32,
-    /// Seed of the order in which threads of a block run; 0 is their own order.
-    pub schedule: u64,
+    /// The device.
+    pub device: DeviceOrder,
     /// Where every buffer lies.
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels by the position of their source.
@@ -85,13 +84,13 @@ impl WorkerClient {
         let library = hosted.library.as_os_str().as_bytes();
         let setup = WorkerSetup {
             buffers: launch.layouts.len() as u32,
-            threads: launch.threads,
             module_bytes: modules.len() as u32,
             benchmark: hosted.benchmark,
-            schedule: launch.schedule,
             library_bytes: library.len() as u32,
             request_bytes: hosted.request.len() as u32,
             guarded: hosted.guarded,
+            reserved: 0,
+            device: launch.device,
         };
         let parts = [
             bytemuck::bytes_of(&setup),

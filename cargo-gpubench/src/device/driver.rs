@@ -129,6 +129,15 @@ pub trait Driver: Send {
     /// When the descriptor is no such allocation.
     fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError>;
 
+    /// Makes host memory that is mapped here, whole pages at `address`, one that streams and kernels can use; gives the device's address of it.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn register(&mut self, address: u64, bytes: u64) -> Result<DevicePtr, DeviceError>;
+
+    /// Undoes [`Driver::register`], before the memory is unmapped. Nothing that is queued may use it any more.
+    fn unregister(&mut self, address: u64);
+
     /// Maps an allocation. Unmapped pages lie before and behind it.
     ///
     /// # Errors
@@ -165,8 +174,33 @@ pub trait Driver: Send {
     /// When the module has none of that name.
     fn function(&mut self, module: Module, name: &str) -> Result<Function, DeviceError>;
 
-    /// Bytes of each parameter of a kernel.
-    fn parameter_sizes(&self, function: Function) -> Vec<u32>;
+    /// Finds a `__constant__` or `__device__` variable: its address and its bytes.
+    ///
+    /// # Errors
+    /// When the module has none of that name.
+    fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError>;
+
+    /// Blocks of a kernel that are resident on a multiprocessor at once, with `threads` threads and `dynamic_shared` bytes a block.
+    ///
+    /// # Errors
+    /// When the kernel cannot have so many.
+    fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError>;
+
+    /// Takes from this process the right to keep lines in the last-level cache, and lets go of those that are kept. Devices without such lines do nothing.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn reset_persisting_lines(&mut self) -> Result<(), DeviceError>;
+
+    /// Bytes of each parameter of a kernel; `None` where the driver does not tell.
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>>;
+
+    /// Makes ready for launches of a shape, without launching: what a first launch would have to wait for may never come where its stream waits for
+    /// another process.
+    ///
+    /// # Errors
+    /// When the kernel cannot be launched so.
+    fn prepare(&mut self, function: Function, config: &LaunchConfig) -> Result<(), DeviceError>;
 
     /// A new stream.
     ///
@@ -192,22 +226,22 @@ pub trait Driver: Send {
     /// When one has not been recorded.
     fn elapsed_ns(&mut self, start: Event, end: Event) -> Result<f64, DeviceError>;
 
-    /// Queues: go on when the shared word at `address` is at least `value`.
+    /// Queues: go on when the shared word at the device's address `address` is at least `value`.
     ///
     /// # Errors
     /// When the stream cannot take more.
-    fn wait_value(&mut self, stream: Stream, address: u64, value: u32) -> Result<(), DeviceError>;
+    fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError>;
 
-    /// Queues: store `value` to the shared word at `address`, behind everything before it, and wake whoever waits for it.
+    /// Queues: store `value` to the shared word at the device's address `address`, behind everything before it, and wake whoever waits for it.
     ///
     /// # Errors
     /// When the stream cannot take more.
-    fn write_value(&mut self, stream: Stream, address: u64, value: u32) -> Result<(), DeviceError>;
+    fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError>;
 
-    /// Stores `value` to a shared word from the host and wakes whoever waits for it.
+    /// Stores `value` to the shared word at the host's address `address` from the host and wakes whoever waits for it.
     fn store_value(&mut self, address: u64, value: u32);
 
-    /// The host waits until the shared word at `address` is at least `value`, or `patience` is over; says whether it was.
+    /// The host waits until the shared word at its address `address` is at least `value`, or `patience` is over; says whether it was.
     fn await_value(&mut self, address: u64, value: u32, patience: std::time::Duration) -> bool;
 
     /// Queues a launch. `arguments` holds the bytes of each argument.

@@ -1,10 +1,14 @@
 //! What can go wrong on a device.
 
+use super::cuda::DriverError;
 use crate::wire::FaultCode;
 
 /// A call to the driver failed, or work on a stream did.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
+    /// There is no such device that could be used.
+    #[error("{0}")]
+    Absent(Absence),
     /// Memory could not be had.
     #[error("the device has no memory for `{bytes}` bytes")]
     OutOfMemory {
@@ -29,6 +33,9 @@ pub enum DeviceError {
     /// A check of the tool's own does not add up.
     #[error("a check does not add up")]
     Check(#[from] gpubench_harness::SummaryError),
+    /// A GPU's driver refused a call.
+    #[error("the GPU's driver refuses")]
+    Driver(#[from] DriverError),
     /// A kernel faulted; the stream carries out nothing after it.
     #[error("{0}")]
     Fault(Fault),
@@ -65,15 +72,56 @@ pub enum HostFailure {
     ForeignContext,
 }
 
+/// Why a device is not to be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absence {
+    /// Whether anybody would expect it.
+    pub kind: AbsenceKind,
+    /// Why, with the value that shows it.
+    pub reason: String,
+    /// What can be done.
+    pub hint: String,
+}
+
+/// Whether a device that is not to be had is one that the machine seems to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum AbsenceKind {
+    /// Nothing on this machine belongs to it.
+    NotInstalled = 0,
+    /// Something of it is there, and it cannot be used.
+    Unusable = 1,
+}
+
+impl AbsenceKind {
+    /// The kind of a number; a number that is none of ours is taken for the one that is told to people.
+    pub fn from_number(number: u64) -> AbsenceKind {
+        match number {
+            0 => AbsenceKind::NotInstalled,
+            _ => AbsenceKind::Unusable,
+        }
+    }
+}
+
+impl std::fmt::Display for Absence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Absence { reason, hint, .. } = self;
+        match hint.as_str() {
+            "" => f.write_str(reason),
+            hint => write!(f, "{reason} (hint: {hint})"),
+        }
+    }
+}
+
 /// A fault inside a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// What kind.
     pub code: FaultCode,
-    /// Which launch, counted over the launches a stream was given since its last synchronisation.
-    pub launch: u32,
-    /// The block.
-    pub block: [u32; 3],
+    /// Which launch, counted over the launches a stream was given since its last synchronisation, where it is known.
+    pub launch: Option<u32>,
+    /// The block, where it is known.
+    pub block: Option<[u32; 3]>,
     /// The thread, where it is known exactly.
     pub thread: Option<[u32; 3]>,
     /// The address of a stray access.
@@ -84,8 +132,10 @@ pub struct Fault {
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [x, y, z] = self.block;
-        write!(f, "{} in block ({x}, {y}, {z})", self.text)?;
+        f.write_str(&self.text)?;
+        if let Some([x, y, z]) = self.block {
+            write!(f, " in block ({x}, {y}, {z})")?;
+        }
         match self.thread {
             Some([x, y, z]) => write!(f, ", thread ({x}, {y}, {z})"),
             None => Ok(()),

@@ -64,6 +64,15 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.import(descriptor, bytes)
     }
 
+    fn register(&mut self, address: u64, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        self.count("register")?;
+        self.inner.register(address, bytes)
+    }
+
+    fn unregister(&mut self, address: u64) {
+        self.inner.unregister(address);
+    }
+
     fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
         self.count("map")?;
         self.inner.map(memory, access)
@@ -97,8 +106,28 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.function(module, name)
     }
 
-    fn parameter_sizes(&self, function: Function) -> Vec<u32> {
+    fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
+        self.count("symbol")?;
+        self.inner.symbol(module, name)
+    }
+
+    fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError> {
+        self.count("occupancy")?;
+        self.inner.occupancy(function, threads, dynamic_shared)
+    }
+
+    fn reset_persisting_lines(&mut self) -> Result<(), DeviceError> {
+        self.count("reset_persisting_lines")?;
+        self.inner.reset_persisting_lines()
+    }
+
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>> {
         self.inner.parameter_sizes(function)
+    }
+
+    fn prepare(&mut self, function: Function, config: &LaunchConfig) -> Result<(), DeviceError> {
+        self.count("prepare")?;
+        self.inner.prepare(function, config)
     }
 
     fn stream(&mut self) -> Result<Stream, DeviceError> {
@@ -121,12 +150,12 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.elapsed_ns(start, end)
     }
 
-    fn wait_value(&mut self, stream: Stream, address: u64, value: u32) -> Result<(), DeviceError> {
+    fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
         self.count("wait_value")?;
         self.inner.wait_value(stream, address, value)
     }
 
-    fn write_value(&mut self, stream: Stream, address: u64, value: u32) -> Result<(), DeviceError> {
+    fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
         self.count("write_value")?;
         self.inner.write_value(stream, address, value)
     }

@@ -21,8 +21,8 @@ const SEAL_TILES: u64 = 16;
 /// Bytes of a decoy line: a cache line of a GPU.
 const LINE_BYTES: u64 = 128;
 
-/// Most threads of a check that report on their own: bounds what the referee folds after a window.
-const MAX_PARTIALS: u64 = 1 << 17;
+/// Most partial results of a check: bounds what the referee reads and folds after a window.
+const MAX_PARTIALS: u64 = 1 << 12;
 
 /// The tool's kernels, loaded, with the private memory they report to.
 pub struct Harness {
@@ -328,14 +328,7 @@ impl Harness {
     }
 
     fn geometry(&self, driver: &dyn Driver, kernel: Kernel, bytes: u64) -> LaunchConfig {
-        let device = &driver.facts().device;
-        let count = NonZeroU32::new(device.multiprocessors).unwrap_or(NonZeroU32::MIN);
-        let processors = match device.max_threads_per_multiprocessor {
-            // A device whose multiprocessors run one thread at a time is best served with few long threads.
-            1 => Processors::Cores(count),
-            _ => Processors::Multiprocessors(count),
-        };
-        let geometry = geometry(kernel, bytes, processors);
+        let geometry = geometry(kernel, bytes, processors(driver));
         LaunchConfig {
             grid: geometry.grid,
             block: geometry.block,
@@ -344,14 +337,10 @@ impl Harness {
     }
 
     fn partial_count(&self, driver: &dyn Driver, kernel: Kernel, bytes: u64) -> u64 {
-        let config = self.geometry(driver, kernel, bytes);
-        let threads: u64 = config
-            .grid
-            .iter()
-            .chain(&config.block)
-            .map(|extent| u64::from(*extent))
-            .product();
-        threads.clamp(1, MAX_PARTIALS)
+        let processors = processors(driver);
+        geometry(kernel, bytes, processors)
+            .reporters(processors)
+            .clamp(1, MAX_PARTIALS)
     }
 
     fn read_partials<P>(&self, driver: &mut dyn Driver, count: u64) -> Result<Vec<u8>, DeviceError> {
@@ -365,6 +354,16 @@ impl Harness {
         found
             .map(|(_, function)| *function)
             .ok_or_else(|| DeviceError::NoFunction(kernel.name().to_owned()))
+    }
+}
+
+fn processors(driver: &dyn Driver) -> Processors {
+    let device = &driver.facts().device;
+    let count = NonZeroU32::new(device.multiprocessors).unwrap_or(NonZeroU32::MIN);
+    match device.max_threads_per_multiprocessor {
+        // A device whose multiprocessors run one thread at a time is best served with few long threads.
+        1 => Processors::Cores(count),
+        _ => Processors::Multiprocessors(count),
     }
 }
 

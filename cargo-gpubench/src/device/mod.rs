@@ -2,7 +2,9 @@
 //!
 //! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
 
+mod code_home;
 pub mod cpu;
+pub mod cuda;
 mod driver;
 mod error;
 mod facts;
@@ -10,9 +12,13 @@ mod facts;
 pub(crate) mod faulty;
 pub mod harness;
 pub(crate) mod memfd;
+mod open;
+pub(crate) mod word;
 
+pub use code_home::CodeHome;
 pub use driver::{
     Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream,
 };
-pub use error::{DeviceError, Fault, HostFailure};
+pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
+pub use open::open;

@@ -4,6 +4,7 @@ use gpubench::catalog::{Recording, Role, Tensor};
 
 use super::RefereeError;
 use crate::device::{Access, DeviceError, DevicePtr, Driver, Facts, Memory, Seal};
+use crate::window::{Duties, Maker};
 use crate::wire::BufferLayout;
 
 /// What the worker sees of a tensor or of scratch, and the masters that the referee keeps of it.
@@ -41,29 +42,21 @@ pub(super) enum Part {
 #[derive(Debug)]
 pub(super) struct Masters {
     /// Who makes them.
-    pub(super) origin: Origin,
+    pub(super) maker: Maker,
     /// Contents of this window.
     pub(super) current: DevicePtr,
     /// Contents of another instance of the same distribution, which the decoy lines are taken from.
     pub(super) decoy: DevicePtr,
-    /// Host memory shared with the author: a copy for it to read where the device made the contents, its own where the author does.
-    pub(super) author: Mapped,
-}
-
-/// Who makes the contents of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// The referee's device.
-    Device,
-    /// The author, from a seed.
-    Author,
+    /// Host memory shared with an author that has a part in the contents: a copy for it to read where the device made them, its own where the
+    /// author does.
+    pub(super) author: Option<Mapped>,
 }
 
 /// Expected and observed contents of an output.
 #[derive(Debug)]
 pub(super) struct Answers {
-    /// Written by the author's reference.
-    pub(super) author: Mapped,
+    /// Written by the author, where it runs the reference.
+    pub(super) author: Option<Mapped>,
     /// Expected in this window.
     pub(super) expected: DevicePtr,
     /// Expected in the window before.
@@ -88,7 +81,11 @@ pub(super) fn layout(facts: &Facts, len: u64) -> Option<BufferLayout> {
 
 impl Buffer {
     /// Makes the allocations of a tensor.
-    pub(super) fn for_tensor(driver: &mut dyn Driver, tensor: &Tensor) -> Result<Buffer, RefereeError> {
+    pub(super) fn for_tensor(
+        driver: &mut dyn Driver,
+        tensor: &Tensor,
+        duties: &Duties<'_>,
+    ) -> Result<Buffer, RefereeError> {
         let elements = tensor
             .shape
             .iter()
@@ -103,9 +100,12 @@ impl Buffer {
             if writable { Seal::Size } else { Seal::SizeAndContents },
         )?;
         let part = match tensor.role {
-            Role::Input | Role::Constant => Part::Read(masters(driver, tensor, layout)?),
-            Role::Output => Part::Written(answers(driver, layout)?),
-            Role::InOut => Part::Both(masters(driver, tensor, layout)?, answers(driver, layout)?),
+            Role::Input | Role::Constant => Part::Read(masters(driver, tensor, layout, duties)?),
+            Role::Output => Part::Written(answers(driver, tensor, layout, duties)?),
+            Role::InOut => Part::Both(
+                masters(driver, tensor, layout, duties)?,
+                answers(driver, tensor, layout, duties)?,
+            ),
             Role::Scratch => Part::Scratch,
         };
         Ok(Buffer { shared, layout, part })
@@ -146,12 +146,12 @@ impl Buffer {
     pub(super) fn release(self, driver: &mut dyn Driver) {
         driver.release(self.shared.memory);
         if let Some(masters) = self.masters() {
-            driver.release(masters.author.memory);
+            masters.author.iter().for_each(|author| driver.release(author.memory));
             driver.free(masters.decoy);
             driver.free(masters.current);
         }
         if let Some(answers) = self.answers() {
-            driver.release(answers.author.memory);
+            answers.author.iter().for_each(|author| driver.release(author.memory));
             let Answers {
                 author: _,
                 expected,
@@ -182,31 +182,41 @@ fn map_and_seal(driver: &mut dyn Driver, memory: Memory, seal: Seal) -> Result<M
     Ok(Mapped { memory, address })
 }
 
-fn masters(driver: &mut dyn Driver, tensor: &Tensor, layout: BufferLayout) -> Result<Masters, DeviceError> {
-    let origin = match tensor.fill.is_by_author() {
-        true => Origin::Author,
-        false => Origin::Device,
+fn masters(
+    driver: &mut dyn Driver,
+    tensor: &Tensor,
+    layout: BufferLayout,
+    duties: &Duties<'_>,
+) -> Result<Masters, DeviceError> {
+    let maker = duties.maker(tensor);
+    let seal = match maker.is_author() {
+        true => Seal::Size,
+        false => Seal::SizeAndContents,
     };
-    let author = share_host(
-        driver,
-        layout,
-        if origin == Origin::Device {
-            Seal::SizeAndContents
-        } else {
-            Seal::Size
-        },
-    )?;
+    let author = match duties.author_has_contents(tensor) {
+        true => Some(share_host(driver, layout, seal)?),
+        false => None,
+    };
     Ok(Masters {
-        origin,
+        maker,
         current: driver.alloc(layout.len)?,
         decoy: driver.alloc(layout.len)?,
         author,
     })
 }
 
-fn answers(driver: &mut dyn Driver, layout: BufferLayout) -> Result<Answers, DeviceError> {
+fn answers(
+    driver: &mut dyn Driver,
+    tensor: &Tensor,
+    layout: BufferLayout,
+    duties: &Duties<'_>,
+) -> Result<Answers, DeviceError> {
+    let author = match duties.author_has_answer(tensor) {
+        true => Some(share_host(driver, layout, Seal::Size)?),
+        false => None,
+    };
     Ok(Answers {
-        author: share_host(driver, layout, Seal::Size)?,
+        author,
         expected: driver.alloc(layout.len)?,
         previous: driver.alloc(layout.len)?,
         first: driver.alloc(layout.len)?,
@@ -215,10 +225,14 @@ fn answers(driver: &mut dyn Driver, layout: BufferLayout) -> Result<Answers, Dev
 }
 
 /// All buffers of a recording: its tensors, then the plan's scratch.
-pub(super) fn for_recording(driver: &mut dyn Driver, recording: &Recording) -> Result<Vec<Buffer>, RefereeError> {
+pub(super) fn for_recording(
+    driver: &mut dyn Driver,
+    recording: &Recording,
+    duties: &Duties<'_>,
+) -> Result<Vec<Buffer>, RefereeError> {
     let mut buffers = Vec::with_capacity(recording.tensors.len() + recording.plan.scratch.len());
     for tensor in &recording.tensors {
-        buffers.push(Buffer::for_tensor(driver, tensor)?);
+        buffers.push(Buffer::for_tensor(driver, tensor, duties)?);
     }
     for bytes in &recording.plan.scratch {
         buffers.push(Buffer::for_scratch(driver, *bytes)?);
@@ -228,7 +242,7 @@ pub(super) fn for_recording(driver: &mut dyn Driver, recording: &Recording) -> R
             .tensors
             .iter()
             .zip(&buffers)
-            .all(|(tensor, buffer)| { buffer.layout.len == tensor.elements() * tensor.dtype.size() as u64 })
+            .all(|(tensor, buffer)| { buffer.layout.len == tensor.bytes() })
     );
     Ok(buffers)
 }

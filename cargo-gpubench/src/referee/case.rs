@@ -1,14 +1,17 @@
 //! The open case.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use gpubench::catalog::Recording;
 
 use super::RefereeError;
 use super::buffers::{self, Buffer};
+use super::own_kernels::OwnKernels;
 use crate::device::harness::Harness;
-use crate::device::{DevicePtr, Driver, Stream};
-use crate::window::Seeds;
+use crate::device::{CodeHome, DevicePtr, Driver, Module, Stream};
+use crate::window::{Duties, Seeds};
 use crate::wire::{BufferLayout, FlushKind, SharedPage};
 
 /// What the referee holds for the whole run.
@@ -17,6 +20,10 @@ pub(super) struct Referee {
     pub(super) harness: Harness,
     pub(super) stream: Stream,
     pub(super) seeds: Seeds,
+    /// Who runs kernels of references and generators.
+    pub(super) kernels_run_in: CodeHome,
+    /// Modules that were loaded for them, by their files.
+    pub(super) modules: BTreeMap<PathBuf, Module>,
     pub(super) flush: Flush,
     /// Room for two stamps of the clock, in private memory.
     pub(super) stamps: DevicePtr,
@@ -47,24 +54,39 @@ impl Flush {
     }
 }
 
-/// The open case: its buffers, and the page shared with its worker.
+/// The open case: its buffers, the page shared with its worker, and what of the crate the referee runs itself.
 pub(super) struct OpenCase {
     pub(super) number: u64,
     pub(super) recording: Recording,
     pub(super) buffers: Vec<Buffer>,
     pub(super) page: SharedPage,
+    pub(super) own_kernels: OwnKernels,
 }
 
 impl OpenCase {
-    pub(super) fn open(referee: &mut Referee, number: u64, recording: Recording) -> Result<OpenCase, RefereeError> {
-        let buffers = buffers::for_recording(&mut *referee.driver, &recording)?;
+    /// Makes the buffers, and loads the kernels that the referee runs itself from `modules`.
+    pub(super) fn open(
+        referee: &mut Referee,
+        number: u64,
+        recording: Recording,
+        modules: &[(u32, PathBuf)],
+    ) -> Result<OpenCase, RefereeError> {
+        let duties = Duties::new(&recording, referee.kernels_run_in);
+        let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;
         let page = SharedPage::create().map_err(RefereeError::Page)?;
+        let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
         Ok(OpenCase {
             number,
             recording,
             buffers,
             page,
+            own_kernels,
         })
+    }
+
+    /// Who does what in the case's windows.
+    pub(super) fn duties(&self, referee: &Referee) -> Duties<'_> {
+        Duties::new(&self.recording, referee.kernels_run_in)
     }
 
     /// Where every buffer lies.
@@ -84,15 +106,14 @@ impl OpenCase {
         Ok(descriptors)
     }
 
-    /// Descriptors for the author, tensor by tensor: contents of an input, answer of an output, or both in this order.
+    /// Descriptors for the author, tensor by tensor: contents of an input, answer of an output, or both in this order, where it has a part in them.
     pub(super) fn author_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
         let mut descriptors = Vec::new();
         for buffer in &self.buffers[..self.recording.tensors.len()] {
-            if let Some(masters) = buffer.masters() {
-                descriptors.push(driver.export(masters.author.memory)?);
-            }
-            if let Some(answers) = buffer.answers() {
-                descriptors.push(driver.export(answers.author.memory)?);
+            let contents = buffer.masters().and_then(|masters| masters.author);
+            let answer = buffer.answers().and_then(|answers| answers.author);
+            for shared in contents.into_iter().chain(answer) {
+                descriptors.push(driver.export(shared.memory)?);
             }
         }
         Ok(descriptors)
@@ -100,6 +121,7 @@ impl OpenCase {
 
     /// Gives every buffer back.
     pub(super) fn close(self, driver: &mut dyn Driver) {
+        self.own_kernels.release(driver);
         self.buffers.into_iter().for_each(|buffer| buffer.release(driver));
     }
 }

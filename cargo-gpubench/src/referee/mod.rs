@@ -1,12 +1,13 @@
-//! The referee process: masters of the inputs, expected outputs, poison, decoys, flush, its own clock and the checks. It never sees user code.
+//! The referee process: masters of the inputs, expected outputs, poison, decoys, flush, its own clock and the checks. It never sees user host code.
 //!
-//! It reports facts and decides nothing: `process` takes the broker's orders, `case` holds the buffers of the open case, `restore`
+//! On a GPU it runs the kernels of generators and references (`own_kernels`): they cannot reach its process. It reports facts and decides nothing: `process` takes the broker's orders, `case` holds the buffers of the open case, `restore`
 //! brings them into the state a window starts from, `check` looks at what the worker made of them, `window` is the sequence.
 #![forbid(unsafe_code)]
 
 mod buffers;
 mod case;
 mod check;
+mod own_kernels;
 mod process;
 mod restore;
 mod window;
@@ -17,6 +18,7 @@ mod tests;
 pub use process::serve;
 
 use crate::device::DeviceError;
+use crate::replay::ReplayError;
 use crate::wire::ChannelError;
 
 /// Why the referee could not carry out an order.
@@ -31,6 +33,12 @@ pub enum RefereeError {
     /// The shared page could not be made.
     #[error("cannot share a page with the worker")]
     Page(#[source] std::io::Error),
+    /// A kernel of the crate that fills inputs failed.
+    #[error(transparent)]
+    Generator(ReplayError),
+    /// The crate's reference failed.
+    #[error(transparent)]
+    Reference(ReplayError),
     /// The broker's order makes no sense.
     #[error("the broker's order makes no sense: {0}")]
     Order(&'static str),

@@ -1,6 +1,6 @@
 //! The referee's process: orders in, facts out.
 
-use std::num::NonZeroUsize;
+use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 
 use gpubench::catalog::Recording;
@@ -8,13 +8,12 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
-use crate::device::Driver;
-use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
 use crate::device::harness::Harness;
-use crate::window::{Place, Purpose, Seeds};
+use crate::device::{self, Absence, DeviceError};
+use crate::window::Seeds;
 use crate::wire::{
-    Channel, ChannelError, DeviceReport, FixedText, FlushKind, Frame, Hello, OpenCase as OpenCaseOrder, Patience,
-    Prepared, Problem, WindowOrder, from_referee, to_referee,
+    AbsentDevice, Begin, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, Generate,
+    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, to_referee,
 };
 
 /// Serves the broker at the other end of `channel` until it is gone.
@@ -25,6 +24,7 @@ pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
     let mut referee = match greet(channel) {
         Ok(referee) => referee,
         Err(RefereeError::Channel(ChannelError::Closed)) => return Ok(()),
+        Err(RefereeError::Device(DeviceError::Absent(absence))) => return report_absence(channel, &absence),
         Err(error) => return report(channel, &error),
     };
     let mut open = None;
@@ -42,22 +42,25 @@ pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
 
 fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let frame = channel.receive(Patience::Forever)?;
-    let hello: Hello = record(&frame, to_referee::HELLO)?;
-    let mut driver = CpuDriver::new(NonZeroUsize::new(hello.threads as usize), ScheduleSeed::default())?;
-    let harness = Harness::load(&mut driver)?;
-    let bytes = hello.flush_bytes;
-    let kind = FlushKind::from_number(hello.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
+    let order: DeviceOrder = record(&frame, to_referee::HELLO)?;
+    let mut driver = device::open(&order)?;
+    let harness = Harness::load(&mut *driver)?;
+    let facts = driver.facts().encode();
+    let facts = facts.map_err(|_| RefereeError::Order("the device's facts cannot be written"))?;
+    channel.send(from_referee::READY, &[&facts], &[])?;
+
+    let frame = channel.receive(Patience::Forever)?;
+    let begin: Begin = record(&frame, to_referee::BEGIN)?;
+    let kind = FlushKind::from_number(begin.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
     let stream = driver.stream()?;
-    let flush = Flush::new(&mut driver, &harness, stream, bytes, kind)?;
+    let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, kind)?;
     let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
-    let report = DeviceReport {
-        clock_tick_ns: driver.facts().clock_tick_ns,
-        flush_bytes: bytes,
-    };
-    channel.send_record(from_referee::READY, &report)?;
-    let seeds = Seeds::new(hello.master_seed);
+    let seeds = Seeds::new(begin.master_seed);
+    channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {
-        driver: Box::new(driver),
+        kernels_run_in: driver.facts().kernels_run_in,
+        modules: BTreeMap::new(),
+        driver,
         harness,
         stream,
         seeds,
@@ -67,9 +70,23 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     })
 }
 
+fn report_absence(channel: &Channel, absence: &Absence) -> Result<(), RefereeError> {
+    let absent = AbsentDevice {
+        kind: absence.kind as u64,
+        reason: FixedText::new(&absence.reason),
+        hint: FixedText::new(&absence.hint),
+    };
+    Ok(channel.send_record(from_referee::ABSENT, &absent)?)
+}
+
 fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
     let text = FixedText::new(&crate::error::chain(error));
-    Ok(channel.send_record(from_referee::FAILED, &Problem { text })?)
+    let kind = match error {
+        RefereeError::Generator(_) => from_referee::GENERATOR_FAILED,
+        RefereeError::Reference(_) => from_referee::REFERENCE_FAILED,
+        _ => from_referee::FAILED,
+    };
+    Ok(channel.send_record(kind, &Problem { text })?)
 }
 
 impl Referee {
@@ -77,6 +94,11 @@ impl Referee {
         match frame.kind {
             to_referee::OPEN_CASE => self.open_case(frame, open, channel),
             to_referee::PREPARE => self.prepare(frame, opened(open)?, channel),
+            to_referee::REFERENCE => {
+                let order: WindowOrder = record(frame, to_referee::REFERENCE)?;
+                self.run_reference(opened(open)?, order.window)?;
+                Ok(channel.send(from_referee::REFERENCE_DONE, &[], &[])?)
+            }
             to_referee::RELEASE => {
                 let order: WindowOrder = record(frame, to_referee::RELEASE)?;
                 let facts = self.release(opened(open)?, &order, channel)?;
@@ -103,9 +125,13 @@ impl Referee {
             .get(..size_of::<OpenCaseOrder>())
             .ok_or(RefereeError::Order("it is too short"))?;
         let order: OpenCaseOrder = bytemuck::pod_read_unaligned(head);
-        let recording: Recording = codec::decode(&frame.payload[head.len()..])
-            .map_err(|_| RefereeError::Order("its recording cannot be read"))?;
-        let case = open.insert(OpenCase::open(self, order.case, recording)?);
+        let (modules, recording) = frame.payload[head.len()..]
+            .split_at_checked(order.module_bytes as usize)
+            .ok_or(RefereeError::Order("it is too short"))?;
+        let modules = decode_modules(modules).ok_or(RefereeError::Order("its modules cannot be read"))?;
+        let recording: Recording =
+            codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
+        let case = open.insert(OpenCase::open(self, order.case, recording, &modules)?);
         let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
@@ -116,13 +142,12 @@ impl Referee {
     fn prepare(&mut self, frame: &Frame, case: &OpenCase, channel: &Channel) -> Result<(), RefereeError> {
         let order: WindowOrder = record(frame, to_referee::PREPARE)?;
         self.generate(case, order.window)?;
-        let place = Place {
-            case: case.number,
-            window: order.window,
-        };
+        let Generate {
+            seed, constant_seed, ..
+        } = self.generator_order(case.number, order.window);
         let prepared = Prepared {
-            generator_seed: self.seeds.key(Purpose::Generator, place),
-            constant_seed: self.seeds.key(Purpose::ConstantGenerator, Place { window: 0, ..place }),
+            generator_seed: seed,
+            constant_seed,
         };
         Ok(channel.send_record(from_referee::PREPARED, &prepared)?)
     }

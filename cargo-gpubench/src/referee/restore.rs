@@ -3,9 +3,9 @@
 use gpubench::catalog::Role;
 
 use super::RefereeError;
-use super::buffers::Origin;
 use super::case::{OpenCase, Referee};
-use crate::window::{Place, Purpose};
+use crate::device::CodeHome;
+use crate::window::{Maker, Place, Purpose};
 
 impl Referee {
     /// Makes the inputs of a window in private memory; the instance of the window before becomes the one that decoys are taken from.
@@ -22,8 +22,8 @@ impl Referee {
             let driver = &mut *self.driver;
             let bytes = buffer.layout.len;
             // What the author made for window 0 was not taken in by a release.
-            let last = match masters.origin {
-                Origin::Author if window == 1 => masters.author.address.offset(buffer.layout.offset),
+            let last = match masters.author {
+                Some(author) if masters.maker.is_author() && window == 1 => author.address.offset(buffer.layout.offset),
                 _ => masters.current,
             };
             driver.copy(self.stream, masters.decoy, last, bytes)?;
@@ -32,30 +32,83 @@ impl Referee {
             } else {
                 key
             };
-            if masters.origin == Origin::Device {
+            if masters.maker == Maker::Harness {
                 self.harness
                     .fill(driver, self.stream, masters.current, tensor, index as u32, key)?;
-                let copy = masters.author.address.offset(buffer.layout.offset);
-                driver.copy(self.stream, copy, masters.current, bytes)?;
             }
         }
-        Ok(self.driver.synchronize(self.stream)?)
+        self.run_generators(case, window)?;
+        self.show_author(case)
     }
 
-    /// Takes what the author made into private memory, where it cannot change any more: generated inputs and expected outputs.
-    pub(super) fn take_from_author(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
+    /// Copies the inputs that the device made to an author that reads them.
+    fn show_author(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
-            let (offset, bytes) = (buffer.layout.offset, buffer.layout.len);
-            if let Some(masters) = buffer.masters().filter(|masters| masters.origin == Origin::Author) {
-                driver.copy(stream, masters.current, masters.author.address.offset(offset), bytes)?;
+            if let Some(masters) = buffer.masters().filter(|masters| !masters.maker.is_author())
+                && let Some(author) = masters.author
+            {
+                let copy = author.address.offset(buffer.layout.offset);
+                driver.copy(stream, copy, masters.current, buffer.layout.len)?;
             }
+        }
+        Ok(driver.synchronize(stream)?)
+    }
+
+    /// Takes what the author made into private memory, where it cannot change any more: generated inputs and expected outputs. What was taken
+    /// for a reference of the referee's own stays as it was taken.
+    pub(super) fn take_from_author(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
+        if case.duties(self).reference() == CodeHome::Referee {
+            return Ok(());
+        }
+        self.take_inputs(case)?;
+        self.remember_answers(case)?;
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
+            if let Some(answers) = buffer.answers()
+                && let Some(author) = answers.author
+            {
+                let made = author.address.offset(buffer.layout.offset);
+                driver.copy(stream, answers.expected, made, buffer.layout.len)?;
+            }
+        }
+        self.keep_first_answers(case, window)
+    }
+
+    /// Takes the inputs that the author made.
+    pub(super) fn take_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
+            if let Some(masters) = buffer.masters().filter(|masters| masters.maker.is_author())
+                && let Some(author) = masters.author
+            {
+                let made = author.address.offset(buffer.layout.offset);
+                driver.copy(stream, masters.current, made, buffer.layout.len)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what was expected of the call before.
+    pub(super) fn remember_answers(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
             if let Some(answers) = buffer.answers() {
-                driver.copy(stream, answers.previous, answers.expected, bytes)?;
-                driver.copy(stream, answers.expected, answers.author.address.offset(offset), bytes)?;
-                if window == 1 {
-                    driver.copy(stream, answers.first, answers.expected, bytes)?;
-                }
+                driver.copy(stream, answers.previous, answers.expected, buffer.layout.len)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what is expected of the first call.
+    pub(super) fn keep_first_answers(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
+        if window != 1 {
+            return Ok(());
+        }
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
+            if let Some(answers) = buffer.answers() {
+                driver.copy(stream, answers.first, answers.expected, buffer.layout.len)?;
             }
         }
         Ok(())
@@ -113,6 +166,7 @@ impl Referee {
     /// Flushes the cache.
     pub(super) fn flush(&mut self) -> Result<(), RefereeError> {
         let flush = &self.flush;
+        self.driver.reset_persisting_lines()?;
         if flush.bytes > 0 {
             self.harness
                 .flush(&mut *self.driver, self.stream, flush.buffer, flush.bytes, flush.kind)?;

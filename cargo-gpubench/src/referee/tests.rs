@@ -1,11 +1,12 @@
 //! Windows of a referee whose worker is a thread of the test.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gpubench::catalog::{DType, Fill, Recording, Role, Tensor, Tolerance, Work};
+use gpubench::catalog::{DType, Fill, Recording, Reference, Role, Tensor, Tolerance, Work};
 use gpubench::plan::Plan;
 
 use super::RefereeError;
@@ -17,7 +18,12 @@ use crate::device::harness::{Coverage, Harness};
 use crate::device::memfd::MemfdTable;
 use crate::device::{Access, DeviceError, DevicePtr, Driver, Stream};
 use crate::window::{Place, Seeds, WindowKind};
-use crate::wire::{BufferLayout, Channel, FlushKind, NOWHERE, Replay, SharedPage, WindowEnd, WindowFacts, WindowOrder};
+use crate::wire::{
+    BufferLayout, Channel, FlushKind, NOWHERE, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd, WindowFacts,
+    WindowOrder,
+};
+
+mod own_kernels;
 
 const ELEMENTS: usize = 1000;
 
@@ -31,6 +37,8 @@ fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     let stream = driver.stream()?;
     let flush = Flush::new(&mut *driver, &harness, stream, 1 << 16, FlushKind::Read)?;
     Ok(Referee {
+        kernels_run_in: driver.facts().kernels_run_in,
+        modules: BTreeMap::new(),
         driver,
         harness,
         stream,
@@ -59,6 +67,7 @@ fn recording() -> Recording {
         work: Work::default(),
         plan: Plan::default(),
         execution: Default::default(),
+        reference: Reference::Author,
     }
 }
 
@@ -68,6 +77,7 @@ struct Peer {
     harness: Harness,
     stream: Stream,
     page: SharedPage,
+    on_device: PageAddresses,
     x: DevicePtr,
     y: DevicePtr,
 }
@@ -78,6 +88,7 @@ impl Peer {
         let harness = Harness::load(&mut driver).unwrap();
         let mut descriptors = descriptors.into_iter();
         let page = SharedPage::open(descriptors.next().unwrap()).unwrap();
+        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64).unwrap();
         let addresses: Vec<DevicePtr> = layouts
             .iter()
             .zip(descriptors)
@@ -93,6 +104,7 @@ impl Peer {
             harness,
             stream,
             page,
+            on_device: PageAddresses::at(on_device.0),
             x: addresses[0],
             y: addresses[1],
         }
@@ -101,13 +113,17 @@ impl Peer {
     /// Queues a window as a worker does, with `work` as its call.
     fn arm(&mut self, window: u32, work: impl FnOnce(&mut CpuDriver, Stream, DevicePtr, DevicePtr)) {
         let (driver, stream, bytes) = (&mut self.driver, self.stream, 4 * ELEMENTS as u64);
-        driver.wait_value(stream, self.page.go_address(), window).unwrap();
+        driver
+            .wait_value(stream, DevicePtr(self.on_device.go()), window)
+            .unwrap();
         work(driver, stream, self.x, self.y);
-        let (keys, seal) = (self.page.keys_address(), self.page.seal_address(0));
+        let (keys, seal) = (self.on_device.keys(), self.on_device.seal(0));
         self.harness
             .digest(driver, stream, self.y, bytes, keys, Coverage::Sample, seal)
             .unwrap();
-        driver.write_value(stream, self.page.done_address(), window).unwrap();
+        driver
+            .write_value(stream, DevicePtr(self.on_device.done()), window)
+            .unwrap();
     }
 }
 
@@ -153,7 +169,7 @@ struct Stage {
 impl Stage {
     fn set() -> Stage {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(&mut referee, 0, recording()).unwrap();
+        let case = OpenCase::open(&mut referee, 0, recording(), &[]).unwrap();
         let layouts = case.layouts();
         let peer = Peer::new(&layouts, case.worker_descriptors(&mut *referee.driver).unwrap());
         let author = Author::new(&layouts, case.author_descriptors(&mut *referee.driver).unwrap());
@@ -335,7 +351,7 @@ fn the_flush_goes_through_memory_of_its_own() {
 /// Everything up to the facts of one window that an idle worker ends.
 fn one_window(driver: Box<dyn Driver>) -> Result<WindowFacts, RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(&mut referee, 0, recording())?;
+    let case = OpenCase::open(&mut referee, 0, recording(), &[])?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;

@@ -79,14 +79,14 @@ impl Referee {
         for (word, key) in case.page.keys.iter().zip(seal_keys(&self.seeds, place)) {
             word.store(key, Ordering::Relaxed);
         }
-        self.driver.store_value(case.page.go_address(), window);
+        self.driver.store_value(case.page.on_host().go(), window);
     }
 
     fn wait_done(&mut self, case: &OpenCase, order: &WindowOrder, broker: &Channel) -> Result<WindowEnd, RefereeError> {
         let deadline = Instant::now() + Duration::from_nanos(order.patience_ns);
         while !self
             .driver
-            .await_value(case.page.done_address(), order.window, LOOK_AROUND)
+            .await_value(case.page.on_host().done(), order.window, LOOK_AROUND)
         {
             if broker.is_readable()? {
                 return self.heed_abort(broker);

@@ -60,6 +60,11 @@ pub enum Ending {
         /// The last of its output.
         log: String,
     },
+    /// The device refused to launch the call.
+    Refused {
+        /// The driver's words.
+        why: String,
+    },
     /// A window was not done in time; the worker was killed.
     TimedOut {
         /// How long it was given.

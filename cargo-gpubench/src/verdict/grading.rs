@@ -8,7 +8,7 @@ use crate::sandbox::Confinement;
 pub(super) fn grade(evidence: &Evidence<'_>) -> (Grade, Option<String>) {
     let no_clock = match evidence.clock_bound {
         ClockBound::Exclusive => None,
-        ClockBound::Absent(reason) => Some((*reason).to_owned()),
+        ClockBound::Absent(reason) => Some(reason.to_string()),
     };
     let no_sandbox = match evidence.execution {
         Execution::Sealed | Execution::Hosted(Confinement::Closed) => None,
@@ -52,14 +52,14 @@ mod tests {
         let open = Execution::Hosted(Confinement::Open("no filter".to_owned()));
         let exclusive = [&Execution::Sealed, &closed, &open].map(|execution| graded(&ClockBound::Exclusive, execution));
         assert_eq!(exclusive, [Grade::Sealed, Grade::Bracketed, Grade::Advisory]);
-        let absent = ClockBound::Absent("a test has none");
+        let absent = ClockBound::Absent("a test has none".into());
         let shared = [&Execution::Sealed, &closed, &open].map(|execution| graded(&absent, execution));
         assert_eq!(shared, [Grade::Advisory; 3]);
     }
 
     #[test]
     fn every_reason_for_an_advisory_grade_is_told() {
-        let absent = ClockBound::Absent("no clock");
+        let absent = ClockBound::Absent("no clock".into());
         let open = Execution::Hosted(Confinement::Open("no filter".to_owned()));
         let evidence = Evidence {
             tensors: &[],

@@ -127,6 +127,9 @@ fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
         FaultCode::StackOverflow => Cause::StackOverflow,
         FaultCode::IllegalInstruction => Cause::IllegalInstruction,
         FaultCode::Trap => Cause::Trap,
+        FaultCode::Misaligned => Cause::MisalignedAccess,
+        FaultCode::LaunchFailed => Cause::LaunchFailed,
+        FaultCode::Ecc => Cause::EccError,
         FaultCode::Other => Cause::Unsupported,
     };
     finding(Verdict::Crashed, cause, words::fault(claim))
@@ -274,6 +277,11 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
             finding(Verdict::Timeout, Cause::Slow, message)
         }
         Ending::SetUpFailed { message } => finding(Verdict::Error, Cause::SetupFailed, message.clone()),
+        Ending::Refused { why } => finding(
+            Verdict::Error,
+            Cause::PlanInvalid,
+            format!("the device refuses call {call}: {why}"),
+        ),
         Ending::BrokeProtocol { what } => finding(Verdict::ProtocolViolation, Cause::BadMessage, what.clone()),
     }
 }
@@ -305,11 +313,11 @@ mod tests {
     use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
     use super::*;
-    use crate::wire::{FixedText, WindowFacts};
+    use crate::wire::{FaultPlace, FixedText, WindowFacts};
 
     use crate::device::ClockBound;
 
-    const NO_CLOCK: ClockBound = ClockBound::Absent("a test has none");
+    const NO_CLOCK: ClockBound = ClockBound::Absent(std::borrow::Cow::Borrowed("a test has none"));
 
     fn tensors() -> Vec<Tensor> {
         vec![Tensor {
@@ -510,7 +518,7 @@ mod tests {
             fault: FaultCode::OutOfBounds as u32,
             block: [1, 0, 0],
             thread: [3, 2, 0],
-            thread_known: 1,
+            place: FaultPlace::Thread as u32,
             step: 1,
             text: FixedText::new("invalid write, 4 bytes behind the end of `y` (400 bytes)"),
             ..Claim::empty(2)

@@ -133,6 +133,12 @@ words! {
         IllegalInstruction = "illegal-instruction",
         /// The kernel stopped itself: a trap or a failed assertion.
         Trap = "trap",
+        /// An address that is no multiple of the access's size was read or written.
+        MisalignedAccess = "misaligned-access",
+        /// The GPU gave the kernel up without saying why.
+        LaunchFailed = "launch-failed",
+        /// The GPU's memory was found damaged while the kernel ran.
+        EccError = "ecc-error",
         /// A hosted benchmark's call returned an error or panicked.
         CallFailed = "call-failed",
         /// A hosted benchmark made another context than the device's primary one current.

@@ -3,7 +3,7 @@
 use gpubench::catalog::{Tensor, Tolerance};
 
 use crate::report::ElementValue;
-use crate::wire::{Claim, NOWHERE, OutputFacts, WindowFacts};
+use crate::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
 
 use super::Cause;
 
@@ -101,14 +101,19 @@ pub(super) fn host_failure(claim: &Claim) -> String {
 
 /// A kernel's fault, with its place.
 pub(super) fn fault(claim: &Claim) -> String {
-    let [x, y, z] = claim.block;
-    let block = format!("block ({x}, {y}, {z})");
-    let [x, y, z] = claim.thread;
-    let thread = if claim.thread_known == 1 {
-        format!(", thread ({x}, {y}, {z})")
-    } else {
-        String::new()
-    };
-    let (text, step, call) = (claim.text.printable(), claim.step + 1, claim.window);
-    format!("{text}; {block}{thread}, step {step} of the plan, call {call}")
+    let mut place = Vec::new();
+    let known = FaultPlace::from_number(claim.place);
+    if known != FaultPlace::Unknown {
+        let [x, y, z] = claim.block;
+        place.push(format!("block ({x}, {y}, {z})"));
+    }
+    if known == FaultPlace::Thread {
+        let [x, y, z] = claim.thread;
+        place.push(format!("thread ({x}, {y}, {z})"));
+    }
+    if claim.step != UNKNOWN_STEP {
+        place.push(format!("step {} of the plan", u64::from(claim.step) + 1));
+    }
+    place.push(format!("call {}", claim.window));
+    format!("{}; {}", claim.text.printable(), place.join(", "))
 }

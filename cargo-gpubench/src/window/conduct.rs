@@ -3,36 +3,33 @@
 use std::time::Duration;
 
 use crate::clients::{AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen};
+use crate::device::CodeHome;
 use crate::verdict::{Ending, WindowEvidence};
 use crate::wire::{Claim, FaultCode, Generate, Prepared, WindowOrder};
 
-use super::WindowKind;
+use super::{Duties, WindowKind};
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
+
+/// Filling inputs with the tool's own kernels never takes so long.
+const PREPARATION: Duration = Duration::from_secs(120);
 
 /// The roles of a case.
 #[derive(Debug)]
 pub struct Conductor<'a> {
     /// Generates, lets go, checks.
     pub referee: &'a mut RefereeClient,
-    /// Generates and computes references on the CPU.
+    /// Generates and computes references where that is its duty; the case is attached to it then.
     pub author: &'a mut AuthorClient,
-    /// Who makes the inputs.
-    pub generation: Generation,
+    /// Who makes the inputs and computes the references.
+    pub duties: Duties<'a>,
+    /// How long a generator or a reference may take.
+    pub reference_within: Duration,
     /// How long a window may take from its release to its end.
     pub within: Duration,
     /// Ctrl-C.
     pub interrupt: &'a Interrupt,
-}
-
-/// Who makes the inputs of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Generation {
-    /// The referee's device makes all of them.
-    Device,
-    /// The author makes some of them.
-    Author,
 }
 
 /// How a window went.
@@ -50,7 +47,7 @@ pub enum ConductError {
     /// A CPU generator or a generator kernel failed.
     #[error("the input generator failed")]
     Generator(#[source] AuthorProblem),
-    /// The CPU reference failed.
+    /// The reference failed.
     #[error("the reference failed")]
     Reference(#[source] AuthorProblem),
     /// The referee failed.
@@ -69,7 +66,7 @@ impl ConductError {
         }
     }
 
-    fn author(wrap: fn(AuthorProblem) -> ConductError) -> impl Fn(AuthorProblem) -> ConductError {
+    fn own_code(wrap: fn(AuthorProblem) -> ConductError) -> impl Fn(AuthorProblem) -> ConductError {
         move |problem| match problem {
             AuthorProblem::Role(RoleFailure::Interrupted) => ConductError::Interrupted,
             problem => wrap(problem),
@@ -97,9 +94,7 @@ impl Conductor<'_> {
         kind: WindowKind,
     ) -> Result<Conducted, ConductError> {
         self.prepare(window, kind)?;
-        self.author
-            .reference(self.interrupt)
-            .map_err(ConductError::author(ConductError::Reference))?;
+        self.compute_answers(window)?;
         let patience = self.within.saturating_add(REFEREE_MARGIN);
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
@@ -115,11 +110,17 @@ impl Conductor<'_> {
     }
 
     fn prepare(&mut self, window: u32, kind: WindowKind) -> Result<(), ConductError> {
+        let (within, failed): (_, fn(RoleFailure) -> ConductError) = match self.duties.referee_generates() {
+            true => (self.reference_within, |failure| {
+                ConductError::own_code(ConductError::Generator)(failure.into())
+            }),
+            false => (PREPARATION, ConductError::referee),
+        };
         let prepared = self
             .referee
-            .prepare(window, kind, self.interrupt)
-            .map_err(ConductError::referee)?;
-        if self.generation == Generation::Device {
+            .prepare(window, kind, within, self.interrupt)
+            .map_err(failed)?;
+        if !self.duties.author_generates() {
             return Ok(());
         }
         let Prepared {
@@ -134,7 +135,19 @@ impl Conductor<'_> {
         };
         self.author
             .generate(&order, self.interrupt)
-            .map_err(ConductError::author(ConductError::Generator))
+            .map_err(ConductError::own_code(ConductError::Generator))
+    }
+
+    /// Has the reference computed, by the author or by the referee.
+    fn compute_answers(&mut self, window: u32) -> Result<(), ConductError> {
+        let computed = match self.duties.reference() {
+            CodeHome::Author => self.author.reference(self.interrupt),
+            CodeHome::Referee => self
+                .referee
+                .reference(window, self.reference_within, self.interrupt)
+                .map_err(AuthorProblem::from),
+        };
+        computed.map_err(ConductError::own_code(ConductError::Reference))
     }
 
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.
@@ -157,7 +170,12 @@ impl Conductor<'_> {
                 })?
             };
             match heard {
-                Heard::Channel(0) => break self.referee.facts(self.interrupt).map_err(ConductError::referee)?,
+                Heard::Channel(0) => {
+                    break self
+                        .referee
+                        .window_facts(self.interrupt)
+                        .map_err(ConductError::referee)?;
+                }
                 Heard::Channel(_) => match worker.claim_now(window) {
                     Ok(made) => {
                         // Behind a fault the device carries nothing out: *done* will not come.
@@ -175,13 +193,19 @@ impl Conductor<'_> {
                 Heard::Interrupted => return Err(ConductError::Interrupted),
                 // The call has ended; only the checks take their time.
                 Heard::Deadline if claim.is_some() => {
-                    break self.referee.facts(self.interrupt).map_err(ConductError::referee)?;
+                    break self
+                        .referee
+                        .window_facts(self.interrupt)
+                        .map_err(ConductError::referee)?;
                 }
                 Heard::Deadline => {
                     worker.child().kill();
                     self.referee.abort().map_err(ConductError::referee)?;
                     let timed_out = Ending::TimedOut { within: self.within };
-                    let facts = self.referee.facts(self.interrupt).map_err(ConductError::referee)?;
+                    let facts = self
+                        .referee
+                        .window_facts(self.interrupt)
+                        .map_err(ConductError::referee)?;
                     return Ok(Conducted::Lost(
                         Some(WindowEvidence { facts, claim }),
                         ending.unwrap_or(timed_out),
@@ -209,6 +233,7 @@ fn ending_of(failure: RoleFailure) -> Result<Ending, ConductError> {
         RoleFailure::Interrupted => return Err(ConductError::Interrupted),
         RoleFailure::Ended { end, log, .. } => Ending::WorkerEnded { end, log },
         RoleFailure::Silent { within, .. } => Ending::TimedOut { within },
+        RoleFailure::Failed { text, .. } => Ending::Refused { why: text },
         other => Ending::BrokeProtocol {
             what: crate::error::chain(&other),
         },

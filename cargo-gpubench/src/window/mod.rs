@@ -4,9 +4,11 @@
 #![forbid(unsafe_code)]
 
 mod conduct;
+mod duties;
 mod kind;
 mod seeds;
 
-pub use conduct::{ConductError, Conducted, Conductor, Generation};
+pub use conduct::{ConductError, Conducted, Conductor};
+pub use duties::{Duties, Maker};
 pub use kind::WindowKind;
 pub use seeds::{Place, Purpose, Seeds, case_number};

@@ -11,7 +11,7 @@ mod text;
 
 pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable};
 pub use modules::{decode_modules, encode_modules};
-pub use page::{PAGE_BYTES, PageLayout, SharedPage};
+pub use page::{PAGE_BYTES, PageAddresses, PageLayout, SharedPage};
 pub use records::*;
 pub use text::FixedText;
 

@@ -3,6 +3,7 @@
 //! The referee writes *go* and the keys; the worker's device writes *done* and the seals. Both sides may write anything at any time, so
 //! each word is read once, through an atomic, and copied.
 
+use std::mem::offset_of;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -94,27 +95,51 @@ impl SharedPage {
         })
     }
 
-    /// Address of the first of the two key words, for a kernel that reads them.
-    pub fn keys_address(&self) -> u64 {
-        self.keys.as_ptr() as u64
+    /// Where the words lie for the host.
+    pub fn on_host(&self) -> PageAddresses {
+        PageAddresses::at(self.address as u64)
+    }
+}
+
+/// Where the words of a page lie, for the host or for a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageAddresses {
+    base: u64,
+}
+
+impl PageAddresses {
+    /// The words of the page at `base`.
+    pub fn at(base: u64) -> PageAddresses {
+        PageAddresses { base }
     }
 
-    /// Address of an output's seal, for a kernel that adds to it.
+    /// The first byte of the page.
+    pub fn base(self) -> u64 {
+        self.base
+    }
+
+    /// *Go*, for a stream that waits for it.
+    pub fn go(self) -> u64 {
+        self.base + offset_of!(PageLayout, go) as u64
+    }
+
+    /// *Done*, for a stream that writes it.
+    pub fn done(self) -> u64 {
+        self.base + offset_of!(PageLayout, done) as u64
+    }
+
+    /// The first of the two key words, for a kernel that reads them.
+    pub fn keys(self) -> u64 {
+        self.base + offset_of!(PageLayout, keys) as u64
+    }
+
+    /// An output's seal, for a kernel that adds to it.
     ///
     /// # Panics
     /// When `output` is not below [`MAX_OUTPUTS`].
-    pub fn seal_address(&self, output: usize) -> u64 {
-        std::ptr::from_ref(&self.seals[output]) as u64
-    }
-
-    /// Address of *go*, for a stream that waits for it.
-    pub fn go_address(&self) -> u64 {
-        std::ptr::from_ref(&self.go) as u64
-    }
-
-    /// Address of *done*, for a stream that writes it.
-    pub fn done_address(&self) -> u64 {
-        std::ptr::from_ref(&self.done) as u64
+    pub fn seal(self, output: usize) -> u64 {
+        assert!(output < MAX_OUTPUTS, "output {output} has no seal");
+        self.base + (offset_of!(PageLayout, seals) + output * size_of::<AtomicU64>()) as u64
     }
 }
 

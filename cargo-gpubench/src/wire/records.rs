@@ -1,30 +1,35 @@
 //! The fixed-size records that referee and worker speak in, and the kinds of frames.
 
 use bytemuck::{Pod, Zeroable};
+use gpubench::catalog::DeviceKind;
 
 use super::{FixedText, MAX_OUTPUTS};
 
 /// Kinds of frames from the broker to the referee.
 pub mod to_referee {
-    /// [`Hello`](super::Hello): the device and the master seed. Once.
+    /// [`DeviceOrder`](super::DeviceOrder): which device. Once.
     pub const HELLO: u32 = 1;
-    /// [`OpenCase`](super::OpenCase), then the encoded recording.
+    /// [`OpenCase`](super::OpenCase), module paths, then the encoded recording.
     pub const OPEN_CASE: u32 = 2;
     /// [`WindowOrder`](super::WindowOrder): generate the window's inputs.
     pub const PREPARE: u32 = 3;
-    /// [`WindowOrder`](super::WindowOrder): take the expected outputs, restore, flush, let the worker go, check.
+    /// [`WindowOrder`](super::WindowOrder): take the author's expected outputs, restore, flush, let the worker go, check.
     pub const RELEASE: u32 = 4;
     /// The worker is gone: give the window up.
     pub const ABORT: u32 = 5;
     /// Forget the case and its memory.
     pub const CLOSE_CASE: u32 = 6;
+    /// [`Begin`](super::Begin): the master seed and the cache flush. Once, before the first case.
+    pub const BEGIN: u32 = 7;
+    /// [`WindowOrder`](super::WindowOrder): run the reference on the window's inputs, once the author has made its part of them.
+    pub const REFERENCE: u32 = 8;
 }
 
 /// Kinds of frames from the referee to the broker.
 pub mod from_referee {
     /// [`Problem`](super::Problem): the order could not be carried out.
     pub const FAILED: u32 = 100;
-    /// Answer to `HELLO`: [`DeviceReport`](super::DeviceReport).
+    /// Answer to `HELLO`: the device's [`Facts`](crate::device::Facts), encoded.
     pub const READY: u32 = 101;
     /// Answer to `OPEN_CASE`: one [`BufferLayout`](super::BufferLayout) for every tensor and scratch allocation, with descriptors.
     pub const CASE_OPENED: u32 = 102;
@@ -34,6 +39,16 @@ pub mod from_referee {
     pub const FACTS: u32 = 104;
     /// Answer to `CLOSE_CASE`.
     pub const CASE_CLOSED: u32 = 105;
+    /// Answer to `HELLO`: [`AbsentDevice`](super::AbsentDevice), there is no such device to be used.
+    pub const ABSENT: u32 = 106;
+    /// Answer to `BEGIN`.
+    pub const BEGUN: u32 = 107;
+    /// Answer to `REFERENCE`.
+    pub const REFERENCE_DONE: u32 = 108;
+    /// [`Problem`](super::Problem): a generator kernel of the crate failed.
+    pub const GENERATOR_FAILED: u32 = 109;
+    /// [`Problem`](super::Problem): the crate's reference failed.
+    pub const REFERENCE_FAILED: u32 = 110;
 }
 
 /// Kinds of frames from the broker to a worker.
@@ -61,18 +76,79 @@ pub mod from_worker {
     pub const REFUSED: u32 = 105;
 }
 
-/// First words to the referee.
+/// Which device a role opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct DeviceOrder {
+    /// 0 for the CPU device, 1 for a CUDA device.
+    kind: u32,
+    /// Which of several devices of the kind.
+    pub ordinal: u32,
+    /// Threads of the CPU device; 0 takes all.
+    pub threads: u32,
+    /// Zero.
+    reserved: u32,
+    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
+    pub schedule: u64,
+}
+
+impl DeviceOrder {
+    /// The CPU device.
+    pub fn cpu(threads: u32, schedule: u64) -> DeviceOrder {
+        DeviceOrder {
+            kind: 0,
+            ordinal: 0,
+            threads,
+            reserved: 0,
+            schedule,
+        }
+    }
+
+    /// A CUDA device.
+    pub fn cuda(ordinal: u32) -> DeviceOrder {
+        DeviceOrder {
+            kind: 1,
+            ordinal,
+            threads: 0,
+            reserved: 0,
+            schedule: 0,
+        }
+    }
+
+    /// The kind of the device; `None` when the number is none of ours.
+    pub fn kind(&self) -> Option<DeviceKind> {
+        match self.kind {
+            0 => Some(DeviceKind::Cpu),
+            1 => Some(DeviceKind::Cuda),
+            _ => None,
+        }
+    }
+}
+
+/// How the referee measures.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub struct Hello {
+pub struct Begin {
     /// The run's master seed.
     pub master_seed: [u8; 32],
     /// Bytes of the cache flush; 0 flushes nothing.
     pub flush_bytes: u64,
-    /// Threads of the CPU device; 0 takes all.
-    pub threads: u32,
     /// A [`FlushKind`] as number.
     pub flush_kind: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Why there is no device.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct AbsentDevice {
+    /// An [`AbsenceKind`](crate::device::AbsenceKind) as number.
+    pub kind: u64,
+    /// Why.
+    pub reason: FixedText,
+    /// What can be done.
+    pub hint: FixedText,
 }
 
 /// How the cache is flushed before a window.
@@ -108,6 +184,10 @@ impl FlushKind {
 pub struct OpenCase {
     /// Number of the case in the run; separates its seeds from other cases'.
     pub case: u64,
+    /// Bytes of module paths that follow: the kernels that the referee runs itself.
+    pub module_bytes: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Where a buffer lies in its allocation.
@@ -152,36 +232,26 @@ pub struct Problem {
     pub text: FixedText,
 }
 
-/// What the device says of itself, in numbers; its name and limits travel with the recording request.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct DeviceReport {
-    /// Step of the referee's clock in nanoseconds.
-    pub clock_tick_ns: f64,
-    /// Bytes the cache flush goes through.
-    pub flush_bytes: u64,
-}
-
 /// First words to a worker.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct WorkerSetup {
     /// Layouts that follow: every tensor, then every scratch allocation of the plan.
     pub buffers: u32,
-    /// Threads of the CPU device; 0 takes all.
-    pub threads: u32,
     /// Bytes of module paths that follow the layouts.
     pub module_bytes: u32,
     /// Position of the benchmark in its catalog; used by a hosted one.
     pub benchmark: u32,
-    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
-    pub schedule: u64,
     /// Bytes of the path of the user's library that follow the module paths; 0 where the benchmark is not hosted.
     pub library_bytes: u32,
     /// Bytes of the encoded request that follow them.
     pub request_bytes: u32,
     /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and author.
     pub guarded: [u32; 2],
+    /// Zero.
+    pub reserved: u32,
+    /// The device.
+    pub device: DeviceOrder,
 }
 
 /// What has become of the sandbox round a hosted worker.
@@ -235,10 +305,10 @@ pub struct Claim {
     pub elapsed_ns: f64,
     /// Host time of queueing the call in nanoseconds.
     pub host_ns: f64,
-    /// Where the fault happened: position of the launch among the plan's steps.
+    /// Where the fault happened: position of the launch among the plan's steps, or [`UNKNOWN_STEP`].
     pub step: u32,
-    /// 1 where `thread` is exact.
-    pub thread_known: u32,
+    /// A [`FaultPlace`] as number: which of `block` and `thread` are known.
+    pub place: u32,
     /// Block of the fault.
     pub block: [u32; 3],
     /// Thread of the fault.
@@ -271,6 +341,9 @@ pub enum FaultCode {
     Trap = 6,
     Other = 7,
     InputWritten = 8,
+    Misaligned = 9,
+    LaunchFailed = 10,
+    Ecc = 11,
     HostCallFailed = 32,
     ForeignContext = 33,
 }
@@ -288,12 +361,41 @@ impl FaultCode {
             IllegalInstruction,
             Trap,
             InputWritten,
+            Misaligned,
+            LaunchFailed,
+            Ecc,
             HostCallFailed,
             ForeignContext,
         ];
         known.into_iter().find(|code| *code as u32 == number).unwrap_or(Other)
     }
 }
+
+/// How exactly the place of a fault is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FaultPlace {
+    /// Not at all, as on a GPU.
+    Unknown = 0,
+    /// The block.
+    Block = 1,
+    /// Block and thread.
+    Thread = 2,
+}
+
+impl FaultPlace {
+    /// The place of a number; a number that is none of ours tells nothing.
+    pub fn from_number(number: u32) -> FaultPlace {
+        match number {
+            1 => FaultPlace::Block,
+            2 => FaultPlace::Thread,
+            _ => FaultPlace::Unknown,
+        }
+    }
+}
+
+/// The step of a fault that may have happened in any of several.
+pub const UNKNOWN_STEP: u32 = u32::MAX;
 
 /// No element: the value of an index that does not exist.
 pub const NOWHERE: u64 = u64::MAX;
@@ -432,7 +534,7 @@ pub mod to_author {
     pub const ATTACH: u32 = 3;
     /// [`Generate`](super::Generate).
     pub const GENERATE: u32 = 4;
-    /// Run the reference over the attached buffers.
+    /// Run the reference, function or plan, over the attached buffers.
     pub const REFERENCE: u32 = 5;
     /// Forget the attached buffers.
     pub const DETACH: u32 = 6;
@@ -468,6 +570,8 @@ pub struct Attach {
     pub module_bytes: u32,
     /// Bytes of the encoded request that follow the module paths; the recording takes the rest.
     pub request_bytes: u32,
+    /// A [`CodeHome`](crate::device::CodeHome) as number.
+    pub kernels_run_in: u32,
 }
 
 /// An order to generate the author's inputs of a window.
@@ -496,7 +600,7 @@ pub enum AuthorFailure {
     Library = 3,
     /// The library has no benchmarks: it does not have the runtime's symbol.
     NoBenchmarks = 4,
-    /// A generator kernel faulted.
+    /// A kernel of a generator or of the reference failed.
     Kernel = 5,
     /// Ours.
     Internal = 6,

@@ -2,7 +2,6 @@
 
 use gpubench::catalog::{Recording, Role};
 
-use super::WorkerError;
 use crate::device::memfd::GUARD;
 use crate::device::{DevicePtr, Fault};
 use crate::wire::{BufferLayout, FaultCode};
@@ -25,10 +24,6 @@ impl Buffers {
         Buffers(buffers)
     }
 
-    pub(super) fn get(&self, position: usize) -> Result<&NamedBuffer, WorkerError> {
-        self.0.get(position).ok_or(WorkerError::Order("a buffer is missing"))
-    }
-
     pub(super) fn all(&self) -> &[NamedBuffer] {
         &self.0
     }
@@ -40,8 +35,11 @@ impl Buffers {
     }
 
     /// A fault in words, with the kernel and with the buffer that a stray access missed or was not allowed to write.
-    pub(super) fn describe(&self, fault: &Fault, kernel: &str) -> String {
-        let text = format!("kernel `{kernel}`: {}", fault.text);
+    pub(super) fn describe(&self, fault: &Fault, kernel: Option<&str>) -> String {
+        let text = match kernel {
+            Some(kernel) => format!("kernel `{kernel}`: {}", fault.text),
+            None => format!("one of the kernels: {}", fault.text),
+        };
         match fault
             .address
             .and_then(|address| self.0.iter().find_map(|buffer| buffer.locate(address)))

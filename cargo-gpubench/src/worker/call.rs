@@ -2,7 +2,7 @@
 
 use super::hosted::Hosted;
 use super::replay::Replay;
-use crate::device::{DeviceError, Driver, Stream};
+use crate::device::{DeviceError, Driver, Fault, Stream};
 
 /// What a window's call consists of.
 pub(super) enum Call {
@@ -21,11 +21,11 @@ impl Call {
         }
     }
 
-    /// Position among the plan's steps, and kernel, of launch number `launch`.
-    pub(super) fn launch(&self, launch: u32) -> (u32, &str) {
+    /// The launch that faulted, by its position among the plan's steps and its kernel, where that can be told.
+    pub(super) fn faulting_launch(&self, fault: &Fault) -> Option<(u32, &str)> {
         match self {
-            Call::Sealed(replay) => (replay.step_of_launch(launch), replay.kernel_of_launch(launch)),
-            Call::Hosted(_) => (0, "?"),
+            Call::Sealed(replay) => replay.faulting_launch(fault),
+            Call::Hosted(_) => None,
         }
     }
 }

@@ -12,6 +12,7 @@ mod replay;
 pub use process::serve;
 
 use crate::device::{DeviceError, HostFailure};
+use crate::replay::ReplayError;
 use crate::wire::ChannelError;
 
 /// Why a worker could not carry out an order.
@@ -26,9 +27,9 @@ pub enum WorkerError {
     /// The shared page cannot be used.
     #[error("cannot use the shared page")]
     Page(#[source] std::io::Error),
-    /// The plan does not fit the kernel.
-    #[error("{0}")]
-    Plan(String),
+    /// The plan cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     /// The user's host code could not be set up.
     #[error("the host code could not be set up")]
     Refused(#[source] HostFailure),

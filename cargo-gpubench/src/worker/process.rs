@@ -1,7 +1,6 @@
 //! The worker's process: orders in, claims out.
 
 use std::ffi::OsStr;
-use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -16,14 +15,16 @@ use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::Call;
 use super::hosted::{Hosted, HostedOrder};
 use super::replay::Replay;
-use crate::device::cpu::{CpuDriver, executor::ScheduleSeed};
 use crate::device::harness::{Coverage, Harness};
-use crate::device::{Access, DeviceError, Driver, Event, Fault, HostFailure, Module, ModuleImage, Stream};
+use crate::device::{
+    self, Access, DeviceError, DevicePtr, Driver, Event, Fault, HostFailure, Module, ModuleImage, Stream,
+};
 use crate::sandbox::HostedSandbox;
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, ChannelError, Claim, FaultCode, FixedText, Frame, Patience, Problem, SharedPage,
-    WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker, to_worker,
+    BufferLayout, Channel, ChannelError, Claim, FaultCode, FaultPlace, FixedText, Frame, PAGE_BYTES, PageAddresses,
+    Patience, Problem, SharedPage, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker,
+    to_worker,
 };
 
 /// Event pairs with nothing between them whose median is the reported overhead.
@@ -41,14 +42,7 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
     {
         Ok(worker) => worker,
         Err(WorkerError::Channel(ChannelError::Closed)) => return Ok(()),
-        Err(error) => {
-            let kind = match error {
-                WorkerError::Refused(_) => from_worker::REFUSED,
-                _ => from_worker::FAILED,
-            };
-            let text = FixedText::new(&crate::error::chain(&error));
-            return Ok(channel.send_record(kind, &Problem { text })?);
-        }
+        Err(error) => return refuse(channel, &error),
     };
     let event_overhead_ns = worker.measure_empty_pair()?;
     channel.send_record(from_worker::READY, &WorkerReady { event_overhead_ns })?;
@@ -59,11 +53,26 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
             Err(error) => return Err(error.into()),
         };
         let order: WindowOrder = record(&frame, to_worker::ARM)?;
-        let armed = worker.arm(&order)?;
+        let armed = match worker.arm(&order) {
+            Ok(armed) => armed,
+            Err(error) => {
+                worker.let_go(&order);
+                return refuse(channel, &error);
+            }
+        };
         channel.send_record(from_worker::ARMED, &order)?;
         let claim = worker.finish(&order, armed)?;
         channel.send_record(from_worker::CLAIM, &claim)?;
     }
+}
+
+fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
+    let kind = match error {
+        WorkerError::Refused(_) => from_worker::REFUSED,
+        _ => from_worker::FAILED,
+    };
+    let text = FixedText::new(&crate::error::chain(error));
+    Ok(channel.send_record(kind, &Problem { text })?)
 }
 
 struct Worker {
@@ -73,6 +82,7 @@ struct Worker {
     start: Event,
     end: Event,
     page: SharedPage,
+    on_device: PageAddresses,
     buffers: Buffers,
     call: Call,
 }
@@ -81,7 +91,7 @@ struct Worker {
 enum Armed {
     /// All of it is queued; queueing the call took so many nanoseconds of the host.
     Queued { host_ns: f64 },
-    /// The user's host code failed; what it had queued until then waits for ever.
+    /// The user's host code failed; what it had queued until then is not waited for.
     Failed(HostFailure),
 }
 
@@ -98,12 +108,13 @@ impl Worker {
             let received = frame.descriptors.iter().map(AsFd::as_fd);
             HostedSandbox::begin(&received.chain([channel.as_fd()]).collect::<Vec<_>>())
         });
-        let mut driver = CpuDriver::new(NonZeroUsize::new(head.threads as usize), schedule(head.schedule))?;
-        let harness = Harness::load(&mut driver)?;
+        let mut driver = device::open(&head.device)?;
+        let harness = Harness::load(&mut *driver)?;
         let mut descriptors = frame.descriptors.into_iter();
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
-        let buffers = map_buffers(&mut driver, layouts, descriptors, &recording)?;
+        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
+        let buffers = map_buffers(&mut *driver, layouts, descriptors, &recording)?;
         let modules = modules
             .iter()
             .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
@@ -114,17 +125,18 @@ impl Worker {
                 let confinement = sandbox.close(guarded(&head));
                 channel.send_record(from_worker::SANDBOX, &confinement.to_report())?;
                 let tensors = recording.tensors.len();
-                Call::Hosted(Hosted::open(&mut driver, stream, order, &buffers, tensors)?)
+                Call::Hosted(Hosted::open(&mut *driver, stream, order, &buffers, tensors)?)
             }
-            _ => Call::Sealed(Replay::bind(&mut driver, &recording, &buffers, &modules)?),
+            _ => Call::Sealed(Replay::bind(&mut *driver, &recording, &buffers, &modules)?),
         };
         Ok(Worker {
-            driver: Box::new(driver),
+            driver,
             harness,
             stream,
             start,
             end,
             page,
+            on_device: PageAddresses::at(on_device.0),
             buffers,
             call,
         })
@@ -147,7 +159,7 @@ impl Worker {
     fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         let kind = WindowKind::from_number(order.kind).ok_or(WorkerError::Order("unknown kind of window"))?;
         let (driver, stream) = (&mut *self.driver, self.stream);
-        driver.wait_value(stream, self.page.go_address(), order.window)?;
+        driver.wait_value(stream, DevicePtr(self.on_device.go()), order.window)?;
         if kind == WindowKind::Timed {
             driver.record(self.start, stream)?;
         }
@@ -165,14 +177,19 @@ impl Worker {
             }
             WindowKind::EarlyCheck => Coverage::Whole,
         };
-        let keys = self.page.keys_address();
+        let keys = self.on_device.keys();
         for (output, (address, bytes)) in self.buffers.outputs().into_iter().enumerate() {
-            let seal = self.page.seal_address(output);
+            let seal = self.on_device.seal(output);
             self.harness
                 .digest(driver, stream, address, bytes, keys, coverage, seal)?;
         }
-        driver.write_value(stream, self.page.done_address(), order.window)?;
+        driver.write_value(stream, DevicePtr(self.on_device.done()), order.window)?;
         Ok(Armed::Queued { host_ns })
+    }
+
+    /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the device could not be closed.
+    fn let_go(&mut self, order: &WindowOrder) {
+        self.driver.store_value(self.page.on_host().go(), order.window);
     }
 
     /// Waits for the window's work and says what it took.
@@ -180,7 +197,10 @@ impl Worker {
         let empty = Claim::empty(order.window);
         let host_ns = match armed {
             Armed::Queued { host_ns } => host_ns,
-            Armed::Failed(failure) => return Ok(host_claim(empty, &failure)),
+            Armed::Failed(failure) => {
+                self.let_go(order);
+                return Ok(host_claim(empty, &failure));
+            }
         };
         let claim = Claim { host_ns, ..empty };
         match self.driver.synchronize(self.stream) {
@@ -196,14 +216,19 @@ impl Worker {
     }
 
     fn fault_claim(&self, claim: Claim, fault: &Fault) -> Claim {
-        let (step, kernel) = self.call.launch(fault.launch);
+        let launch = self.call.faulting_launch(fault);
+        let place = match (fault.block, fault.thread) {
+            (Some(_), Some(_)) => FaultPlace::Thread,
+            (Some(_), None) => FaultPlace::Block,
+            (None, _) => FaultPlace::Unknown,
+        };
         Claim {
             fault: self.buffers.code_of(fault) as u32,
-            step,
-            block: fault.block,
+            step: launch.map_or(UNKNOWN_STEP, |(position, _)| position),
+            block: fault.block.unwrap_or_default(),
             thread: fault.thread.unwrap_or_default(),
-            thread_known: u32::from(fault.thread.is_some()),
-            text: FixedText::new(&self.buffers.describe(fault, kernel)),
+            place: place as u32,
+            text: FixedText::new(&self.buffers.describe(fault, launch.map(|(_, kernel)| kernel))),
             ..claim
         }
     }
@@ -251,13 +276,6 @@ fn map_buffers(
 fn guarded(head: &WorkerSetup) -> impl Iterator<Item = Pid> {
     let others = head.guarded.into_iter().filter_map(|id| Pid::from_raw(id as i32));
     rustix::process::getppid().into_iter().chain(others)
-}
-
-fn schedule(seed: u64) -> ScheduleSeed {
-    match seed {
-        0 => ScheduleSeed::Natural,
-        seed => ScheduleSeed::Permuted(seed),
-    }
 }
 
 /// The broker's first order.

@@ -81,7 +81,7 @@ unsafe extern "C" fn reference(
         let case = Case::new(registry::entry(benchmark)?, &request.params)?;
         // SAFETY: the caller lends `count` buffers, each with its memory, for the call.
         let data = unsafe { cpu_data(case.tensors(), Case::is_operand, buffers, count)? };
-        case.reference(data)
+        case.reference(request.facts.kind, data)
     })
 }
 

@@ -9,7 +9,7 @@ pub const ENTRY_SYMBOL: &str = "gpubench_abi_v1";
 pub const MAGIC: u64 = u64::from_le_bytes(*b"gpubench");
 
 /// Major version: a tool refuses a table whose major version is not its own.
-pub const ABI_MAJOR: u32 = 1;
+pub const ABI_MAJOR: u32 = 2;
 
 /// Minor version: grows when fields are appended to [`Table`].
 pub const ABI_MINOR: u32 = 1;
@@ -103,7 +103,7 @@ pub struct Table {
         count: usize,
         answer: Sink,
     ) -> i32,
-    /// Runs the CPU reference: reads inputs and constants, writes outputs; an in-out tensor holds its input and is overwritten. Scratch has no memory.
+    /// Runs the CPU reference, for a recording whose reference is [`Author`](crate::catalog::Reference::Author): reads inputs and constants, writes outputs; an in-out tensor holds its input and is overwritten. Scratch has no memory.
     pub reference:
         unsafe extern "C" fn(benchmark: u32, request: Bytes, buffers: *const Buffer, count: usize, answer: Sink) -> i32,
     /// Calls the function of a hosted benchmark, which sets itself up, and stores what [`host_call`](Table::host_call) is given. `request` as for `record`;

@@ -184,18 +184,23 @@ fn tensor() -> impl Strategy<Value = Tensor> {
     )
 }
 
+fn plan() -> impl Strategy<Value = Plan> {
+    (vec(step(), 0..4), vec(any::<u64>(), 0..3)).prop_map(|(steps, scratch)| Plan { steps, scratch })
+}
+
 fn recording() -> impl Strategy<Value = Recording> {
     let work = any::<(Option<u64>, Option<u64>)>().prop_map(|(bytes, flops)| Work { bytes, flops });
+    let reference = prop_oneof![Just(Reference::Author), plan().prop_map(Reference::Plan)];
     let execution = prop_oneof![Just(Execution::Sealed), Just(Execution::Hosted)];
-    let steps = vec(step(), 0..4);
-    (vec(tensor(), 0..4), work, steps, vec(any::<u64>(), 0..3), execution).prop_map(
-        |(tensors, work, steps, scratch, execution)| Recording {
+    (vec(tensor(), 0..4), work, plan(), reference, execution).prop_map(|(tensors, work, plan, reference, execution)| {
+        Recording {
             tensors,
             work,
-            plan: Plan { steps, scratch },
+            plan,
+            reference,
             execution,
-        },
-    )
+        }
+    })
 }
 
 /// Encodes, decodes and compares, by bytes too: a NaN is unequal to itself.

@@ -1,7 +1,7 @@
 //! One case of a benchmark: recording it, generating its inputs and computing its reference.
 
-use super::{BenchmarkEntry, Body, kernel_ref};
-use crate::catalog::{Execution, Fill, Params, RecordRequest, Recording, Role, Tensor};
+use super::{BenchmarkEntry, Body, ReferenceFunction, kernel_ref};
+use crate::catalog::{DeviceKind, Execution, Fill, Params, RecordRequest, Recording, Reference, Role, Tensor};
 use crate::error::{Error, Result};
 use crate::host::{Host, HostCall};
 use crate::plan::Plan;
@@ -38,24 +38,25 @@ impl<'a> Case<'a> {
 
     /// Calls the benchmark function and returns what it told the launcher; a hosted benchmark's is left for the worker to call.
     pub(crate) fn record(self, request: &RecordRequest) -> Result<Recording> {
-        let work = (self.entry.problem.work)(self.params)?;
-        let Body::Sealed(describe) = self.entry.body else {
-            return Ok(Recording {
-                tensors: self.tensors,
-                work,
-                plan: Plan::default(),
-                execution: Execution::Hosted,
-            });
+        let problem = self.entry.problem;
+        let work = (problem.work)(self.params)?;
+        let reference = match problem.reference_on(request.facts.kind) {
+            ReferenceFunction::Cpu(_) => Reference::Author,
+            ReferenceFunction::Launch(describe) => {
+                let name = format!("reference of {}", problem.path());
+                Reference::Plan(self.describe(name, describe, request)?)
+            }
         };
-        let path = self.entry.path();
-        let mut launcher = Launcher::new(path, self.tensors, request.facts.clone(), kernel_ref);
-        describe(self.params, &mut launcher)?;
-        let (tensors, plan) = launcher.finish();
+        let (plan, execution) = match self.entry.body {
+            Body::Sealed(describe) => (self.describe(self.entry.path(), describe, request)?, Execution::Sealed),
+            Body::Hosted(_) => (Plan::default(), Execution::Hosted),
+        };
         Ok(Recording {
-            tensors,
+            tensors: self.tensors,
             work,
             plan,
-            execution: Execution::Sealed,
+            reference,
+            execution,
         })
     }
 
@@ -74,6 +75,18 @@ impl<'a> Case<'a> {
         self.entry.path()
     }
 
+    /// Calls a function that describes launches over the case's tensors, and gives its plan; `name` stands in its errors.
+    fn describe(
+        &self,
+        name: String,
+        function: fn(&Params, &mut Launcher) -> Result<()>,
+        request: &RecordRequest,
+    ) -> Result<Plan> {
+        let mut launcher = Launcher::new(name, self.tensors.clone(), request.facts.clone(), kernel_ref);
+        function(self.params, &mut launcher)?;
+        Ok(launcher.finish())
+    }
+
     /// Whether the generators write a tensor.
     pub(crate) fn is_generated(tensor: &Tensor) -> bool {
         tensor.fill == Fill::Cpu
@@ -89,9 +102,12 @@ impl<'a> Case<'a> {
         self.declared.run_generators(seed, &mut data)
     }
 
-    /// Runs the reference.
-    pub(crate) fn reference(&self, mut data: CpuData<'_>) -> Result<()> {
-        (self.entry.problem.reference)(self.params, &mut data)
+    /// Runs the CPU reference that it has on a kind of device.
+    pub(crate) fn reference(&self, device: DeviceKind, mut data: CpuData<'_>) -> Result<()> {
+        match self.entry.problem.reference_on(device) {
+            ReferenceFunction::Cpu(reference) => reference(self.params, &mut data),
+            ReferenceFunction::Launch(_) => Err(Error::new("the reference is a plan, not a function on the CPU")),
+        }
     }
 }
 

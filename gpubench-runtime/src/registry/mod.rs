@@ -7,7 +7,7 @@ mod problem;
 pub use benchmark::{BenchmarkEntry, Body};
 pub(crate) use case::Case;
 pub(crate) use problem::amount;
-pub use problem::{Amount, Problem, ProblemDefinition};
+pub use problem::{Amount, Problem, ProblemDefinition, ReferenceFunction};
 
 use crate::catalog::{Catalog, Source};
 use crate::error::{Error, Result};

@@ -3,6 +3,7 @@
 use super::path;
 use crate::catalog::{Axis, DeviceKind, Params, Requirement, Tolerance, Work};
 use crate::error::{Error, Result};
+use crate::plan::launcher::Launcher;
 use crate::tensors::{CpuData, Tensors};
 
 /// A problem that benchmarks compete on; implemented by [`#[problem]`](macro@crate::problem).
@@ -32,10 +33,28 @@ pub struct ProblemDefinition {
     pub work: fn(&Params) -> Result<Work>,
     /// Parameters of the reference.
     pub operands: &'static [&'static str],
-    pub reference: fn(&Params, &mut CpuData<'_>) -> Result<()>,
+    pub reference: ReferenceFunction,
+    /// References that replace it on a kind of device.
+    pub device_references: &'static [(DeviceKind, ReferenceFunction)],
+}
+
+/// What computes expected outputs, as the attribute registers it.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum ReferenceFunction {
+    /// Runs on the CPU, in the author process.
+    Cpu(fn(&Params, &mut CpuData<'_>) -> Result<()>),
+    /// Describes launches, as a benchmark function does.
+    Launch(fn(&Params, &mut Launcher) -> Result<()>),
 }
 
 impl ProblemDefinition {
+    /// The reference on a kind of device.
+    pub(super) fn reference_on(&self, device: DeviceKind) -> ReferenceFunction {
+        let of_device = self.device_references.iter().find(|(kind, _)| *kind == device);
+        of_device.map_or(self.reference, |(_, reference)| *reference)
+    }
+
     pub(super) fn path(&self) -> String {
         path(self.module, self.name)
     }

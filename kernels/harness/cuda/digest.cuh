@@ -3,6 +3,7 @@
 // probability near 2^-64 for anyone without the key.
 #pragma once
 
+#include "fold.cuh"
 #include "permutation.cuh"
 
 namespace gb {
@@ -39,9 +40,39 @@ GB_RUN uint64_t digest_run(const uint8_t *bytes, uint32_t n, uint64_t index, con
   return sum;
 }
 
+struct Digest {
+  uint64_t sum;
+};
+
+GB_INLINE void merge_digests(Digest &all, const Digest &other) { all.sum += other.sum; }
+
+// The runs of `bytes` bytes from `start` that belong to a member of a team.
+GB_INLINE uint64_t digest_tile(const gb_digest_args &a, uint64_t start, uint64_t bytes, const Team &team, const Mask mask) {
+  const uint8_t *tile = (const uint8_t *)a.ptr + start;
+  uint64_t sum = 0;
+#if !defined(__GPUBENCH_CPU__)
+  if (((uint64_t)tile & 15) == 0 && bytes % GB_RUN_BYTES == 0) {
+    uint64_t pad = mask.base + (start / 8 + 2 * team.member) * mask.step;
+    const uint32_t runs = (uint32_t)(bytes / GB_RUN_BYTES);
+    // What another kernel may still be writing is read where that writes to.
+#pragma unroll 8
+    for (uint32_t run = team.member; run < runs; run += team.members) {
+      const uint4 found = __ldcg((const uint4 *)tile + run);
+      sum += digest_word(found.x | (uint64_t)found.y << 32, pad) + digest_word(found.z | (uint64_t)found.w << 32, pad + mask.step);
+      pad += 2 * team.members * mask.step;
+    }
+    return sum;
+  }
+#endif
+  for (uint64_t run = team.member * GB_RUN_BYTES; run < bytes; run += team.members * GB_RUN_BYTES) {
+    sum += digest_run(tile + run, (uint32_t)least(GB_RUN_BYTES, bytes - run), (start + run) / 8, mask);
+  }
+  return sum;
+}
+
 }  // namespace gb
 
-extern "C" __global__ void gb_digest(gb_digest_args a) {
+GB_KERNEL(4) gb_digest(gb_digest_args a) {
   if (a.bytes == 0 || a.tile_bytes == 0) return;
   // Volatile: they are written after the launch was queued.
   const volatile gb_digest_keys *keys = (const volatile gb_digest_keys *)a.keys;
@@ -49,14 +80,12 @@ extern "C" __global__ void gb_digest(gb_digest_args a) {
   const uint64_t total = gb::pieces(a.bytes, a.tile_bytes);
   const gb::Permutation order = gb::permutation_of(total, keys->order);
   const uint64_t tiles = a.tiles == 0 ? total : gb::least(a.tiles, total);
-  const uint64_t runs = gb::pieces(a.tile_bytes, GB_RUN_BYTES);
-  const gb::Share share = gb::share_of_thread();
-  uint64_t sum = 0;
-  for (uint64_t k = share.first; k < tiles * runs; k += share.step) {
-    const uint64_t tile = gb::permuted(order, k / runs);
-    const uint64_t start = tile * a.tile_bytes + k % runs * GB_RUN_BYTES;
-    const uint64_t end = gb::least(gb::least(start + GB_RUN_BYTES, (tile + 1) * a.tile_bytes), a.bytes);
-    if (start < end) sum += gb::digest_run((const uint8_t *)a.ptr + start, (uint32_t)(end - start), start / 8, mask);
+  const gb::Team team = gb::team_of(gb::share_of_thread());
+  gb::Digest digest = {0};
+  for (uint64_t k = team.tiles.first; k < tiles; k += team.tiles.step) {
+    const uint64_t start = gb::permuted(order, k) * a.tile_bytes;
+    digest.sum += gb::digest_tile(a, start, gb::least(a.tile_bytes, a.bytes - start), team, mask);
   }
-  if (share.first < tiles * runs) atomicAdd((unsigned long long *)a.out, (unsigned long long)sum);
+  // On a GPU the sum may lie in memory of the host.
+  if (gb::folded<gb::merge_digests>(digest) && digest.sum != 0) atomicAdd_system((unsigned long long *)a.out, (unsigned long long)digest.sum);
 }

@@ -97,9 +97,15 @@ struct Short {
   static constexpr uint32_t INFINITE = ((1u << EXPONENT) - 1) << MANTISSA;
   // Multiplying by it puts an exponent of this type, read as one of a float, in its place; denormals come out right too.
   static GB_INLINE float real(uint16_t bits) {
+    if (EXPONENT == 8) return float_of((uint32_t)bits << 16);
+#if !defined(__GPUBENCH_CPU__)
+    float widened;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(widened) : "h"(bits));
+    return widened;
+#endif
     const uint32_t magnitude = bits & 0x7fffu;
     const float scale = float_of((127u + 127u - BIAS) << 23);
-    const float scaled = EXPONENT == 8 ? float_of(magnitude << SHIFT) : float_of(magnitude << SHIFT) * scale;
+    const float scaled = float_of(magnitude << SHIFT) * scale;
     const uint32_t special = magnitude >= INFINITE ? 0x7f800000u : 0u;
     return float_of(bits_of(scaled) | special | (uint32_t)(bits & 0x8000u) << 16);
   }
@@ -163,5 +169,13 @@ struct F64 {
     case GB_F64: RUN(gb::F64); break;   \
     default: break;              \
   }
+
+// Bytes of an element; 0 where the type is unknown.
+GB_INLINE uint32_t element_bytes(uint32_t dtype) {
+#define GB_SIZE(E) return sizeof(typename E::Bits)
+  GB_FOR_DTYPE(dtype, GB_SIZE)
+#undef GB_SIZE
+  return 0;
+}
 
 }  // namespace gb

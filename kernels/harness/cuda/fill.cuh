@@ -193,8 +193,6 @@ GB_INLINE uint64_t scaled(uint32_t low, uint32_t high, uint32_t span_low, uint32
   return hh + (lh >> 32) + (hl >> 32) + (middle >> 32);
 }
 
-GB_INLINE bool narrow(const gb_fill_args &a) { return a.span != 0 && a.span <= NARROW_SPAN; }
-
 // All values of an integer type, shifted or not, are all its bit patterns.
 template <class E>
 GB_INLINE uint32_t drawn_kind(const gb_fill_args &a) {
@@ -203,47 +201,12 @@ GB_INLINE uint32_t drawn_kind(const gb_fill_args &a) {
   return !E::FLOATING && a.kind == GB_FILL_INTEGERS && a.span == all ? (uint32_t)GB_FILL_BITS : a.kind;
 }
 
-// Elements of a run.
-template <class E>
-GB_INLINE uint32_t fill_length(const gb_fill_args &a) {
-  switch (drawn_kind<E>(a)) {
-    case GB_FILL_INTEGERS: return narrow(a) ? BATCH_WORDS : BATCH_WORDS / 2;
-    case GB_FILL_BITS: return GB_RUN_BYTES / sizeof(typename E::Bits);
-    default: return Draws<typename E::Real>::PER_RUN;
-  }
-}
-
 template <class E>
 GB_INLINE Bounds<typename E::Real> fill_bounds(const gb_fill_args &a) {
   typedef Range<E> R;
   if (a.kind == GB_FILL_UNIFORM) return R::half_open(a.a, a.b);
   if (a.kind == GB_FILL_INTEGERS) return R::integers(a.low, (int64_t)((uint64_t)a.low + a.span - 1));
   return R::all();
-}
-
-template <class E>
-GB_INLINE void store_reals(const gb_fill_args &a, const uint32_t *words, typename E::Bits *out, uint32_t n) {
-  typedef typename E::Real Real;
-  typedef Draws<Real> D;
-  const Bounds<Real> bounds = fill_bounds<E>(a);
-  const Real p = (Real)a.a, q = (Real)a.b;
-  // Integers are rounded down below; normal ones go to the nearest.
-  const Real centre = E::FLOATING ? p : p + (Real)0.5;
-  Real values[D::PER_RUN];
-  if (a.kind == GB_FILL_UNIFORM) {
-    GB_LANES for (uint32_t i = 0; i < D::PER_RUN; ++i) {
-      const Real u = D::unit(words, i);
-      values[i] = p * ((Real)1 - u) + q * u;
-    }
-  } else {
-    GB_LANES for (uint32_t i = 0; i < D::PER_RUN / 2; ++i) {
-      Real first, second;
-      normal_pair<Real>(words, i, &first, &second);
-      values[2 * i] = centre + q * first;
-      values[2 * i + 1] = centre + q * second;
-    }
-  }
-  GB_EACH(i, n, D::PER_RUN) out[i] = E::nearest(Range<E>::settled(held(values[i], bounds)));
 }
 
 // Integers, as integers or rounded to a floating-point type.
@@ -269,65 +232,137 @@ struct OfInteger<E, true> {
   }
 };
 
+#if !defined(__GPUBENCH_CPU__)
+template <uint32_t BYTES>
+struct Vector;
+template <>
+struct Vector<2> { typedef uint16_t Type; };
+template <>
+struct Vector<4> { typedef uint32_t Type; };
+template <>
+struct Vector<8> { typedef uint2 Type; };
+template <>
+struct Vector<16> { typedef uint4 Type; };
+#endif
+
+// Stores element i as `make(i)`, on a GPU all that make a run in one go.
+template <uint32_t LENGTH, class T, class Make>
+GB_INLINE void store_run(T *out, uint32_t n, Make make) {
+#if !defined(__GPUBENCH_CPU__)
+  constexpr uint32_t BYTES = LENGTH * sizeof(T);
+  typedef typename Vector<BYTES < 16 ? BYTES : 16>::Type Piece;
+  alignas(Piece) T elements[LENGTH];
+  GB_UNROLL for (uint32_t i = 0; i < LENGTH; ++i) elements[i] = make(i);
+  if (n == LENGTH && (uint64_t)out % sizeof(Piece) == 0) {
+    GB_UNROLL for (uint32_t i = 0; i < BYTES / sizeof(Piece); ++i) ((Piece *)out)[i] = ((const Piece *)elements)[i];
+    return;
+  }
+  GB_EACH(i, n, LENGTH) out[i] = elements[i];
+#else
+  for (uint32_t i = 0; i < n; ++i) out[i] = make(i);
+#endif
+}
+
+// Makes the words of each run of `LENGTH` elements of this share, and has `store(words, out, n)` turn them into elements.
+template <uint32_t LENGTH, class T, class Store>
+GB_INLINE void each_run(const gb_fill_args &a, const Share share, T *out, Store store) {
+  const Stream stream = {a.key, a.tensor, STREAM_FILL};
+  const uint64_t runs = pieces(a.len, LENGTH);
+  for (uint64_t run = share.first; run < runs; run += share.step) {
+    uint32_t words[BATCH_WORDS];
+    random_words(stream, run * BATCH, words);
+    store(words, out + run * LENGTH, (uint32_t)least(LENGTH, a.len - run * LENGTH));
+  }
+}
+
+#define GB_STORE [&](const uint32_t *words, typename E::Bits *out, uint32_t n) GB_LAMBDA
+#define GB_ELEMENT [&](uint32_t i) GB_LAMBDA
+
 template <class E>
-GB_INLINE void store_integers(const gb_fill_args &a, const uint32_t *words, typename E::Bits *out, uint32_t n) {
+GB_INLINE void fill_reals(const gb_fill_args &a, const Share share) {
+  typedef typename E::Real Real;
+  typedef Draws<Real> D;
+  const Bounds<Real> bounds = fill_bounds<E>(a);
+  const Real p = (Real)a.a, q = (Real)a.b;
+  if (a.kind == GB_FILL_UNIFORM) {
+    each_run<D::PER_RUN>(a, share, (typename E::Bits *)a.out, GB_STORE {
+      store_run<D::PER_RUN>(out, n, GB_ELEMENT {
+        const Real u = D::unit(words, i);
+        return E::nearest(Range<E>::settled(held(p * ((Real)1 - u) + q * u, bounds)));
+      });
+    });
+    return;
+  }
+  // Integers are rounded down below; normal ones go to the nearest.
+  const Real centre = E::FLOATING ? p : p + (Real)0.5;
+  each_run<D::PER_RUN>(a, share, (typename E::Bits *)a.out, GB_STORE {
+    Real values[D::PER_RUN];
+    GB_LANES for (uint32_t i = 0; i < D::PER_RUN / 2; ++i) {
+      Real first, second;
+      normal_pair<Real>(words, i, &first, &second);
+      values[2 * i] = centre + q * first;
+      values[2 * i + 1] = centre + q * second;
+    }
+    store_run<D::PER_RUN>(out, n, GB_ELEMENT { return E::nearest(Range<E>::settled(held(values[i], bounds))); });
+  });
+}
+
+template <class E>
+GB_INLINE void fill_integers(const gb_fill_args &a, const Share share) {
+  typename E::Bits *const all = (typename E::Bits *)a.out;
   const Bounds<typename E::Real> bounds = fill_bounds<E>(a);
   const uint32_t span_low = (uint32_t)a.span, span_high = (uint32_t)(a.span >> 32);
   const int64_t low = a.low;
-  if (narrow(a)) {
-    GB_EACH(i, n, BATCH_WORDS) {
-      out[i] = OfInteger<E>::narrow(low, (uint32_t)((uint64_t)words[i] * span_low >> 32), bounds);
-    }
+  if (a.span != 0 && a.span <= NARROW_SPAN) {
+    each_run<BATCH_WORDS>(a, share, all, GB_STORE {
+      store_run<BATCH_WORDS>(out, n, GB_ELEMENT {
+        return OfInteger<E>::narrow(low, (uint32_t)((uint64_t)words[i] * span_low >> 32), bounds);
+      });
+    });
   } else if (a.span == 0) {
-    GB_EACH(i, n, BATCH_WORDS / 2) {
-      out[i] = OfInteger<E>::wide((uint64_t)low + (words[2 * i] | (uint64_t)words[2 * i + 1] << 32), bounds);
-    }
+    each_run<BATCH_WORDS / 2>(a, share, all, GB_STORE {
+      store_run<BATCH_WORDS / 2>(out, n, GB_ELEMENT {
+        return OfInteger<E>::wide((uint64_t)low + (words[2 * i] | (uint64_t)words[2 * i + 1] << 32), bounds);
+      });
+    });
   } else {
-    GB_EACH(i, n, BATCH_WORDS / 2) {
-      const uint64_t offset = scaled(words[2 * i], words[2 * i + 1], span_low, span_high);
-      out[i] = OfInteger<E>::wide((uint64_t)low + offset, bounds);
-    }
+    each_run<BATCH_WORDS / 2>(a, share, all, GB_STORE {
+      store_run<BATCH_WORDS / 2>(out, n, GB_ELEMENT {
+        return OfInteger<E>::wide((uint64_t)low + scaled(words[2 * i], words[2 * i + 1], span_low, span_high), bounds);
+      });
+    });
   }
 }
 
 template <class E>
-GB_INLINE void store_bits(const uint32_t *words, typename E::Bits *out, uint32_t n) {
-  const typename E::Bits *bits = (const typename E::Bits *)words;
-  GB_EACH(i, n, GB_RUN_BYTES / sizeof(typename E::Bits)) out[i] = bits[i];
+GB_INLINE void fill_bits(const gb_fill_args &a, const Share share) {
+  typedef typename E::Bits Bits;
+  constexpr uint32_t LENGTH = GB_RUN_BYTES / sizeof(Bits);
+  each_run<LENGTH>(a, share, (Bits *)a.out, GB_STORE {
+    store_run<LENGTH>(out, n, GB_ELEMENT { return ((const Bits *)words)[i]; });
+  });
 }
 
-template <class E>
-GB_INLINE void store_elements(const gb_fill_args &a, const uint32_t *words, uint64_t start, uint32_t n) {
-  typename E::Bits *out = (typename E::Bits *)a.out + start;
-  switch (drawn_kind<E>(a)) {
-    case GB_FILL_INTEGERS: store_integers<E>(a, words, out, n); break;
-    case GB_FILL_BITS: store_bits<E>(words, out, n); break;
-    default: store_reals<E>(a, words, out, n); break;
-  }
-}
-
-GB_INLINE uint32_t run_length(const gb_fill_args &a) {
-#define GB_LENGTH(E) return fill_length<E>(a)
-  GB_FOR_DTYPE(a.dtype, GB_LENGTH)
-#undef GB_LENGTH
-  return 0;
-}
-
-GB_RUN void fill_run(const gb_fill_args &a, uint64_t run, uint32_t length) {
-  uint32_t words[BATCH_WORDS];
-  random_words(Stream{a.key, a.tensor, STREAM_FILL}, run * BATCH, words);
-  const uint64_t start = run * length;
-  const uint32_t n = (uint32_t)least(length, a.len - start);
-#define GB_STORE(E) store_elements<E>(a, words, start, n)
-  GB_FOR_DTYPE(a.dtype, GB_STORE)
 #undef GB_STORE
+#undef GB_ELEMENT
+
+template <class E>
+GB_INLINE void fill_elements(const gb_fill_args &a, const Share share) {
+  switch (drawn_kind<E>(a)) {
+    case GB_FILL_INTEGERS: fill_integers<E>(a, share); break;
+    case GB_FILL_BITS: fill_bits<E>(a, share); break;
+    default: fill_reals<E>(a, share); break;
+  }
+}
+
+GB_RUN void fill_share(const gb_fill_args &a, const Share share) {
+#define GB_FILL(E) fill_elements<E>(a, share)
+  GB_FOR_DTYPE(a.dtype, GB_FILL)
+#undef GB_FILL
 }
 
 }  // namespace gb
 
-extern "C" __global__ void gb_fill(gb_fill_args a) {
-  const uint32_t length = gb::run_length(a);
-  if (length == 0 || a.kind > GB_FILL_BITS) return;
-  const gb::Share share = gb::share_of_thread();
-  for (uint64_t run = share.first; run < gb::pieces(a.len, length); run += share.step) gb::fill_run(a, run, length);
+GB_KERNEL(4) gb_fill(gb_fill_args a) {
+  if (a.kind <= GB_FILL_BITS) gb::fill_share(a, gb::share_of_thread());
 }

@@ -2,6 +2,7 @@
 // buffers). Byte i is a function of (key, offset + i), so any part of a stream can be made or compared on its own.
 #pragma once
 
+#include "fold.cuh"
 #include "philox.cuh"
 
 namespace gb {
@@ -54,6 +55,71 @@ GB_RUN void noise_run(const gb_noise_args &a, uint64_t run) {
 #endif
 }
 
+GB_INLINE gb_noise_partial no_noise() { return gb_noise_partial{0, 0, GB_NO_INDEX, GB_NO_INDEX}; }
+
+GB_INLINE void merge_noise(gb_noise_partial &all, const gb_noise_partial &other) {
+  all.checked += other.checked;
+  all.different += other.different;
+  all.first = least(all.first, other.first);
+  // One more than no index is none.
+  all.last = greatest(all.last + 1, other.last + 1) - 1;
+}
+
+// Byte by byte: what differs, and where.
+GB_INLINE void describe_noise(const uint8_t *bytes, const uint8_t *noise, uint32_t n, uint64_t place,
+                              gb_noise_partial &partial) {
+  GB_ONE_BY_ONE for (uint32_t i = 0; i < n; ++i) {
+    if (bytes[i] == noise[i]) continue;
+    partial.different += 1;
+    partial.first = least(partial.first, place + i);
+    partial.last = greatest(partial.last + 1, place + i + 1) - 1;
+  }
+}
+
+#if !defined(__GPUBENCH_CPU__)
+GB_RARE void describe_noise_run(const gb_noise_check_args &a, uint64_t run, gb_noise_partial &partial) {
+  const StreamPart part = stream_part(a.offset, a.bytes, run);
+  const uint64_t place = part.start - a.offset;
+  uint8_t noise[GB_RUN_BYTES];
+  const uint32_t n = (uint32_t)(part.end - part.start);
+  make_noise(a.key, part.start, n, noise);
+  partial.checked += n;
+  describe_noise((const uint8_t *)a.ptr + place, noise, n, place, partial);
+}
+
+// Runs whose loads a thread has under way together.
+constexpr uint32_t RUNS_AT_ONCE = 2;
+
+GB_INLINE void check_noise(const gb_noise_check_args &a, const Share share, gb_noise_partial &partial) {
+  const uint64_t runs = stream_runs(a.offset, a.bytes);
+  const uint8_t *bytes = (const uint8_t *)a.ptr - a.offset;
+  const Stream stream = {a.key, 0, STREAM_NOISE};
+  // Counted apart, so that it stays in a register.
+  uint64_t untouched = 0;
+  for (uint64_t run = share.first; run < runs; run += RUNS_AT_ONCE * share.step) {
+    uint4 found[RUNS_AT_ONCE];
+    bool whole[RUNS_AT_ONCE];
+    GB_UNROLL for (uint32_t j = 0; j < RUNS_AT_ONCE; ++j) {
+      const uint64_t start = (a.offset / GB_RUN_BYTES + run + j * share.step) * GB_RUN_BYTES;
+      const bool inside = start >= a.offset && start + GB_RUN_BYTES <= a.offset + a.bytes;
+      whole[j] = inside && ((uint64_t)bytes & 15) == 0;
+      if (whole[j]) found[j] = *(const uint4 *)(bytes + start);
+    }
+    GB_UNROLL for (uint32_t j = 0; j < RUNS_AT_ONCE; ++j) {
+      if (run + j * share.step >= runs) continue;
+      uint32_t words[4];
+      random_block(stream, a.offset / GB_RUN_BYTES + run + j * share.step, words);
+      const uint4 f = found[j];
+      if (whole[j] && f.x == words[0] && f.y == words[1] && f.z == words[2] && f.w == words[3]) {
+        untouched += GB_RUN_BYTES;
+      } else {
+        describe_noise_run(a, run + j * share.step, partial);
+      }
+    }
+  }
+  partial.checked += untouched;
+}
+#else
 GB_RUN void noise_check_run(const gb_noise_check_args &a, uint64_t run, gb_noise_partial &partial) {
   const StreamPart part = stream_part(a.offset, a.bytes, run);
   uint32_t words[BATCH_WORDS];
@@ -62,37 +128,32 @@ GB_RUN void noise_check_run(const gb_noise_check_args &a, uint64_t run, gb_noise
   const uint8_t *bytes = (const uint8_t *)a.ptr + place;
   const uint32_t skip = (uint32_t)(part.start - part.run_start), n = (uint32_t)(part.end - part.start);
   partial.checked += n;
-#if defined(__GPUBENCH_CPU__)
   if (__builtin_memcmp(bytes, (const uint8_t *)words + skip, n) == 0) return;
-#endif
-  GB_EACH(i, n, GB_RUN_BYTES) {
-    const uint32_t byte = skip + i;
-    if (bytes[i] != (uint8_t)(words[byte / 4] >> (8 * (byte % 4)))) {
-      partial.different += 1;
-      partial.first = least(partial.first, place + i);
-      partial.last = partial.last == GB_NO_INDEX || partial.last < place + i ? place + i : partial.last;
-    }
-  }
+  describe_noise(bytes, (const uint8_t *)words + skip, n, place, partial);
 }
+
+GB_INLINE void check_noise(const gb_noise_check_args &a, const Share share, gb_noise_partial &partial) {
+  const uint64_t runs = stream_runs(a.offset, a.bytes);
+  for (uint64_t run = share.first; run < runs; run += share.step) noise_check_run(a, run, partial);
+}
+#endif
 
 }  // namespace gb
 
-extern "C" __global__ void gb_noise(gb_noise_args a) {
+GB_KERNEL(4) gb_noise(gb_noise_args a) {
   const gb::Share share = gb::share_of_thread();
   const uint64_t runs = gb::stream_runs(a.offset, a.bytes);
   for (uint64_t run = share.first; run < runs; run += share.step) gb::noise_run(a, run);
 }
 
-extern "C" __global__ void gb_noise_check(gb_noise_check_args a) {
-  const gb::Share share = gb::share_of_thread();
-  const uint64_t step = gb::least(share.step, a.partial_count);
-  if (share.first >= step) return;
-  gb_noise_partial partial = {0, 0, GB_NO_INDEX, GB_NO_INDEX};
-  const uint64_t runs = gb::stream_runs(a.offset, a.bytes);
-  for (uint64_t run = share.first; run < runs; run += step) gb::noise_check_run(a, run, partial);
+GB_KERNEL(4) gb_noise_check(const __grid_constant__ gb_noise_check_args a) {
+  const gb::Share reporter = gb::share_of_reporter();
+  const uint64_t reporters = gb::least(reporter.step, a.partial_count);
+  if (reporter.first >= reporters) return;
+  gb_noise_partial partial = gb::no_noise();
+  gb::check_noise(a, gb::share_among(reporters), partial);
+  if (!gb::folded<gb::merge_noise>(partial)) return;
   gb_noise_partial *partials = (gb_noise_partial *)a.partials;
-  partials[share.first] = partial;
-  for (uint64_t idle = share.first + step; idle < a.partial_count; idle += step) {
-    partials[idle] = gb_noise_partial{0, 0, GB_NO_INDEX, GB_NO_INDEX};
-  }
+  partials[reporter.first] = partial;
+  for (uint64_t idle = reporter.first + reporters; idle < a.partial_count; idle += reporters) partials[idle] = gb::no_noise();
 }

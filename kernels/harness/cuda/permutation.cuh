@@ -18,7 +18,11 @@ struct Permutation {
 GB_INLINE Permutation permutation_of(uint64_t count, uint64_t key) {
   Permutation p;
   uint32_t bits = 0;
+#if !defined(__GPUBENCH_CPU__)
+  bits = 64 - __clzll((long long)(count - 1));
+#else
   while (bits < 64 && (count - 1) >> bits) ++bits;
+#endif
   p.count = count;
   p.mask = bits == 64 ? ~0ull : (1ull << bits) - 1;
   p.shift = (bits + 1) / 2;

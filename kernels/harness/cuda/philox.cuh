@@ -1,6 +1,10 @@
 // Philox4x32-10, a keyed counter-based generator: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
 // 3", SC 2011. A block of 16 bytes is a function of its counter and the key alone, so it does not matter which thread
 // makes it.
+//
+// Ten rounds are 20 wide multiplications and 20 exclusive ors for 16 bytes. 132 multiprocessors with 64 lanes for either at
+// 1.75 GHz need 23 us for those of 256 MiB, and 51 us to issue the 90 or so instructions of an element's whole way to
+// memory, which takes 60 us to store as much. So seven rounds, which pass the same statistical tests, would gain nothing.
 #pragma once
 
 #include "work.cuh"

@@ -21,6 +21,6 @@ GB_INLINE uint64_t device_clock() {
 
 }  // namespace gb
 
-extern "C" __global__ void gb_stamp(gb_stamp_args a) {
+GB_KERNEL(1) gb_stamp(gb_stamp_args a) {
   if (gb::share_of_thread().first == 0) *(volatile uint64_t *)a.out = gb::device_clock();
 }

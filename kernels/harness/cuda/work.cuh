@@ -2,14 +2,18 @@
 //
 // The unit is a run: neighbouring elements one thread handles in one go. On a GPU a run is 16 bytes, so that the threads of
 // a warp touch neighbouring memory; on the CPU device it is 4 KiB, which the host compiler turns into vector loops. Runs
-// are dealt out by global thread index, so every grid and every block is right.
+// are dealt out by global thread index, so every grid is right, and every block of up to `GB_MOST_THREADS` threads.
 #pragma once
 
 #include "gb_harness.h"
 
 #if !defined(__GPUBENCH_CPU__)
 #define GB_RUN_BYTES 16u
+// Threads of a block at most, and how many such blocks a multiprocessor is to have room for.
+#define GB_MOST_THREADS 256u
+#define GB_KERNEL(blocks) extern "C" __global__ void __launch_bounds__(GB_MOST_THREADS, blocks)
 #define GB_INLINE __device__ __forceinline__
+#define GB_LAMBDA
 // A function that handles one run.
 #define GB_RUN static __device__ __forceinline__
 // Loops over the terms of a formula; loops over the elements of a run, which stay loops where they become vectors.
@@ -22,7 +26,9 @@
 #define GB_EACH(i, n, most) GB_LANES for (uint32_t i = 0; i < (most); ++i) if (i < (n))
 #else
 #define GB_RUN_BYTES 4096u
+#define GB_KERNEL(blocks) extern "C" __global__ void
 #define GB_INLINE inline __attribute__((always_inline))
+#define GB_LAMBDA __attribute__((always_inline))
 // Where the compiler and the C library know how, the code for newer processors is chosen when the tool is loaded.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(GB_BASELINE)
 #define GB_RUN static __attribute__((noinline, target_clones("avx2", "default")))
@@ -44,15 +50,46 @@ struct Share {
   uint64_t step;
 };
 
-GB_INLINE Share share_of_thread() {
-  const uint64_t threads_per_block = (uint64_t)blockDim.x * blockDim.y * blockDim.z;
-  const uint64_t blocks = (uint64_t)gridDim.x * gridDim.y * gridDim.z;
+GB_INLINE uint64_t block_threads() { return (uint64_t)blockDim.x * blockDim.y * blockDim.z; }
+
+GB_INLINE uint64_t thread_in_block() {
+  return threadIdx.x + (uint64_t)blockDim.x * (threadIdx.y + (uint64_t)blockDim.y * threadIdx.z);
+}
+
+GB_INLINE Share share_of_block() {
   const uint64_t block = blockIdx.x + (uint64_t)gridDim.x * (blockIdx.y + (uint64_t)gridDim.y * blockIdx.z);
-  const uint64_t thread = threadIdx.x + (uint64_t)blockDim.x * (threadIdx.y + (uint64_t)blockDim.y * threadIdx.z);
-  return Share{block * threads_per_block + thread, blocks * threads_per_block};
+  return Share{block, (uint64_t)gridDim.x * gridDim.y * gridDim.z};
+}
+
+GB_INLINE Share share_of_thread() {
+  const Share block = share_of_block();
+  return Share{block.first * block_threads() + thread_in_block(), block.step * block_threads()};
+}
+
+// Threads that go through a tile together, run by run in turn: a warp of a GPU, whose loads are then one piece of memory.
+// Tiles are dealt out to teams.
+#if !defined(__GPUBENCH_CPU__)
+constexpr uint32_t TEAM_THREADS = 32;
+#else
+constexpr uint32_t TEAM_THREADS = 1;
+#endif
+
+struct Team {
+  Share tiles;
+  uint32_t member;
+  uint32_t members;
+};
+
+// Threads left over make no team, unless there is no other.
+GB_INLINE Team team_of(const Share thread) {
+  if (thread.step < TEAM_THREADS) return Team{Share{0, 1}, (uint32_t)thread.first, (uint32_t)thread.step};
+  const uint64_t teams = thread.step / TEAM_THREADS, team = thread.first / TEAM_THREADS;
+  return Team{Share{team < teams ? team : ~0ull, teams}, (uint32_t)(thread.first % TEAM_THREADS), TEAM_THREADS};
 }
 
 GB_INLINE uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+GB_INLINE uint64_t greatest(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
 GB_INLINE uint64_t pieces(uint64_t whole, uint64_t piece) { return whole / piece + (whole % piece != 0); }
 

@@ -115,11 +115,11 @@ struct gb_noise_check_args {
   uint64_t offset;
   /** `partial_count` times `gb_noise_partial`; all are written. */
   uint64_t partials;
-  /** At least 1; at most so many threads work. */
+  /** At least 1; at most so many reporters work: blocks on a GPU, threads on the CPU device. */
   uint64_t partial_count;
 };
 
-/** What one thread of `gb_noise_check` saw. */
+/** What one reporter of `gb_noise_check` saw. */
 struct gb_noise_partial {
   /** Bytes compared. */
   uint64_t checked;
@@ -203,7 +203,7 @@ struct gb_check_args {
   uint64_t order_key;
   /** `partial_count` times `gb_check_partial`; all are written. */
   uint64_t partials;
-  /** At least 1; at most so many threads work. */
+  /** At least 1; at most so many reporters work: blocks on a GPU, threads on the CPU device. */
   uint64_t partial_count;
   /** A `gb_dtype`. */
   uint32_t dtype;
@@ -211,7 +211,7 @@ struct gb_check_args {
   uint32_t mode;
 };
 
-/** What one thread of `gb_check` saw. */
+/** What one reporter of `gb_check` saw. */
 struct gb_check_partial {
   /** Elements compared. */
   uint64_t checked;

@@ -1,4 +1,4 @@
-"""Compiles the harness kernels to PTX with NVRTC, which needs no GPU and no driver.
+"""Compiles the harness kernels to PTX and cubins with NVRTC, which needs no GPU and no driver.
 
 usage: compile.py PACKAGE_DIRECTORY OUTPUT_DIRECTORY
 """
@@ -6,10 +6,13 @@ usage: compile.py PACKAGE_DIRECTORY OUTPUT_DIRECTORY
 import ctypes
 import pathlib
 import sys
+import zlib
 
 import nvidia.cuda_nvrtc
 
-CAPABILITIES = ["75", "90"]
+PTX = ["75", "90"]
+# A cubin also runs on later minor versions of its capability.
+CUBINS = ["75", "80", "90", "100", "120"]
 OPTIONS = ["--std=c++17", "--fmad=false"]
 
 
@@ -27,7 +30,7 @@ def load():
     return ctypes.CDLL(str(directory / "libnvrtc.so.12"))
 
 
-def compile_ptx(nvrtc, package, sources, capability):
+def compiled(nvrtc, package, sources, architecture):
     headers = [path for path in sources if path != "cuda/harness.cu"]
     program = ctypes.c_void_p()
     texts = (ctypes.c_char_p * len(headers))(*[(package / path).read_bytes() for path in headers])
@@ -36,21 +39,22 @@ def compile_ptx(nvrtc, package, sources, capability):
     created = nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"harness.cu", len(headers), texts, names)
     if created != 0:
         sys.exit(f"error: nvrtcCreateProgram failed with {created}")
-    options = [*OPTIONS, f"--gpu-architecture=compute_{capability}"]
+    options = [*OPTIONS, f"--gpu-architecture={architecture}"]
     values = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
-    compiled = nvrtc.nvrtcCompileProgram(program, len(options), values)
+    status = nvrtc.nvrtcCompileProgram(program, len(options), values)
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetProgramLog(program, log)
     if log.value.strip():
         print(log.value.decode(), file=sys.stderr)
-    if compiled != 0:
-        sys.exit(f"error: compute_{capability} does not compile")
-    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
-    ptx = ctypes.create_string_buffer(size.value)
-    nvrtc.nvrtcGetPTX(program, ptx)
-    return ptx.value.decode()
+    if status != 0:
+        sys.exit(f"error: {architecture} does not compile")
+    kind = "PTX" if architecture.startswith("compute_") else "CUBIN"
+    getattr(nvrtc, f"nvrtcGet{kind}Size")(program, ctypes.byref(size))
+    result = ctypes.create_string_buffer(size.value)
+    getattr(nvrtc, f"nvrtcGet{kind}")(program, result)
+    return result.raw
 
 
 def main():
@@ -58,10 +62,14 @@ def main():
     cuda = [f"cuda/{path.name}" for path in (package / "cuda").iterdir() if path.suffix == ".cuh"]
     sources = sorted([*cuda, "cuda/harness.cu", "include/gb_harness.h"])
     nvrtc = load()
-    for capability in CAPABILITIES:
-        ptx = compile_ptx(nvrtc, package, sources, capability)
-        head = f"// Made by ptx/build.sh.\n// sources: {checksum(package, sources)}\n"
+    head = f"// Made by ptx/build.sh.\n// sources: {checksum(package, sources)}\n"
+    for capability in PTX:
+        ptx = compiled(nvrtc, package, sources, f"compute_{capability}").rstrip(b"\0").decode()
         (output / f"compute_{capability}.ptx").write_text(head + ptx)
+    for capability in CUBINS:
+        cubin = compiled(nvrtc, package, sources, f"sm_{capability}")
+        (output / f"sm_{capability}.cubin.z").write_bytes(zlib.compress(cubin, 9))
+    (output / "cubins.txt").write_text(head)
 
 
 main()

@@ -1,7 +1,7 @@
 //! The structs the harness kernels share with the tool, made by bindgen from `include/gb_harness.h`.
 //! Change the header, then run `regenerate.sh`.
 
-// header: bafe1e49671a48d7
+// header: e676fc889c2f5815
 #![allow(missing_docs, non_camel_case_types, clippy::unreadable_literal, clippy::manual_c_str_literals)]
 
 pub const GB_NO_INDEX: u64 = 18446744073709551615;
@@ -150,7 +150,7 @@ pub struct gb_noise_check_args {
     pub offset: u64,
     /// `partial_count` times `gb_noise_partial`; all are written.
     pub partials: u64,
-    /// At least 1; at most so many threads work.
+    /// At least 1; at most so many reporters work: blocks on a GPU, threads on the CPU device.
     pub partial_count: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -180,7 +180,7 @@ const _: () = {
         "Offset of field: gb_noise_check_args::partial_count",
     ][::core::mem::offset_of!(gb_noise_check_args, partial_count) - 40usize];
 };
-/// What one thread of `gb_noise_check` saw.
+/// What one reporter of `gb_noise_check` saw.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct gb_noise_partial {
@@ -364,7 +364,7 @@ pub struct gb_check_args {
     pub order_key: u64,
     /// `partial_count` times `gb_check_partial`; all are written.
     pub partials: u64,
-    /// At least 1; at most so many threads work.
+    /// At least 1; at most so many reporters work: blocks on a GPU, threads on the CPU device.
     pub partial_count: u64,
     /// A `gb_dtype`.
     pub dtype: u32,
@@ -412,7 +412,7 @@ const _: () = {
         "Offset of field: gb_check_args::mode",
     ][::core::mem::offset_of!(gb_check_args, mode) - 84usize];
 };
-/// What one thread of `gb_check` saw.
+/// What one reporter of `gb_check` saw.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct gb_check_partial {

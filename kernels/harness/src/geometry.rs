@@ -23,25 +23,53 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Threads of the whole launch: as many partials as [`Kernel::Check`] and [`Kernel::NoiseCheck`] can use.
+    /// Threads of the whole launch.
     pub fn threads(self) -> u64 {
-        self.grid
-            .iter()
-            .chain(&self.block)
-            .map(|&extent| u64::from(extent))
-            .product()
+        product(self.grid) * product(self.block)
     }
+
+    /// Partials that [`Kernel::Check`] and [`Kernel::NoiseCheck`] can use: one for each thread, or on multiprocessors one for each block.
+    pub fn reporters(self, processors: Processors) -> u64 {
+        match processors {
+            Processors::Cores(_) => self.threads(),
+            Processors::Multiprocessors(_) => product(self.grid),
+        }
+    }
+}
+
+fn product(extents: [u32; 3]) -> u64 {
+    extents.iter().map(|&extent| u64::from(extent)).product()
 }
 
 /// The work below which another block does not pay on the CPU device: a few microseconds.
 const BYTES_PER_FAT_THREAD: u64 = 16 << 10;
 /// Blocks per core, so that cores which start late or are interrupted leave work to the others.
 const BLOCKS_PER_CORE: u32 = 4;
-/// What a thread of a GPU handles at once.
-const BYTES_PER_THIN_THREAD: u64 = 16;
+/// Threads of a block on a GPU: the most that the kernels are compiled for.
 const THIN_BLOCK: u32 = 256;
 
-/// A good geometry for a kernel that goes through `bytes` bytes. Every kernel is right with every other geometry too.
+/// What a thread of a GPU handles at once.
+fn bytes_per_thin_thread(kernel: Kernel) -> u64 {
+    match kernel {
+        // A warp goes through a tile of 4 KiB.
+        Kernel::Check | Kernel::Digest => 128,
+        _ => 16,
+    }
+}
+
+/// Blocks for each multiprocessor of a GPU: as many as its registers have room for. Each block of a digest adds to a word that may lie in
+/// the host's memory, an access over the bus; two are enough to keep the memory busy.
+fn thin_blocks_each(kernel: Kernel) -> u32 {
+    match kernel {
+        Kernel::Digest => 2,
+        Kernel::Check => 3,
+        Kernel::Fill | Kernel::NoiseCheck => 4,
+        Kernel::Noise | Kernel::Lines | Kernel::Flush | Kernel::Stamp => 8,
+    }
+}
+
+/// A good geometry for a kernel that goes through `bytes` bytes. Every kernel is right with every other grid too, and with every block of up
+/// to 256 threads.
 pub fn geometry(kernel: Kernel, bytes: u64, processors: Processors) -> Geometry {
     if kernel == Kernel::Stamp {
         return Geometry {
@@ -55,19 +83,11 @@ pub fn geometry(kernel: Kernel, bytes: u64, processors: Processors) -> Geometry 
             cores.get().saturating_mul(BLOCKS_PER_CORE),
             1,
         ),
-        Processors::Multiprocessors(count) => {
-            // Every thread of these two writes a partial, and the host reads them all.
-            let blocks_each = if matches!(kernel, Kernel::Check | Kernel::NoiseCheck) {
-                1
-            } else {
-                8
-            };
-            (
-                bytes.div_ceil(BYTES_PER_THIN_THREAD),
-                count.get().saturating_mul(blocks_each),
-                THIN_BLOCK,
-            )
-        }
+        Processors::Multiprocessors(count) => (
+            bytes.div_ceil(bytes_per_thin_thread(kernel)),
+            count.get().saturating_mul(thin_blocks_each(kernel)),
+            THIN_BLOCK,
+        ),
     };
     let blocks = threads_wanted
         .div_ceil(u64::from(block))
@@ -92,10 +112,19 @@ mod tests {
     }
 
     #[test]
-    fn checks_on_a_gpu_leave_few_partials() {
+    fn checks_on_a_gpu_leave_a_partial_for_each_block_and_elsewhere_for_each_thread() {
         let processors = Processors::Multiprocessors(NonZeroU32::new(132).expect("not zero"));
-        assert_eq!(geometry(Kernel::Check, 1 << 40, processors).threads(), 132 * 256);
-        assert_eq!(geometry(Kernel::Digest, 1 << 40, processors).threads(), 8 * 132 * 256);
+        let check = geometry(Kernel::Check, 1 << 40, processors);
+        assert_eq!((check.threads(), check.reporters(processors)), (3 * 132 * 256, 3 * 132));
+        let cores = Processors::Cores(NonZeroU32::new(2).expect("not zero"));
+        assert_eq!(geometry(Kernel::Check, 1 << 40, cores).reporters(cores), 8);
+    }
+
+    #[test]
+    fn a_gpu_gets_no_more_blocks_than_its_multiprocessors_have_room_for() {
+        let processors = Processors::Multiprocessors(NonZeroU32::new(132).expect("not zero"));
+        assert_eq!(geometry(Kernel::Digest, 1 << 40, processors).grid, [2 * 132, 1, 1]);
+        assert_eq!(geometry(Kernel::Digest, 64 << 10, processors).grid, [2, 1, 1]);
         assert_eq!(geometry(Kernel::Stamp, 1 << 40, processors).threads(), 1);
     }
 }

@@ -1,10 +1,4 @@
-//! The kernels by name, and their PTX.
-
-/// The kernels for GPUs of compute capability 7.5 and later, as PTX.
-pub const PTX_COMPUTE_75: &str = include_str!("../ptx/compute_75.ptx");
-
-/// The kernels for GPUs of compute capability 9.0 and later, as PTX.
-pub const PTX_COMPUTE_90: &str = include_str!("../ptx/compute_90.ptx");
+//! The kernels by name.
 
 /// A harness kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +34,7 @@ impl Kernel {
         Kernel::Stamp,
     ];
 
-    /// Its name in the PTX and in the host build.
+    /// Its name in the code for a GPU and in the host build.
     pub const fn name(self) -> &'static str {
         match self {
             Kernel::Fill => "gb_fill",

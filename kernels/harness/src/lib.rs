@@ -1,8 +1,8 @@
 //! The CUDA kernels of `cargo gpubench` itself, and the headers that let a C++ compiler build CUDA C++ for the CPU device.
 //!
-//! One source tree (`cuda/`) is compiled twice: to PTX, checked in under `ptx/` and reproduced by `regenerate.sh`, and by this crate's
+//! One source tree (`cuda/`) is compiled twice: for GPUs, checked in under `ptx/` and reproduced by `regenerate.sh`, and by this crate's
 //! build script to code of the host, which the CPU device's executor runs like any other kernel. Every kernel takes one struct by value
-//! ([`arguments`]) and is right for every grid and block; [`geometry`] recommends one.
+//! ([`arguments`]) and is right for every grid and for blocks of up to 256 threads; [`geometry`] recommends one.
 //!
 //! # Their part in a measured window
 //!
@@ -24,12 +24,14 @@ pub mod arguments;
 pub mod bindings;
 mod geometry;
 mod host;
+mod image;
 mod kernel;
 pub mod shim;
 mod summary;
 
 pub use geometry::{Geometry, Processors, geometry};
 pub use host::{HOST_BUILD, HostKernel, host_kernel, host_kernels};
-pub use kernel::{Kernel, PTX_COMPUTE_75, PTX_COMPUTE_90};
+pub use image::{Capability, Image, PTX_COMPUTE_75, PTX_COMPUTE_90, image_for, ptx_for};
+pub use kernel::Kernel;
 pub use shim::SHIM;
 pub use summary::{CheckSummary, NoiseSummary, SummaryError};

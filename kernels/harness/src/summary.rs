@@ -79,7 +79,7 @@ pub struct CheckSummary {
 }
 
 impl CheckSummary {
-    /// Folds what the threads of one launch over `elements` elements wrote.
+    /// Folds what the reporters of one launch over `elements` elements wrote.
     ///
     /// # Errors
     ///
@@ -180,7 +180,7 @@ pub struct NoiseSummary {
 }
 
 impl NoiseSummary {
-    /// Folds what the threads of one launch over `bytes` bytes wrote.
+    /// Folds what the reporters of one launch over `bytes` bytes wrote.
     ///
     /// # Errors
     ///

@@ -29,10 +29,10 @@ fn the_bindings_are_those_of_the_header() {
 }
 
 #[test]
-fn the_ptx_is_that_of_the_sources() {
+fn the_ptx_and_the_cubins_are_those_of_the_sources() {
     let sources = checksum::ptx_sources(root());
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    for file in ["ptx/compute_75.ptx", "ptx/compute_90.ptx"] {
+    for file in ["ptx/compute_75.ptx", "ptx/compute_90.ptx", "ptx/cubins.txt"] {
         assert_made_from(file, "// sources: ", &sources);
     }
 }

@@ -38,6 +38,19 @@ pub enum KernelBuildError {
         /// What was found, in source order.
         refusals: Vec<Refusal>,
     },
+    /// The source is in an archive without what is needed of it, and cannot be compiled.
+    #[error(
+        "`{source_name}` was not compiled ahead with {}, and cannot be compiled here: {reason} (hint: archive again, or install a compiler here)",
+        listed(.names)
+    )]
+    NotAhead {
+        /// The source as named in `cuda_source!`.
+        source_name: String,
+        /// The kernels that are missing.
+        names: Vec<String>,
+        /// Why there is no compiler.
+        reason: String,
+    },
     /// A kernel is not in its source.
     #[error("unknown kernel `{name}`; {}", defines(.source_name, .defined))]
     UnknownKernel {
@@ -94,6 +107,10 @@ fn defines(source_name: &str, defined: &[String]) -> String {
     if defined.is_empty() {
         return format!("`{source_name}` defines no kernel");
     }
-    let names: Vec<String> = defined.iter().map(|name| format!("`{name}`")).collect();
-    format!("`{source_name}` defines {}", names.join(", "))
+    format!("`{source_name}` defines {}", listed(defined))
+}
+
+fn listed(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }

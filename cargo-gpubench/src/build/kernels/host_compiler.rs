@@ -3,17 +3,20 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use gpubench::catalog::Source;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
 use sha2::{Digest as _, Sha256};
 
+use super::compiler::Compiler;
 use super::diagnostics::{base_name, readable};
 use super::dynamic_shared::{definitions, undefined_thread_locals};
 use super::error::{CompilerMissing, KernelBuildError};
 use super::options::host_options;
 use super::process::{Finished, Outcome, run};
+use super::processors::{BASELINE, Processors};
 use super::refusal::{Refusal, refusals, refusals_after_preprocessing};
 use super::scan::declared_kernels;
 use super::scratch::{Scratch, UNIT, name_place};
@@ -27,6 +30,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 pub struct HostCompiler {
     program: PathBuf,
     identity: String,
+    processors: Processors,
     /// What this compiler understands of the options the shim likes to have.
     options: Vec<&'static str>,
 }
@@ -59,8 +63,15 @@ impl HostCompiler {
         Ok(HostCompiler {
             program,
             identity,
+            processors: Processors::Here,
             options,
         })
+    }
+
+    /// The same for other processors.
+    #[must_use]
+    pub fn for_processors(self, processors: Processors) -> HostCompiler {
+        HostCompiler { processors, ..self }
     }
 
     /// The compiler's own name and version, and its path.
@@ -99,7 +110,10 @@ impl HostCompiler {
         };
         add(env!("CARGO_PKG_VERSION"));
         add(&self.identity);
-        add(&processor());
+        match self.processors {
+            Processors::Here => add(&processor()),
+            Processors::Baseline => add(BASELINE),
+        }
         for part in REQUIRED_OPTIONS
             .iter()
             .chain(&self.options)
@@ -190,7 +204,7 @@ impl HostCompiler {
         let mut command = Command::new(&self.program);
         command
             .current_dir(scratch.root())
-            .args(["-x", "c++", "-O3", "-march=native"]);
+            .args(["-x", "c++", "-O3", &self.processors.option()]);
         command
             .args(REQUIRED_OPTIONS)
             .args(&self.options)
@@ -217,6 +231,22 @@ impl HostCompiler {
                 source: error,
             }),
         }
+    }
+}
+
+impl Compiler for HostCompiler {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn compile(
+        &self,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        _interrupt: &AtomicBool,
+    ) -> Result<PathBuf, KernelBuildError> {
+        HostCompiler::compile(self, source, names, cache)
     }
 }
 

@@ -5,22 +5,24 @@
 
 #![forbid(unsafe_code)]
 
+mod compiler;
 mod diagnostics;
 mod dynamic_shared;
 mod error;
 mod host_compiler;
 mod options;
 mod process;
+mod processors;
 mod refusal;
 mod scan;
 mod scratch;
-mod separate;
 #[cfg(test)]
 mod tests;
 mod undefined;
 
+pub use compiler::{Compiled, Compiler};
 pub use error::{CompilerMissing, KernelBuildError};
 pub use host_compiler::HostCompiler;
+pub use processors::{BASELINE, Processors};
 pub use refusal::Refusal;
 pub use scan::declared_kernels;
-pub use separate::Compiled;

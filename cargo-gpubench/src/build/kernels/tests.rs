@@ -1,10 +1,11 @@
 //! Sources that do not become kernels, and what is said of them.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::{Source, SourceFile};
 
-use super::{HostCompiler, KernelBuildError};
+use super::{Compiler, HostCompiler, KernelBuildError};
 
 fn source(files: &[(&str, &str)]) -> Source {
     let file = |&(path, text): &(&str, &str)| SourceFile {
@@ -180,7 +181,12 @@ fn a_name_that_does_not_compile_harms_no_other() {
     let names = ["blur<2>", "blur<none>", "gray", "grey"].map(str::to_owned);
     let compiled = HostCompiler::find()
         .expect("a C++ compiler")
-        .compile_separately(&source(&[("a.cu", text)]), &names, cache.path())
+        .compile_separately(
+            &source(&[("a.cu", text)]),
+            &names,
+            cache.path(),
+            &AtomicBool::new(false),
+        )
         .expect("the source compiles");
     assert!(compiled.library.is_some_and(|library| library.is_file()));
     let rejected: Vec<&str> = compiled.rejected.keys().map(String::as_str).collect();
@@ -198,7 +204,12 @@ fn an_error_of_the_source_is_that_of_all_its_names() {
     let names = ["blur<2>", "blur<none>"].map(str::to_owned);
     let error = HostCompiler::find()
         .expect("a C++ compiler")
-        .compile_separately(&source(&[("a.cu", text)]), &names, cache.path())
+        .compile_separately(
+            &source(&[("a.cu", text)]),
+            &names,
+            cache.path(),
+            &AtomicBool::new(false),
+        )
         .expect_err("nothing compiles");
     let text = error.to_string();
     assert!(text.contains("a.cu:2:13: error: 'true_'"), "{text}");

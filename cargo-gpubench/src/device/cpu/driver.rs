@@ -10,11 +10,11 @@ use gpubench::catalog::{DeviceFacts, DeviceKind};
 
 use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
 use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
-use super::word::SharedWord;
 use crate::device::memfd::{MemfdTable, PAGE};
+use crate::device::word::SharedWord;
 use crate::device::{
-    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig, Memory, Module,
-    ModuleImage, Seal, Stream,
+    Access, ClockBound, CodeHome, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig,
+    Memory, Module, ModuleImage, Seal, Stream,
 };
 
 /// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of MiB, which would take tens of
@@ -129,12 +129,15 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
             shared_per_block_optin: SHARED_PER_BLOCK,
             l2_bytes: FLUSH_BYTES,
         },
+        identity: None,
+        driver: None,
         clock_tick_ns: 1.0,
         granularity: PAGE,
         alignment: ALIGNMENT,
         free_memory: free_memory(),
         flush_bytes: FLUSH_BYTES,
-        clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker"),
+        kernels_run_in: CodeHome::Author,
+        clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker".into()),
         peak_bandwidth: None,
         peak_flops: None,
     }
@@ -146,7 +149,8 @@ fn free_memory() -> Option<u64> {
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
-fn processor_name() -> String {
+/// The processor's name for people.
+pub(crate) fn processor_name() -> String {
     let cpuinfo = fs_err::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo
         .lines()
@@ -174,6 +178,12 @@ impl Driver for CpuDriver {
     fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError> {
         self.memory.import(descriptor, bytes)
     }
+
+    fn register(&mut self, address: u64, _bytes: u64) -> Result<DevicePtr, DeviceError> {
+        Ok(DevicePtr(address))
+    }
+
+    fn unregister(&mut self, _address: u64) {}
 
     fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
         self.memory.map(memory, access)
@@ -219,10 +229,25 @@ impl Driver for CpuDriver {
         Ok(Function(self.functions.len() as u32 - 1))
     }
 
-    fn parameter_sizes(&self, function: Function) -> Vec<u32> {
-        self.functions
-            .get(function.0 as usize)
-            .map_or_else(Vec::new, |kernel| kernel.param_sizes().to_vec())
+    fn symbol(&mut self, _module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
+        Err(DeviceError::Unsupported(format!("find the symbol `{name}`")))
+    }
+
+    fn occupancy(&mut self, _function: Function, _threads: u32, _dynamic_shared: u32) -> Result<u32, DeviceError> {
+        Ok(1)
+    }
+
+    fn reset_persisting_lines(&mut self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>> {
+        let kernel = self.functions.get(function.0 as usize)?;
+        Some(kernel.param_sizes().to_vec())
+    }
+
+    fn prepare(&mut self, _function: Function, _config: &LaunchConfig) -> Result<(), DeviceError> {
+        Ok(())
     }
 
     fn stream(&mut self) -> Result<Stream, DeviceError> {
@@ -250,21 +275,21 @@ impl Driver for CpuDriver {
         Ok(self.event_time(end)? as f64 - self.event_time(start)? as f64)
     }
 
-    fn wait_value(&mut self, stream: Stream, address: u64, value: u32) -> Result<(), DeviceError> {
+    fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
         self.push(
             stream,
             Operation::Wait {
-                word: self.word(address),
+                word: self.word(address.0),
                 value,
             },
         )
     }
 
-    fn write_value(&mut self, stream: Stream, address: u64, value: u32) -> Result<(), DeviceError> {
+    fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
         self.push(
             stream,
             Operation::Write {
-                word: self.word(address),
+                word: self.word(address.0),
                 value,
             },
         )

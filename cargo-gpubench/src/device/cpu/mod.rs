@@ -5,6 +5,6 @@
 mod driver;
 pub mod executor;
 mod stream;
-mod word;
 
+pub(crate) use driver::processor_name;
 pub use driver::{CpuDriver, available_threads, facts};

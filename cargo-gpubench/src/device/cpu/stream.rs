@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
-use super::word::SharedWord;
+use crate::device::word::SharedWord;
 use crate::device::{DeviceError, Fault, HostWork};
 use crate::wire::FaultCode;
 
@@ -201,8 +201,8 @@ fn describe(fault: &KernelFault, launch: u32) -> Fault {
     };
     Fault {
         code: code_of(&fault.kind),
-        launch,
-        block: fault.block,
+        launch: Some(launch),
+        block: Some(fault.block),
         thread: fault.thread,
         address,
         text: fault.kind.to_string(),

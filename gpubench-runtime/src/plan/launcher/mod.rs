@@ -46,8 +46,8 @@ impl Launcher {
         }
     }
 
-    pub(crate) fn finish(self) -> (Vec<Tensor>, Plan) {
-        (self.tensors, self.plan)
+    pub(crate) fn finish(self) -> Plan {
+        self.plan
     }
 
     /// Launches a kernel over a grid, with a tuple of [arguments](KernelArg).

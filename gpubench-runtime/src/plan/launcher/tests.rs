@@ -63,7 +63,7 @@ fn buffers(cx: &Launcher) -> (In<f32>, Out<f32>) {
 }
 
 fn only_launch(cx: Launcher) -> Launch {
-    match cx.finish().1.steps.remove(0) {
+    match cx.finish().steps.remove(0) {
         Step::Launch(launch) => launch,
         other => panic!("{other:?}"),
     }
@@ -281,7 +281,7 @@ fn memsets_and_copies_are_recorded_in_bytes() {
     let partial = cx.scratch::<u8>(40).unwrap();
     cx.memset(y, 0).unwrap();
     cx.copy(x.range(5..15), partial).unwrap();
-    let (_, plan) = cx.finish();
+    let plan = cx.finish();
     assert_eq!(plan.scratch, [40]);
     let y = Span {
         buffer: BufferId::Tensor(1),

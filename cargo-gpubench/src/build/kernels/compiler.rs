@@ -1,13 +1,13 @@
-//! Compiling many names of a source so that one that does not compile harms no other.
+//! What every compiler of kernels does, and how one kernel that does not compile harms no other.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::Source;
 
 use super::error::KernelBuildError;
-use super::host_compiler::HostCompiler;
 
 /// What the names of a source became.
 #[derive(Debug)]
@@ -18,18 +18,42 @@ pub struct Compiled {
     pub rejected: BTreeMap<String, KernelBuildError>,
 }
 
-impl HostCompiler {
-    /// Compiles as [`HostCompiler::compile`] does, but leaves out the names that do not compile.
+/// Makes of kernel sources what a device loads.
+pub trait Compiler: Sync {
+    /// The compiler's own name and version, and where it is, for people.
+    fn identity(&self) -> &str;
+
+    /// What a person should know before kernels are compiled, a line each.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Compiles the kernels `names` (name expressions such as `axpy` or `reduce<256>`) of a source into a file in the directory `cache`, or
+    /// finds it there; answers its path. A compilation that runs when `interrupt` is set is ended.
     ///
     /// # Errors
-    /// If no name can be compiled because of the source itself, or a file cannot be written.
-    pub fn compile_separately(
+    /// If the source does not compile, uses what the device cannot run, lacks a kernel, or a file cannot be written.
+    fn compile(
         &self,
         source: &Source,
         names: &[String],
         cache: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<PathBuf, KernelBuildError>;
+
+    /// Compiles as [`Compiler::compile`] does, but leaves out the names that do not compile.
+    ///
+    /// # Errors
+    /// If no name can be compiled because of the source itself, or a file cannot be written.
+    fn compile_separately(
+        &self,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        interrupt: &AtomicBool,
     ) -> Result<Compiled, KernelBuildError> {
-        let together = match self.compile(source, names, cache) {
+        let compile = |names: &[String]| self.compile(source, names, cache, interrupt);
+        let together = match compile(names) {
             Ok(library) => {
                 return Ok(Compiled {
                     library: Some(library),
@@ -40,10 +64,10 @@ impl HostCompiler {
             Err(error) => return Err(error),
         };
         // What is wrong with the source itself is said once, and not of every name.
-        self.compile(source, &[], cache)?;
+        compile(&[])?;
         let mut rejected = BTreeMap::new();
         for name in names {
-            match self.compile(source, slice::from_ref(name), cache) {
+            match compile(slice::from_ref(name)) {
                 Ok(_) => {}
                 Err(error) if error.may_be_of_one_name() => {
                     rejected.insert(name.clone(), error);
@@ -57,7 +81,7 @@ impl HostCompiler {
             // Each compiles alone, but not with the others.
             (true, _) => return Err(together),
             (false, true) => None,
-            (false, false) => Some(self.compile(source, &good, cache)?),
+            (false, false) => Some(compile(&good)?),
         };
         Ok(Compiled { library, rejected })
     }

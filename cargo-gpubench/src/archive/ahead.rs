@@ -1,0 +1,247 @@
+//! Kernels that were compiled ahead as a compiler: what the archive has is taken from it, the rest is compiled here where that is possible.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use camino::Utf8Path;
+use gpubench::catalog::{DeviceFacts, DeviceKind, Source};
+use gpubench::codec;
+
+use super::{ArchivedKernels, Digest, Manifest};
+use crate::build::kernels::{BASELINE, Compiled, Compiler, KernelBuildError, Processors};
+
+/// Why no compiler is here, as a person reads it.
+pub type NoCompiler = String;
+
+/// The kernels of an archive that a device can run, before a compiler of this machine.
+pub struct AheadCompiler {
+    images: Vec<Image>,
+    identity: String,
+    here: Result<Box<dyn Compiler>, NoCompiler>,
+}
+
+struct Image {
+    source: Digest,
+    names: BTreeSet<String>,
+    path: PathBuf,
+}
+
+/// The digest a source is found by: of its files and options as the catalog has them.
+pub fn source_digest(source: &Source) -> Digest {
+    Digest::of(&codec::encode(source))
+}
+
+/// The kernels of an archive that run on a device, those that fit it best first.
+pub fn fitting<'a>(manifest: &'a Manifest, device: &DeviceFacts) -> Vec<&'a ArchivedKernels> {
+    let mut fitting: Vec<(u32, &ArchivedKernels)> = manifest
+        .kernels
+        .iter()
+        .filter_map(|kernels| Some((distance(&kernels.target, device)?, kernels)))
+        .collect();
+    fitting.sort_by_key(|(distance, _)| *distance);
+    fitting.into_iter().map(|(_, kernels)| kernels).collect()
+}
+
+/// How far a device is from the one that something was compiled for; nothing where it does not run.
+///
+/// Machine code runs on devices of its major version from its own minor version on, and where its name ends with `a` on that version alone.
+fn distance(target: &str, device: &DeviceFacts) -> Option<u32> {
+    if device.kind == DeviceKind::Cpu {
+        return (target == BASELINE && Processors::Baseline.include_this_one()).then_some(0);
+    }
+    let version = target.strip_prefix("sm_")?;
+    let (version, most) = match version.strip_suffix('a') {
+        Some(exact) => (exact, 0),
+        None => (version.strip_suffix('f').unwrap_or(version), 9),
+    };
+    let capability: u32 = version.parse().ok()?;
+    let same_major = capability / 10 == device.capability / 10;
+    let distance = device.capability.checked_sub(capability)?;
+    (same_major && distance <= most).then_some(distance)
+}
+
+impl AheadCompiler {
+    /// The compiler of an archive that was unpacked to `folder`.
+    pub fn new(
+        fitting: &[&ArchivedKernels],
+        folder: &Utf8Path,
+        here: Result<Box<dyn Compiler>, NoCompiler>,
+    ) -> AheadCompiler {
+        let image = |kernels: &&ArchivedKernels| Image {
+            source: kernels.source.clone(),
+            names: kernels.names.iter().cloned().collect(),
+            path: kernels.file.below(folder).into_std_path_buf(),
+        };
+        let ahead = fitting.first().map_or("nothing", |kernels| &*kernels.compiler);
+        AheadCompiler {
+            images: fitting.iter().map(image).collect(),
+            identity: match &here {
+                Ok(here) => format!("ahead: {ahead}; here: {}", here.identity()),
+                Err(_) => format!("ahead: {ahead}"),
+            },
+            here,
+        }
+    }
+
+    /// The image with most of the names: all of them, if there is one.
+    fn best(&self, source: &Source, names: &[String]) -> Option<(&Image, Vec<String>)> {
+        let digest = source_digest(source);
+        let missing = |image: &Image| -> Vec<String> {
+            names
+                .iter()
+                .filter(|name| !image.names.contains(*name))
+                .cloned()
+                .collect()
+        };
+        self.images
+            .iter()
+            .filter(|image| image.source == digest)
+            .map(|image| (image, missing(image)))
+            .min_by_key(|(_, missing)| missing.len())
+    }
+}
+
+impl Compiler for AheadCompiler {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.here.as_ref().map_or_else(|_| Vec::new(), |here| here.notices())
+    }
+
+    fn compile(
+        &self,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<PathBuf, KernelBuildError> {
+        let missing = match self.best(source, names) {
+            Some((image, missing)) if missing.is_empty() => return Ok(image.path.clone()),
+            Some((_, missing)) => missing,
+            None => names.to_vec(),
+        };
+        match &self.here {
+            Ok(here) => here.compile(source, names, cache, interrupt),
+            Err(reason) => Err(not_ahead(source, missing, reason)),
+        }
+    }
+
+    fn compile_separately(
+        &self,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<Compiled, KernelBuildError> {
+        let best = self.best(source, names);
+        let all = |path: &Path| Compiled {
+            library: Some(path.to_owned()),
+            rejected: Default::default(),
+        };
+        match (&self.here, best) {
+            (_, Some((image, missing))) if missing.is_empty() => Ok(all(&image.path)),
+            (Ok(here), _) => here.compile_separately(source, names, cache, interrupt),
+            (Err(reason), Some((image, missing))) if missing.len() < names.len() => {
+                let rejection = |name: String| (name.clone(), not_ahead(source, vec![name], reason));
+                Ok(Compiled {
+                    rejected: missing.into_iter().map(rejection).collect(),
+                    ..all(&image.path)
+                })
+            }
+            (Err(reason), _) => Err(not_ahead(source, names.to_vec(), reason)),
+        }
+    }
+}
+
+fn not_ahead(source: &Source, names: Vec<String>, reason: &str) -> KernelBuildError {
+    KernelBuildError::NotAhead {
+        source_name: source.name.clone(),
+        names,
+        reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::Source;
+
+    use super::*;
+    use crate::archive::{ArchivedFile, typical_device};
+
+    #[test]
+    fn machine_code_runs_on_its_major_version_from_its_own_minor_version_on() {
+        for (target, device, expected) in [
+            ("sm_80", 80, Some(0)),
+            ("sm_80", 86, Some(6)),
+            ("sm_86", 80, None),
+            ("sm_80", 90, None),
+            ("sm_90a", 90, Some(0)),
+            ("sm_100a", 103, None),
+            ("sm_100f", 103, Some(3)),
+            (BASELINE, 90, None),
+        ] {
+            assert_eq!(
+                distance(target, &typical_device(device)),
+                expected,
+                "{target} on {device}"
+            );
+        }
+    }
+
+    fn source(name: &str) -> Source {
+        Source {
+            name: name.to_owned(),
+            files: Vec::new(),
+            options: Vec::new(),
+        }
+    }
+
+    fn kernels(source_name: &str, names: &[&str], path: &str) -> ArchivedKernels {
+        ArchivedKernels {
+            source: source_digest(&source(source_name)),
+            source_name: source_name.to_owned(),
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            target: "sm_90".to_owned(),
+            compiler: "NVRTC 13.0".to_owned(),
+            file: ArchivedFile {
+                path: path.to_owned(),
+                size: 0,
+                sha256: Digest::of(b""),
+            },
+        }
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn what_was_compiled_ahead_is_used_and_what_was_not_is_named() {
+        let archived = [
+            kernels("a.cu", &["k<1>"], "small"),
+            kernels("a.cu", &["k<1>", "k<2>"], "large"),
+        ];
+        let fitting: Vec<&ArchivedKernels> = archived.iter().collect();
+        let compiler = AheadCompiler::new(&fitting, Utf8Path::new("/x"), Err("there is no NVRTC".to_owned()));
+        assert_eq!(compiler.identity(), "ahead: NVRTC 13.0");
+        let compile = |source: &Source, wanted: &[&str]| {
+            compiler.compile_separately(source, &names(wanted), Path::new("/none"), &AtomicBool::new(false))
+        };
+        let both = compile(&source("a.cu"), &["k<1>", "k<2>"]).expect("it is there");
+        assert_eq!(
+            (both.library.as_deref(), both.rejected.len()),
+            (Some(Path::new("/x/large")), 0)
+        );
+        let part = compile(&source("a.cu"), &["k<2>", "k<3>"]).expect("a part is there");
+        assert_eq!(part.library.as_deref(), Some(Path::new("/x/large")));
+        insta::assert_snapshot!(
+            part.rejected["k<3>"],
+            @"`a.cu` was not compiled ahead with `k<3>`, and cannot be compiled here: there is no NVRTC (hint: archive again, or install a compiler here)"
+        );
+        compile(&source("b.cu"), &["k<1>"]).expect_err("another source is not there");
+    }
+}

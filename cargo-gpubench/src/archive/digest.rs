@@ -1,0 +1,76 @@
+//! SHA-256 digests of files.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::io::{self, Read, Write};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 digest as 64 lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Digest(String);
+
+impl Digest {
+    /// The digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Digest {
+        Digest::of_parts([bytes])
+    }
+
+    /// The digest of parts one behind the other.
+    pub(super) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
+        let mut hash = Sha256::new();
+        parts.into_iter().for_each(|part| hash.update(part));
+        Digest::finish(hash)
+    }
+
+    /// Copies all there is to read; gives the number of bytes and their digest.
+    ///
+    /// # Errors
+    /// When reading or writing fails.
+    pub(super) fn while_copying(from: &mut impl Read, to: &mut impl Write) -> io::Result<(u64, Digest)> {
+        let (mut hash, mut bytes) = (Sha256::new(), 0);
+        let mut piece = vec![0; 64 << 10];
+        loop {
+            let length = match from.read(&mut piece) {
+                Ok(0) => return Ok((bytes, Digest::finish(hash))),
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            hash.update(&piece[..length]);
+            to.write_all(&piece[..length])?;
+            bytes += length as u64;
+        }
+    }
+
+    fn finish(hash: Sha256) -> Digest {
+        Digest(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_sha_256() {
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(Digest::of(b"").to_string(), empty);
+    }
+
+    #[test]
+    fn copying_digests_what_it_copies() {
+        let text = vec![7; 100_000];
+        let mut copy = Vec::new();
+        let (bytes, digest) = Digest::while_copying(&mut &text[..], &mut copy).expect("memory can be copied");
+        assert_eq!((bytes, &copy, digest), (100_000, &text, Digest::of(&text)));
+    }
+}

@@ -1,0 +1,236 @@
+//! Why an archive cannot be made or used.
+#![forbid(unsafe_code)]
+
+use std::io;
+
+use camino::Utf8PathBuf;
+use thiserror::Error;
+
+use crate::{broker::ListingError, error::Expected, exit_code::ExitCode};
+
+/// Why an archive cannot be made or used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// The file cannot be opened.
+    #[error("could not open the archive `{archive}`")]
+    Missing {
+        /// The file.
+        archive: Utf8PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("`{archive}` is not an archive of `cargo gpubench`")]
+    NotAnArchive {
+        /// The file.
+        archive: Utf8PathBuf,
+    },
+    /// The archive is not as it was made.
+    #[error("the archive `{archive}` is damaged: {damage}")]
+    Damaged {
+        /// The file.
+        archive: Utf8PathBuf,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+    /// An entry would be unpacked to somewhere else.
+    #[error("the archive `{archive}` has an entry that leads out of its folder: `{entry}`")]
+    Outside {
+        /// The file.
+        archive: Utf8PathBuf,
+        /// The entry's path.
+        entry: String,
+    },
+    /// An entry is a link or a device.
+    #[error("the archive `{archive}` has an entry that is no plain file: `{entry}`")]
+    NotPlain {
+        /// The file.
+        archive: Utf8PathBuf,
+        /// The entry's path.
+        entry: String,
+    },
+    /// The archive's format is newer than this tool.
+    #[error(
+        "the archive `{archive}` was made by cargo gpubench {made_by} in a format that this tool, {ours}, does not know"
+    )]
+    Newer {
+        /// The file.
+        archive: Utf8PathBuf,
+        /// The version that made it.
+        made_by: String,
+        /// This version.
+        ours: &'static str,
+    },
+    /// The libraries are for another platform.
+    #[error("the archive `{archive}` is for {made_for}, and this tool is for {here}")]
+    OtherTarget {
+        /// The file.
+        archive: Utf8PathBuf,
+        /// The libraries' platform.
+        made_for: String,
+        /// This tool's platform.
+        here: String,
+    },
+    /// A library of the archive cannot be loaded on this machine.
+    #[error("the library of `{package}` in the archive cannot be used on this machine")]
+    Library {
+        /// The package.
+        package: String,
+        /// How loading it failed.
+        #[source]
+        source: Box<ListingError>,
+    },
+    /// The kernels were compiled for other devices only.
+    #[error("the archive's kernels are compiled for {}, and this device is {device}; they cannot be compiled here: {reason}", .compiled_for.join(", "))]
+    OtherArchitecture {
+        /// What they are compiled for.
+        compiled_for: Vec<String>,
+        /// This device.
+        device: String,
+        /// Why they cannot be compiled here.
+        reason: String,
+    },
+    /// The folder to unpack to is in use.
+    #[error("the folder `{folder}` is not empty")]
+    FolderNotEmpty {
+        /// The folder.
+        folder: Utf8PathBuf,
+    },
+    /// A file that goes into the archive is not what it was when the archive was begun.
+    #[error("`{path}` changed while it was being archived")]
+    Changed {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// A path is not UTF-8.
+    #[error("the path `{path}` is not UTF-8")]
+    PathNotUtf8 {
+        /// The path, as well as it can be shown.
+        path: String,
+    },
+    /// A library cannot be understood.
+    #[error("could not read which libraries `{library}` needs")]
+    LibraryUnreadable {
+        /// The library.
+        library: Utf8PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: object::Error,
+    },
+    /// The manifest cannot be written as JSON.
+    #[error("could not write the manifest of `{archive}`")]
+    ManifestUnwritable {
+        /// The archive.
+        archive: Utf8PathBuf,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A file or a folder cannot be read or written.
+    #[error("could not {action} `{path}`")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: Utf8PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The user interrupted.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// In what way an archive is not as it was made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Damage {
+    /// The end is missing.
+    #[error("it ends too early")]
+    Truncated,
+    /// The compressed data make no sense, or their checksum is another.
+    #[error("its contents do not match its checksum")]
+    Contents,
+    /// The manifest makes no sense.
+    #[error("its manifest cannot be read: {0}")]
+    Manifest(String),
+    /// A file is not the one that was archived.
+    #[error("`{0}` is not what was archived")]
+    File(String),
+    /// A file that the manifest lists is not there.
+    #[error("`{0}` is missing")]
+    Absent(String),
+    /// An entry that the manifest does not list, or for a second time.
+    #[error("its manifest does not list `{0}`")]
+    Unlisted(String),
+}
+
+impl ArchiveError {
+    /// An [`ArchiveError::Io`] for `map_err`.
+    pub(super) fn io(action: &'static str, path: impl Into<Utf8PathBuf>) -> impl FnOnce(io::Error) -> ArchiveError {
+        let path = path.into();
+        move |source| ArchiveError::Io { action, path, source }
+    }
+}
+
+impl Expected for ArchiveError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Interrupted => ExitCode::Interrupted,
+            _ => ExitCode::ArchiveFailed,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Missing { .. } | Self::NotAnArchive { .. } => {
+                "`cargo gpubench archive --archive-file FILE` makes one where the sources are".to_owned()
+            }
+            Self::Damaged { .. } => "copy it again from where it was made, or make it again".to_owned(),
+            Self::Outside { .. } | Self::NotPlain { .. } => {
+                "`cargo gpubench archive` makes no such entries: do not trust where this file came from".to_owned()
+            }
+            Self::Newer { made_by, ours, .. } => {
+                format!("install cargo gpubench {made_by} here, or archive again with {ours}")
+            }
+            Self::OtherTarget { here, .. } => format!("archive again on a machine like this one, {here}"),
+            Self::Library { source, .. } => return Some(library_hint(&crate::error::chain(&**source))),
+            Self::OtherArchitecture { device, .. } if device.starts_with("sm_") => {
+                format!(
+                    "archive again with `--gpu-arch {device}`, or install NVRTC here: `pip install nvidia-cuda-nvrtc`"
+                )
+            }
+            Self::OtherArchitecture { .. } => {
+                "archive again where a C++ compiler is, or install g++ or clang here".to_owned()
+            }
+            Self::FolderNotEmpty { .. } => {
+                "name a folder that is empty or does not exist, or add `--extract-overwrite`".to_owned()
+            }
+            Self::Changed { .. } => "archive again while nothing else builds".to_owned(),
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                "the disk is full: free some of it, or name a folder on another with `--extract-to` or `TMPDIR`"
+                    .to_owned()
+            }
+            Self::PathNotUtf8 { .. }
+            | Self::LibraryUnreadable { .. }
+            | Self::ManifestUnwritable { .. }
+            | Self::Io { .. }
+            | Self::Interrupted => return None,
+        })
+    }
+}
+
+/// The dynamic linker says what is wrong in words of its own.
+fn library_hint(message: &str) -> String {
+    if message.contains("version `") && message.contains("not found") {
+        "this machine's system libraries are older than those it was built with: archive again on a machine as old as this one".to_owned()
+    } else if message.contains("cannot open shared object file") {
+        "install the library that is missing here, or link it statically".to_owned()
+    } else if message.contains("failed to map segment") {
+        "the folder may be mounted `noexec`: name another with `--extract-to` or `TMPDIR`".to_owned()
+    } else {
+        format!("archive again with cargo gpubench {}", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,100 @@
+//! The folder an archive is unpacked to.
+#![forbid(unsafe_code)]
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use tempfile::TempDir;
+
+use super::ArchiveError;
+
+/// Where an archive is unpacked to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ExtractTo {
+    /// A new folder among the system's temporary files, removed when the run ends.
+    #[default]
+    Temporary,
+    /// This folder, which is kept.
+    Kept {
+        /// The folder.
+        folder: Utf8PathBuf,
+        /// What is done if it has something in it.
+        occupied: Occupied,
+    },
+}
+
+/// What is done with a folder that has something in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Occupied {
+    /// It is refused.
+    #[default]
+    Refused,
+    /// Files of the same names are replaced, others left.
+    Overwritten,
+}
+
+/// A folder that exists and may be unpacked to; a temporary one is removed when this is dropped.
+#[derive(Debug)]
+pub struct ExtractionFolder {
+    path: Utf8PathBuf,
+    _temporary: Option<TempDir>,
+}
+
+impl ExtractionFolder {
+    /// Makes the folder ready.
+    ///
+    /// # Errors
+    /// It cannot be made, is something else, or has something in it and that is refused.
+    pub(super) fn prepare(wanted: &ExtractTo) -> Result<ExtractionFolder, ArchiveError> {
+        match wanted {
+            ExtractTo::Temporary => ExtractionFolder::temporary(),
+            ExtractTo::Kept { folder, occupied } => {
+                fs_err::create_dir_all(folder).map_err(ArchiveError::io("create", folder))?;
+                let io = ArchiveError::io("open", folder);
+                let path = folder.canonicalize_utf8().map_err(io)?;
+                let mut entries = fs_err::read_dir(&path).map_err(ArchiveError::io("read", folder))?;
+                if *occupied == Occupied::Refused && entries.next().is_some() {
+                    let folder = folder.clone();
+                    return Err(ArchiveError::FolderNotEmpty { folder });
+                }
+                Ok(ExtractionFolder { path, _temporary: None })
+            }
+        }
+    }
+
+    fn temporary() -> Result<ExtractionFolder, ArchiveError> {
+        let parent = std::env::temp_dir();
+        let shown = Utf8PathBuf::from(parent.to_string_lossy().into_owned());
+        let in_parent = |action| ArchiveError::io(action, &*shown);
+        let temporary = tempfile::Builder::new().prefix("gpubench-archive-").tempdir_in(&parent);
+        let temporary = temporary.map_err(in_parent("create a folder in"))?;
+        let path = temporary.path().canonicalize().map_err(in_parent("open"))?;
+        let path = Utf8PathBuf::from_path_buf(path).map_err(|path| ArchiveError::PathNotUtf8 {
+            path: path.display().to_string(),
+        })?;
+        Ok(ExtractionFolder {
+            path,
+            _temporary: Some(temporary),
+        })
+    }
+
+    /// Its path, absolute.
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// A new file below it, with the folders it lies in. One that was there is replaced, not written into: it may be a link, or in use.
+    pub(super) fn create(&self, path: &Utf8Path) -> Result<fs_err::File, ArchiveError> {
+        let path = self.path.join(path);
+        if let Some(parent) = path.parent() {
+            fs_err::create_dir_all(parent).map_err(ArchiveError::io("create", parent))?;
+        }
+        match fs_err::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(ArchiveError::io("replace", path)(error));
+            }
+            _ => {}
+        }
+        fs_err::File::create_new(&path).map_err(ArchiveError::io("create", path.clone()))
+    }
+}

@@ -1,0 +1,163 @@
+//! What an archive says of itself.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+
+use super::Digest;
+
+/// The version of the format that this tool writes, and the newest that it reads.
+pub const FORMAT: u32 = 1;
+
+/// Name of the entry that holds the manifest: always the first.
+pub(super) const MANIFEST: &str = "manifest.json";
+
+/// Most bytes of a manifest.
+pub(super) const LONGEST_MANIFEST: u64 = 64 << 20;
+
+/// What an archive says of itself, and every file in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the format.
+    pub format: u32,
+    /// Version of the tool that made the archive.
+    pub tool_version: String,
+    /// Version of `gpubench-runtime` that the libraries were built with.
+    pub runtime_version: String,
+    /// The platform the libraries are for, such as `x86_64-unknown-linux-gnu`.
+    pub target: String,
+    /// When the archive was made, in UTC as RFC 3339 has it.
+    pub created_at: String,
+    /// The benchmark libraries, in workspace order.
+    pub libraries: Vec<ArchivedLibrary>,
+    /// Kernels compiled ahead.
+    pub kernels: Vec<ArchivedKernels>,
+}
+
+/// A benchmark library in an archive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedLibrary {
+    /// Name of the package.
+    pub package: String,
+    /// Its version.
+    pub version: String,
+    /// Name of its library in Rust.
+    pub crate_name: String,
+    /// The shared library.
+    pub file: ArchivedFile,
+    /// Shared libraries that it needs and that came out of the build.
+    pub needs: Vec<ArchivedFile>,
+}
+
+/// Kernels of one source, compiled ahead for one kind of processor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedKernels {
+    /// Digest of the source: its files and its options.
+    pub source: Digest,
+    /// The source as named in `cuda_source!`.
+    pub source_name: String,
+    /// The kernels in it, as name expressions.
+    pub names: Vec<String>,
+    /// What it is compiled for: an architecture such as `sm_90`, or a level of processors such as `x86-64-v3`.
+    pub target: String,
+    /// The compiler, for people.
+    pub compiler: String,
+    /// The compiled image.
+    pub file: ArchivedFile,
+}
+
+/// A file in an archive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedFile {
+    /// Its path in the archive, with `/`.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256 digest.
+    pub sha256: Digest,
+}
+
+impl ArchivedFile {
+    /// The path it has below a folder.
+    pub(super) fn below(&self, folder: &Utf8Path) -> camino::Utf8PathBuf {
+        folder.join(&self.path)
+    }
+}
+
+impl Manifest {
+    /// Every file but the manifest itself.
+    pub fn files(&self) -> impl Iterator<Item = &ArchivedFile> {
+        let of_libraries = self
+            .libraries
+            .iter()
+            .flat_map(|library| std::iter::once(&library.file).chain(&library.needs));
+        of_libraries.chain(self.kernels.iter().map(|kernels| &kernels.file))
+    }
+
+    /// What kernels were compiled ahead for, each once.
+    pub fn targets(&self) -> Vec<String> {
+        let targets: BTreeSet<&String> = self.kernels.iter().map(|kernels| &kernels.target).collect();
+        targets.into_iter().cloned().collect()
+    }
+}
+
+/// The part of a manifest that every version of the format has.
+#[derive(Debug, Deserialize)]
+pub(super) struct Origin {
+    pub(super) format: u32,
+    pub(super) tool_version: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Archives outlive the tool that made them: a field that is renamed here can no longer be read there.
+    #[test]
+    fn the_manifest_has_these_fields() {
+        let file = |path: &str| ArchivedFile {
+            path: path.to_owned(),
+            size: 3,
+            sha256: Digest::of(b"abc"),
+        };
+        let manifest = Manifest {
+            format: FORMAT,
+            tool_version: "0.1.0".to_owned(),
+            runtime_version: "0.1.0".to_owned(),
+            target: "x86_64-unknown-linux-gnu".to_owned(),
+            created_at: "2026-01-02T03:04:05Z".to_owned(),
+            libraries: vec![ArchivedLibrary {
+                package: "tidy-kernels".to_owned(),
+                version: "1.2.3".to_owned(),
+                crate_name: "tidy_kernels".to_owned(),
+                file: file("libraries/tidy-kernels/libtidy_kernels.so"),
+                needs: vec![file("libraries/tidy-kernels/needed/libstd.so")],
+            }],
+            kernels: vec![ArchivedKernels {
+                source: Digest::of(b"source"),
+                source_name: "image.cu".to_owned(),
+                names: vec!["blur<3>".to_owned()],
+                target: "sm_90".to_owned(),
+                compiler: "NVRTC 13.0".to_owned(),
+                file: file("kernels/sm_90/0"),
+            }],
+        };
+        insta::assert_json_snapshot!(manifest);
+        let text = serde_json::to_string(&manifest).expect("it can be written");
+        assert_eq!(
+            serde_json::from_str::<Manifest>(&text).expect("it can be read"),
+            manifest
+        );
+        let paths: Vec<&str> = manifest.files().map(|file| &*file.path).collect();
+        assert_eq!(
+            paths,
+            [
+                "libraries/tidy-kernels/libtidy_kernels.so",
+                "libraries/tidy-kernels/needed/libstd.so",
+                "kernels/sm_90/0"
+            ]
+        );
+    }
+}

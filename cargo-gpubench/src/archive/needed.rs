@@ -1,0 +1,58 @@
+//! The shared libraries that a library needs and that came out of the build.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use object::Object;
+
+use super::ArchiveError;
+
+/// Every library below `search`'s folders that `library` needs, directly or through another, by the name it is needed under. What is found nowhere
+/// there is the system's.
+///
+/// # Errors
+/// A library cannot be read.
+pub(super) fn needed_from(
+    library: &Utf8Path,
+    search: &[Utf8PathBuf],
+) -> Result<BTreeMap<String, Utf8PathBuf>, ArchiveError> {
+    let mut found = BTreeMap::new();
+    let mut unread = vec![library.to_owned()];
+    while let Some(library) = unread.pop() {
+        for name in names_needed_by(&library)? {
+            let place = || {
+                search
+                    .iter()
+                    .map(|folder| folder.join(&name))
+                    .find(|file| file.is_file())
+            };
+            if found.contains_key(&name) {
+                continue;
+            }
+            if let Some(file) = place() {
+                unread.push(file.clone());
+                found.insert(name, file);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A name with `/` in it is looked up as a path, not in folders.
+fn names_needed_by(library: &Utf8Path) -> Result<Vec<String>, ArchiveError> {
+    let bytes = fs_err::read(library).map_err(ArchiveError::io("read", library))?;
+    let unreadable = |source| ArchiveError::LibraryUnreadable {
+        library: library.to_owned(),
+        source,
+    };
+    let file = object::File::parse(&*bytes).map_err(unreadable)?;
+    let mut names = Vec::new();
+    for needed in file.import_libraries().map_err(unreadable)? {
+        let name = String::from_utf8_lossy(needed.map_err(unreadable)?.name()).into_owned();
+        if !name.is_empty() && !name.contains('/') {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}

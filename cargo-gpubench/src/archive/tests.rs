@@ -1,0 +1,426 @@
+//! Archives that are as they should be, and all the ways in which one may not be.
+
+use std::process::Command;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use flate2::{Compression, write::GzEncoder};
+use tar::{EntryType, Header};
+
+use super::manifest::MANIFEST;
+use super::needed::needed_from;
+use super::*;
+use crate::build::{Built, BuiltLibrary};
+use crate::error::{Expected, Explanation};
+
+const TARGET: &str = if cfg!(target_arch = "aarch64") {
+    "aarch64-unknown-linux-gnu"
+} else {
+    "x86_64-unknown-linux-gnu"
+};
+
+/// A folder for a test, and what it is removed with.
+struct Place {
+    _folder: tempfile::TempDir,
+    path: Utf8PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).expect("a UTF-8 path");
+        Place { _folder: folder, path }
+    }
+
+    fn file(&self, name: &str, contents: &[u8]) -> Utf8PathBuf {
+        let path = self.path.join(name);
+        fs_err::write(&path, contents).expect("written");
+        path
+    }
+
+    fn archive(&self) -> Utf8PathBuf {
+        self.path.join("a.tar.gz")
+    }
+}
+
+fn manifest(files: &[(&str, &[u8])]) -> Manifest {
+    let library = |&(path, contents): &(&str, &[u8])| ArchivedLibrary {
+        package: "tidy".to_owned(),
+        version: "0.1.0".to_owned(),
+        crate_name: "tidy".to_owned(),
+        file: ArchivedFile {
+            path: path.to_owned(),
+            size: contents.len() as u64,
+            sha256: Digest::of(contents),
+        },
+        needs: Vec::new(),
+    };
+    Manifest {
+        format: FORMAT,
+        tool_version: "0.1.0".to_owned(),
+        runtime_version: "0.1.0".to_owned(),
+        target: TARGET.to_owned(),
+        created_at: "2026-01-02T03:04:05Z".to_owned(),
+        libraries: files.iter().map(library).collect(),
+        kernels: Vec::new(),
+    }
+}
+
+type Entry<'a> = (&'a str, EntryType, &'a [u8]);
+
+fn plain<'a>(path: &'a str, contents: &'a [u8]) -> Entry<'a> {
+    (path, EntryType::Regular, contents)
+}
+
+/// A `.tar.gz` of any entries, whose paths may be what no writer of ours would let pass.
+fn packed(entries: &[Entry<'_>]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+    for (path, kind, contents) in entries {
+        let mut header = Header::new_gnu();
+        header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
+        header.set_entry_type(*kind);
+        header.set_size(contents.len() as u64);
+        header.set_mode(0o644);
+        if *kind == EntryType::Symlink {
+            header.set_link_name("/etc/passwd").expect("a name");
+        }
+        header.set_cksum();
+        tar.append(&header, *contents).expect("memory takes it");
+    }
+    tar.into_inner().and_then(GzEncoder::finish).expect("memory takes it")
+}
+
+fn with_manifest(manifest: &Manifest, entries: &[Entry<'_>]) -> Vec<u8> {
+    let text = serde_json::to_vec(manifest).expect("it can be written");
+    let mut all = vec![plain(MANIFEST, &text)];
+    all.extend_from_slice(entries);
+    packed(&all)
+}
+
+fn refusal(archive: &[u8]) -> ArchiveError {
+    let place = Place::new();
+    unpack(&place.file("a.tar.gz", archive), &ExtractTo::Temporary).expect_err("it is refused")
+}
+
+/// How an error is shown, with the archive's own folder left out.
+fn shown(error: &ArchiveError, place: &Utf8Path) -> String {
+    anstream::adapter::strip_str(&Explanation(error).to_string())
+        .to_string()
+        .replace(&format!("{place}/"), "")
+}
+
+fn shown_refusal(archive: &[u8]) -> String {
+    let place = Place::new();
+    let error = unpack(&place.file("a.tar.gz", archive), &ExtractTo::Temporary).expect_err("it is refused");
+    assert_eq!(error.exit_code().number(), 103);
+    shown(&error, &place.path)
+}
+
+const FILE: &str = "libraries/tidy/libtidy.so";
+const CONTENTS: &[u8] = b"the library, as far as these tests care";
+
+#[test]
+fn what_is_packed_is_unpacked() {
+    let place = Place::new();
+    let archive = place.file(
+        "a.tar.gz",
+        &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
+    );
+    let unpacked = unpack(&archive, &ExtractTo::Temporary).expect("a good archive");
+    let built = unpacked.built();
+    let library = &built.libraries[0];
+    assert_eq!(fs_err::read(&library.library).expect("it is there"), CONTENTS);
+    assert_eq!((&*library.package, &*library.crate_name), ("tidy", "tidy"));
+    assert_eq!(built.target_directory, unpacked.folder.path());
+    let folder = unpacked.folder.path().to_owned();
+    drop(unpacked);
+    assert!(!folder.exists(), "a temporary folder goes with the run");
+}
+
+#[test]
+fn a_flipped_bit_never_changes_what_is_unpacked() {
+    let good = with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]);
+    let place = Place::new();
+    // The time and the system in gzip's own header mean nothing.
+    let harmless = 4..10;
+    let mut refused = 0;
+    for position in (0..good.len()).filter(|position| !harmless.contains(position)) {
+        let mut flipped = good.clone();
+        flipped[position] ^= 1 << (position % 8);
+        match unpack(&place.file("a.tar.gz", &flipped), &ExtractTo::Temporary) {
+            Err(ArchiveError::Damaged { .. } | ArchiveError::NotAnArchive { .. }) => refused += 1,
+            Err(error) => panic!("byte {position}: {error}"),
+            // The last bits before the checksum may be padding.
+            Ok(unpacked) => assert_eq!(
+                fs_err::read(unpacked.folder.path().join(FILE)).expect("it is there"),
+                CONTENTS,
+                "byte {position}"
+            ),
+        }
+    }
+    assert!(
+        refused >= good.len() - harmless.len() - 2,
+        "{refused} of {}",
+        good.len()
+    );
+}
+
+#[test]
+fn an_archive_that_ends_early_is_refused_wherever_it_ends() {
+    let good = with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]);
+    for length in 2..good.len() {
+        let error = refusal(&good[..length]);
+        let damage = match error {
+            ArchiveError::Damaged { damage, .. } => damage,
+            error => panic!("{length} bytes: {error}"),
+        };
+        assert_eq!(damage, Damage::Truncated, "{length} bytes");
+    }
+}
+
+#[test]
+fn every_refusal_says_what_is_wrong_and_what_to_do() {
+    let good = manifest(&[(FILE, CONTENTS)]);
+    let newer = {
+        let mut manifest = serde_json::to_value(&good).expect("it can be written");
+        manifest["format"] = (FORMAT + 1).into();
+        manifest["tool_version"] = "9.0.0".into();
+        manifest.as_object_mut().expect("an object").remove("libraries");
+        packed(&[plain(MANIFEST, manifest.to_string().as_bytes())])
+    };
+    let elsewhere = Manifest {
+        target: "riscv64gc-unknown-linux-gnu".to_owned(),
+        ..good.clone()
+    };
+    let other_libc = Manifest {
+        target: TARGET.replace("gnu", "musl"),
+        ..good.clone()
+    };
+    let mut truncated = with_manifest(&good, &[plain(FILE, CONTENTS)]);
+    truncated.truncate(100);
+    let mut corrupt = with_manifest(&good, &[plain(FILE, CONTENTS)]);
+    let middle = corrupt.len() / 2;
+    corrupt[middle] ^= 0xff;
+    let other = b"another library of exactly these 39 byt".as_slice();
+    assert_eq!(other.len(), CONTENTS.len());
+    let cases: [(&str, Vec<u8>); 17] = [
+        ("empty", Vec::new()),
+        ("text", b"hello, world".to_vec()),
+        ("an archive of something else", packed(&[plain("readme.txt", b"hello")])),
+        ("no entries", packed(&[])),
+        ("truncated", truncated),
+        ("corrupt", corrupt),
+        ("a broken manifest", packed(&[plain(MANIFEST, b"{\"format\": 1,")])),
+        (
+            "a manifest with too little",
+            packed(&[plain(MANIFEST, b"{\"format\": 1, \"tool_version\": \"0.1.0\"}")]),
+        ),
+        ("newer", newer),
+        ("another processor", with_manifest(&elsewhere, &[plain(FILE, CONTENTS)])),
+        (
+            "another C library",
+            with_manifest(&other_libc, &[plain(FILE, CONTENTS)]),
+        ),
+        ("another file", with_manifest(&good, &[plain(FILE, other)])),
+        (
+            "a longer file",
+            with_manifest(&good, &[plain(FILE, &[CONTENTS, b"more"].concat())]),
+        ),
+        ("a file too few", with_manifest(&good, &[])),
+        (
+            "a file too many",
+            with_manifest(&good, &[plain(FILE, CONTENTS), plain("extra", b"")]),
+        ),
+        (
+            "a file twice",
+            with_manifest(&good, &[plain(FILE, CONTENTS), plain(FILE, CONTENTS)]),
+        ),
+        (
+            "terminal commands",
+            with_manifest(&good, &[plain("\u{1b}[2J/../x", b"")]),
+        ),
+    ];
+    let texts: Vec<String> = cases
+        .into_iter()
+        .map(|(case, archive)| {
+            let text = shown_refusal(&archive).replace(TARGET, "[here]");
+            format!(
+                "{case}:\n{}",
+                text.replace(&TARGET.replace("gnu", "musl"), "[here, musl]")
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(texts.join("\n"));
+}
+
+#[test]
+fn an_archive_that_is_not_there_is_refused() {
+    let place = Place::new();
+    let error = unpack(&place.archive(), &ExtractTo::Temporary).expect_err("it is not there");
+    insta::assert_snapshot!(shown(&error, &place.path));
+}
+
+#[test]
+fn nothing_is_written_outside_of_the_folder() {
+    let good = manifest(&[(FILE, CONTENTS)]);
+    for path in [
+        "../escaped",
+        "/tmp/gpubench-escaped",
+        "libraries/../../escaped",
+        "./escaped",
+    ] {
+        let listed = manifest(&[(path, CONTENTS)]);
+        let place = Place::new();
+        let archive = place.file("a.tar.gz", &with_manifest(&listed, &[plain(path, CONTENTS)]));
+        let folder = place.path.join("folder/below");
+        let to = ExtractTo::Kept {
+            folder: folder.clone(),
+            occupied: Occupied::Refused,
+        };
+        let error = unpack(&archive, &to).expect_err("it leads out");
+        assert!(
+            matches!(&error, ArchiveError::Outside { entry, .. } if entry == path),
+            "{error}"
+        );
+        for place in [&folder, &place.path.join("folder")] {
+            assert!(!place.join("escaped").exists(), "{path}");
+        }
+    }
+    for kind in [
+        EntryType::Symlink,
+        EntryType::Link,
+        EntryType::Fifo,
+        EntryType::Char,
+        EntryType::Directory,
+    ] {
+        let error = refusal(&with_manifest(&good, &[(FILE, kind, b"")]));
+        assert!(matches!(error, ArchiveError::NotPlain { .. }), "{kind:?}: {error}");
+    }
+}
+
+#[test]
+fn a_kept_folder_is_new_or_empty_unless_it_may_be_overwritten() {
+    let place = Place::new();
+    let archive = place.file(
+        "a.tar.gz",
+        &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
+    );
+    let folder = place.path.join("kept");
+    let to = |occupied| ExtractTo::Kept {
+        folder: folder.clone(),
+        occupied,
+    };
+    drop(unpack(&archive, &to(Occupied::Refused)).expect("it does not exist"));
+    assert!(folder.join(FILE).exists(), "it is kept");
+    let error = unpack(&archive, &to(Occupied::Refused)).expect_err("it is in use");
+    insta::assert_snapshot!(shown(&error, &place.path));
+    // What is replaced may be a link, which must not be written through.
+    let precious = place.file("precious", b"precious");
+    fs_err::remove_file(folder.join(FILE)).expect("removed");
+    fs_err::os::unix::fs::symlink(&precious, folder.join(FILE)).expect("linked");
+    fs_err::write(folder.join("mine"), "mine").expect("written");
+    drop(unpack(&archive, &to(Occupied::Overwritten)).expect("it may be"));
+    assert_eq!(fs_err::read(folder.join(FILE)).expect("there"), CONTENTS);
+    assert_eq!(fs_err::read(&precious).expect("there"), b"precious");
+    assert!(folder.join("mine").exists());
+}
+
+/// Compiles a shared library that needs others.
+fn library(place: &Place, name: &str, needs: &[&str]) -> Utf8PathBuf {
+    let source = place.file(
+        &format!("{name}.cpp"),
+        format!("extern \"C\" int {name}() {{ return 1; }}\n").as_bytes(),
+    );
+    let library = place.path.join(format!("lib{name}.so"));
+    let mut compiler = Command::new("c++");
+    compiler
+        .args([
+            "-shared",
+            "-fPIC",
+            "-nostdlib",
+            "-Wl,--no-as-needed",
+            "-o",
+            library.as_str(),
+            source.as_str(),
+        ])
+        .arg(format!("-L{}", place.path))
+        .args(needs.iter().map(|needed| format!("-l{needed}")));
+    assert!(compiler.status().expect("a C++ compiler").success());
+    library
+}
+
+fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
+    Built {
+        libraries: vec![BuiltLibrary {
+            package: "outer".to_owned(),
+            crate_name: "outer".to_owned(),
+            version: "1.0.0".to_owned(),
+            root: search.to_owned(),
+            library: library.to_owned(),
+            library_path: vec![search.to_owned()],
+        }],
+        target_directory: search.to_owned(),
+        target: TARGET.to_owned(),
+        runtime_version: "0.1.0".to_owned(),
+        notices: Vec::new(),
+    }
+}
+
+#[test]
+fn libraries_that_came_out_of_the_build_go_along_and_those_of_the_system_do_not() {
+    let place = Place::new();
+    library(&place, "innermost", &[]);
+    library(&place, "inner", &["innermost"]);
+    let outer = library(&place, "outer", &["inner", "c"]);
+    let needed = needed_from(&outer, std::slice::from_ref(&place.path)).expect("readable libraries");
+    let names: Vec<&str> = needed.keys().map(String::as_str).collect();
+    assert_eq!(names, ["libinner.so", "libinnermost.so"]);
+    let contents = Contents::of(&built(&outer, &place.path)).expect("readable libraries");
+    write(&contents, &place.archive()).expect("room");
+    let unpacked = unpack(&place.archive(), &ExtractTo::Temporary)
+        .expect("a good archive")
+        .built();
+    let [library_path] = &unpacked.libraries[0].library_path[..] else {
+        panic!("one folder: {:?}", unpacked.libraries[0].library_path);
+    };
+    assert!(library_path.ends_with("libraries/outer/needed"), "{library_path}");
+}
+
+#[test]
+fn an_archive_is_replaced_as_a_whole_or_not_at_all() {
+    let place = Place::new();
+    let outer = library(&place, "outer", &[]);
+    let contents = Contents::of(&built(&outer, &place.path)).expect("a readable library");
+    place.file("a.tar.gz", b"the last one");
+    fs_err::write(&outer, "changed meanwhile").expect("written");
+    let error = write(&contents, &place.archive()).expect_err("it changed");
+    assert!(
+        matches!(&error, ArchiveError::Changed { path } if *path == outer),
+        "{error}"
+    );
+    assert_eq!(fs_err::read(place.archive()).expect("there"), b"the last one");
+    let leftovers = fs_err::read_dir(&place.path).expect("a folder").flatten();
+    let leftover = leftovers
+        .map(|entry| entry.file_name())
+        .find(|name| name.to_string_lossy().starts_with('.'));
+    assert_eq!(leftover, None);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let place = Place::new();
+    let outer = library(&place, "outer", &[]);
+    let contents = Contents::of(&built(&outer, &place.path)).expect("a readable library");
+    let error = write(&contents, &place.path.join("nowhere/a.tar.gz")).expect_err("no folder");
+    assert!(error.to_string().ends_with("nowhere`"), "{error}");
+    assert_eq!(error.exit_code().number(), 103);
+}
+
+#[test]
+fn a_full_disk_says_what_to_do() {
+    let error = ArchiveError::Io {
+        action: "write",
+        path: "libraries/tidy/libtidy.so".into(),
+        source: std::io::ErrorKind::StorageFull.into(),
+    };
+    insta::assert_snapshot!(shown(&error, Utf8Path::new("/nowhere")));
+}

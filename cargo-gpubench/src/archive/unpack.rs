@@ -1,0 +1,156 @@
+//! Unpacking an archive into a folder.
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+use std::env::consts::ARCH;
+use std::io::{self, Read};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use fs_err::File;
+
+use super::read::Archive;
+use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
+use crate::build::{Built, BuiltLibrary};
+
+/// An archive in a folder, every file of it verified.
+#[derive(Debug)]
+pub struct Unpacked {
+    /// The folder; a temporary one is removed with this.
+    pub folder: ExtractionFolder,
+    /// What the archive says of itself.
+    pub manifest: Manifest,
+}
+
+impl Unpacked {
+    /// The libraries, as a build gives them.
+    pub fn built(&self) -> Built {
+        Built {
+            libraries: self
+                .manifest
+                .libraries
+                .iter()
+                .map(|library| self.library(library))
+                .collect(),
+            target_directory: self.folder.path().to_owned(),
+            target: self.manifest.target.clone(),
+            runtime_version: self.manifest.runtime_version.clone(),
+            notices: Vec::new(),
+        }
+    }
+
+    fn library(&self, archived: &ArchivedLibrary) -> BuiltLibrary {
+        let folder = self.folder.path();
+        let parent_of = |file: &ArchivedFile| file.below(folder).parent().map(Utf8Path::to_owned);
+        let mut library_path: Vec<Utf8PathBuf> = archived.needs.iter().filter_map(parent_of).collect();
+        library_path.dedup();
+        BuiltLibrary {
+            package: archived.package.clone(),
+            crate_name: archived.crate_name.clone(),
+            version: archived.version.clone(),
+            root: folder.to_owned(),
+            library: archived.file.below(folder),
+            library_path,
+        }
+    }
+}
+
+/// Verifies an archive and unpacks it.
+///
+/// # Errors
+/// It is not an archive, damaged, newer than this tool, for another platform, or the folder cannot be had or written to.
+pub fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveError> {
+    let archive = Archive::open(archive)?;
+    let begin = |manifest: &Manifest| {
+        refuse_other_platform(archive.path(), &manifest.target)?;
+        let expected = manifest.files().map(|file| (file.path.clone(), file.clone())).collect();
+        Ok(Unpacking {
+            folder: ExtractionFolder::prepare(to)?,
+            expected,
+        })
+    };
+    let (manifest, unpacking) = archive.read(begin, |unpacking, path, contents| {
+        unpacking.file(&archive, path, contents)
+    })?;
+    let Unpacking { folder, expected } = unpacking;
+    match expected.into_keys().min() {
+        Some(absent) => Err(archive.damaged(Damage::Absent(absent))),
+        None => Ok(Unpacked { folder, manifest }),
+    }
+}
+
+/// What is still to come.
+struct Unpacking {
+    folder: ExtractionFolder,
+    expected: HashMap<String, ArchivedFile>,
+}
+
+impl Unpacking {
+    fn file(&mut self, archive: &Archive, path: &Utf8Path, contents: &mut dyn Read) -> Result<(), ArchiveError> {
+        let expected = self
+            .expected
+            .remove(path.as_str())
+            .ok_or_else(|| archive.damaged(Damage::Unlisted(path.to_string())))?;
+        let mut file = self.folder.create(path)?;
+        // One byte more than there should be is enough to see that there are more.
+        let mut contents = Reading::new(contents.take(expected.size.saturating_add(1)));
+        let copied = Digest::while_copying(&mut contents, &mut file);
+        let (size, sha256) = copied.map_err(|error| match contents.failed {
+            Failed::Yes => archive.unreadable(error),
+            Failed::No => ArchiveError::io("write", self.folder.path().join(path))(error),
+        })?;
+        close(file).map_err(ArchiveError::io("write", self.folder.path().join(path)))?;
+        if (size, sha256) != (expected.size, expected.sha256) {
+            return Err(archive.damaged(Damage::File(expected.path)));
+        }
+        Ok(())
+    }
+}
+
+/// A file system may tell only now that it had no room.
+fn close(file: File) -> io::Result<()> {
+    file.sync_data()
+}
+
+/// Tells a failure to read from one to write.
+struct Reading<R> {
+    from: R,
+    failed: Failed,
+}
+
+#[derive(Clone, Copy)]
+enum Failed {
+    Yes,
+    No,
+}
+
+impl<R> Reading<R> {
+    fn new(from: R) -> Reading<R> {
+        Reading {
+            from,
+            failed: Failed::No,
+        }
+    }
+}
+
+impl<R: Read> Read for Reading<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.from.read(into).inspect_err(|_| self.failed = Failed::Yes)
+    }
+}
+
+/// A library is loaded by this tool's own processes: processor and C library must be theirs. Other versions of the C library are told apart by the
+/// dynamic linker alone.
+fn refuse_other_platform(archive: &Utf8Path, made_for: &str) -> Result<(), ArchiveError> {
+    let libc = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
+    let mut parts = made_for.split('-');
+    let same_processor = parts.next() == Some(ARCH);
+    let same_libc = parts.next_back() == Some(libc);
+    if same_processor && same_libc && made_for.contains("-linux-") {
+        return Ok(());
+    }
+    Err(ArchiveError::OtherTarget {
+        archive: archive.to_owned(),
+        made_for: made_for.escape_debug().to_string(),
+        here: format!("{ARCH}-unknown-linux-{libc}"),
+    })
+}

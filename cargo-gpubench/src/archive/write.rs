@@ -1,0 +1,177 @@
+//! Making an archive.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use flate2::{Compression, write::GzEncoder};
+use fs_err::File;
+use gpubench::catalog::Source;
+use tempfile::NamedTempFile;
+
+use super::manifest::MANIFEST;
+use super::needed::needed_from;
+use super::{ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, Digest, FORMAT, Manifest, source_digest};
+use crate::build::{Built, BuiltLibrary};
+
+/// What goes into an archive.
+#[derive(Debug)]
+pub struct Contents {
+    manifest: Manifest,
+    /// Where each file of the manifest is now, by its path in the archive.
+    places: BTreeMap<String, Utf8PathBuf>,
+}
+
+/// Where compiled kernels come from, and what they are for.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelOrigin<'a> {
+    /// Their source.
+    pub source: &'a Source,
+    /// What they were compiled for: `sm_90`, or a level of processors.
+    pub target: &'a str,
+    /// The compiler, for people.
+    pub compiler: &'a str,
+}
+
+/// An archive that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+impl Contents {
+    /// What a build yielded, with the shared libraries that it needs and brought forth.
+    ///
+    /// # Errors
+    /// A library cannot be read.
+    pub fn of(built: &Built) -> Result<Contents, ArchiveError> {
+        let mut contents = Contents {
+            manifest: Manifest {
+                format: FORMAT,
+                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+                runtime_version: built.runtime_version.clone(),
+                target: built.target.clone(),
+                created_at: jiff::Timestamp::now().to_string(),
+                libraries: Vec::new(),
+                kernels: Vec::new(),
+            },
+            places: BTreeMap::new(),
+        };
+        for library in &built.libraries {
+            let archived = contents.library(library)?;
+            contents.manifest.libraries.push(archived);
+        }
+        Ok(contents)
+    }
+
+    fn library(&mut self, library: &BuiltLibrary) -> Result<ArchivedLibrary, ArchiveError> {
+        let folder = format!("libraries/{}", library.package);
+        let name = library.library.file_name().unwrap_or(&library.crate_name);
+        let file = self.file(format!("{folder}/{name}"), &library.library)?;
+        let needs = needed_from(&library.library, &library.library_path)?
+            .into_iter()
+            .map(|(name, place)| self.file(format!("{folder}/needed/{name}"), &place))
+            .collect::<Result<_, _>>()?;
+        Ok(ArchivedLibrary {
+            package: library.package.clone(),
+            version: library.version.clone(),
+            crate_name: library.crate_name.clone(),
+            file,
+            needs,
+        })
+    }
+
+    /// Adds kernels that were compiled into one file.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn add_kernels(
+        &mut self,
+        origin: &KernelOrigin<'_>,
+        names: Vec<String>,
+        image: &Utf8Path,
+    ) -> Result<(), ArchiveError> {
+        let number = self.manifest.kernels.len();
+        let file = self.file(format!("kernels/{}/{number}", origin.target), image)?;
+        self.manifest.kernels.push(ArchivedKernels {
+            source: source_digest(origin.source),
+            source_name: origin.source.name.clone(),
+            names,
+            target: origin.target.to_owned(),
+            compiler: origin.compiler.to_owned(),
+            file,
+        });
+        Ok(())
+    }
+
+    fn file(&mut self, path: String, place: &Utf8Path) -> Result<ArchivedFile, ArchiveError> {
+        let mut file = File::open(place).map_err(ArchiveError::io("read", place))?;
+        let digested = Digest::while_copying(&mut file, &mut io::sink());
+        let (size, sha256) = digested.map_err(ArchiveError::io("read", place))?;
+        self.places.insert(path.clone(), place.to_owned());
+        Ok(ArchivedFile { path, size, sha256 })
+    }
+
+    fn read(&self, file: &ArchivedFile) -> Result<Vec<u8>, ArchiveError> {
+        let place = &self.places[&file.path];
+        let bytes = fs_err::read(place).map_err(ArchiveError::io("read", place.clone()))?;
+        if Digest::of(&bytes) == file.sha256 {
+            Ok(bytes)
+        } else {
+            Err(ArchiveError::Changed { path: place.clone() })
+        }
+    }
+}
+
+/// Writes an archive. A file of the name is replaced once the new one is complete.
+///
+/// # Errors
+/// A file cannot be read or written, or changed meanwhile.
+pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<Written, ArchiveError> {
+    let folder = archive.parent().filter(|parent| !parent.as_str().is_empty());
+    let folder = folder.unwrap_or(Utf8Path::new("."));
+    let temporary = tempfile::Builder::new()
+        .prefix(".gpubench-archive-")
+        // As any new file: the user's mask takes away what it takes away.
+        .permissions(std::fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+        .map_err(ArchiveError::io("create a file in", folder))?;
+    let size = fill(contents, archive, &temporary)?;
+    let kept = temporary.persist(archive);
+    kept.map_err(|error| ArchiveError::io("write", archive)(error.error))?;
+    Ok(Written { size })
+}
+
+fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> Result<u64, ArchiveError> {
+    let unwritten = || ArchiveError::io("write", archive);
+    let manifest =
+        serde_json::to_vec_pretty(&contents.manifest).map_err(|source| ArchiveError::ManifestUnwritable {
+            archive: archive.to_owned(),
+            source,
+        })?;
+    let gzip = GzEncoder::new(io::BufWriter::new(temporary.as_file()), Compression::default());
+    let mut tar = tar::Builder::new(gzip);
+    append(&mut tar, MANIFEST, &manifest).map_err(unwritten())?;
+    for file in contents.manifest.files() {
+        let bytes = contents.read(file)?;
+        append(&mut tar, &file.path, &bytes).map_err(unwritten())?;
+    }
+    let gzip = tar.into_inner().map_err(unwritten())?;
+    let buffered = gzip.finish().map_err(unwritten())?;
+    let file = buffered.into_inner().map_err(|error| unwritten()(error.into_error()))?;
+    file.sync_all().map_err(unwritten())?;
+    Ok(file.metadata().map_err(unwritten())?.len())
+}
+
+/// Headers say nothing of the machine or the time, so that equal contents make equal archives.
+fn append(tar: &mut tar::Builder<impl Write>, path: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Regular);
+    header.set_size(bytes.len() as u64);
+    header.set_mode(0o644);
+    header.set_mtime(0);
+    tar.append_data(&mut header, path, bytes)
+}

@@ -1,0 +1,132 @@
+//! Compiling ahead: the kernels of every case, for a device that is not here.
+
+use camino::Utf8Path;
+use gpubench::catalog::Catalog;
+
+use super::authors::Authors;
+use super::cases::{
+    Case, CaseDevice, CaseError, CaseSelection, Disposition, IgnoredSelection, Naming, PackageCatalog, select_cases,
+};
+use super::failure::CaseFailure;
+use super::kernels;
+use super::recordings::{Interrupted, record_cases};
+use crate::archive::{Contents, KernelOrigin};
+use crate::build::Built;
+use crate::build::kernels::Compiler;
+use crate::clients::Interrupt;
+use crate::device::Facts;
+use crate::error::{ExpectedError, print_warning};
+use crate::verdict::Cause;
+
+/// What kernels are compiled ahead for.
+pub(super) struct AheadTarget {
+    /// Its name: `sm_90`, or a level of processors.
+    pub(super) name: String,
+    /// The device that plans are recorded for.
+    pub(super) facts: Facts,
+    /// The compiler.
+    pub(super) compiler: Box<dyn Compiler>,
+}
+
+/// Records every case for the target's device and adds the kernels that they launch to an archive; gives the number of kernels. What cannot be recorded or
+/// compiled is warned of, and fails when it is run.
+///
+/// # Errors
+/// The user interrupts, cases cannot be told apart, or a file cannot be read.
+pub(super) fn compile_ahead(
+    target: &AheadTarget,
+    built: &Built,
+    catalogs: &[Catalog],
+    authors: &mut Authors<'_>,
+    contents: &mut Contents,
+    interrupt: &Interrupt,
+) -> Result<usize, ExpectedError> {
+    let cases = all_cases(built, catalogs, &target.facts)?;
+    let cache = built.target_directory.join("gpubench").join("kernels");
+    let naming = Naming::for_packages(built.libraries.len());
+    let interrupted = |Interrupted| ExpectedError::Interrupted;
+    let mut number = 0;
+    for (library, catalog) in catalogs.iter().enumerate() {
+        let package = &built.libraries[library].package;
+        let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
+        let recorded = record_cases(&of_library, library, catalog, &target.facts, authors, interrupt);
+        let recorded = recorded.map_err(interrupted)?;
+        for (case, failure) in of_library.iter().zip(&recorded) {
+            if let Err(failure) = failure {
+                warn(&target.name, Some(&case.name_as(naming)), failure);
+            }
+        }
+        let recordings = || recorded.iter().flatten().map(|recorded| &recorded.recording);
+        let modules = kernels::compile(&*target.compiler, catalog, recordings(), cache.as_std_path(), interrupt);
+        if interrupt.is_set() {
+            return Err(ExpectedError::Interrupted);
+        }
+        for failure in kernels::failures(&modules) {
+            warn(&target.name, None, failure);
+        }
+        for (source, names, image) in kernels::images(&modules, recordings()) {
+            let origin = KernelOrigin {
+                source: &catalog.sources[source as usize],
+                target: &target.name,
+                compiler: target.compiler.identity(),
+            };
+            number += names.len();
+            contents.add_kernels(&origin, names, utf8(image)?)?;
+        }
+    }
+    Ok(number)
+}
+
+/// The cases of the libraries, ignored ones too, that the device can run.
+fn all_cases(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
+    let packages = built.libraries.iter().zip(catalogs);
+    let packages: Vec<PackageCatalog<'_>> = packages
+        .map(|(library, catalog)| PackageCatalog {
+            package: &library.package,
+            library: &library.crate_name,
+            catalog,
+        })
+        .collect();
+    let device = CaseDevice {
+        kind: facts.device.kind,
+        capability: facts.device.capability,
+    };
+    let selection = CaseSelection {
+        ignored: IgnoredSelection::Include,
+        ..CaseSelection::default()
+    };
+    match select_cases(&packages, device, &selection) {
+        Ok(mut cases) => {
+            cases.retain(|case| case.disposition == Disposition::Run);
+            Ok(cases)
+        }
+        Err(CaseError::NothingSelected(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a compiler says is shown whole, of all else the first line: the run will tell the rest.
+fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
+    let message = match failure.cause {
+        Cause::CompileFailed => &*failure.message,
+        _ => failure.message.lines().next().unwrap_or_default(),
+    };
+    // It may quote what a crate says, which must not reach the terminal as commands.
+    let message: String = message
+        .chars()
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect();
+    match case {
+        Some(case) => print_warning(&format_args!("`{case}` has no kernels for {target}: {message}")),
+        None => print_warning(&format_args!("not compiled for {target}: {message}")),
+    }
+}
+
+fn utf8(path: &std::path::Path) -> Result<&Utf8Path, ExpectedError> {
+    Utf8Path::from_path(path).ok_or_else(|| {
+        crate::archive::ArchiveError::PathNotUtf8 {
+            path: path.display().to_string(),
+        }
+        .into()
+    })
+}

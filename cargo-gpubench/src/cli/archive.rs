@@ -1,0 +1,66 @@
+//! `cargo gpubench archive`.
+#![forbid(unsafe_code)]
+
+use std::env;
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+use super::{
+    cargo::CargoArguments,
+    output::{ColorArgument, color},
+    time_limit::TimeLimit,
+};
+use crate::broker::options::{ArchiveOptions, OutputOptions, Verbosity};
+
+const ARCHIVE: &str = "Archive options";
+const OUTPUT: &str = "Output options";
+
+/// Every option of `cargo gpubench archive`.
+#[derive(Debug, Args)]
+pub(super) struct ArchiveArguments {
+    /// Write the archive to this file, a `.tar.gz`
+    ///
+    /// A file of the name is replaced once the archive is complete.
+    #[arg(long, value_name = "FILE", help_heading = ARCHIVE)]
+    archive_file: Utf8PathBuf,
+
+    /// Give up when a library takes longer than this to list or to record a benchmark
+    #[arg(long, value_name = "DURATION", env = "GPUBENCH_REFERENCE_TIMEOUT", default_value = "60s", help_heading = ARCHIVE)]
+    reference_timeout: TimeLimit,
+
+    /// Colour the output
+    #[arg(long, value_name = "WHEN", env = "GPUBENCH_COLOR", help_heading = OUTPUT)]
+    color: Option<ColorArgument>,
+
+    /// Show warnings and errors only
+    #[arg(short, long, help_heading = OUTPUT)]
+    quiet: bool,
+
+    #[command(flatten)]
+    cargo: CargoArguments,
+}
+
+impl ArchiveArguments {
+    /// Says what is to be done.
+    pub(super) fn into_options(self) -> ArchiveOptions {
+        let Self {
+            archive_file,
+            reference_timeout,
+            color: color_argument,
+            quiet,
+            cargo,
+        } = self;
+        let output = OutputOptions {
+            color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
+            verbosity: if quiet { Verbosity::Quiet } else { Verbosity::Normal },
+            ..OutputOptions::default()
+        };
+        ArchiveOptions {
+            archive: archive_file,
+            build: cargo.into_options(&output),
+            within: reference_timeout.duration(),
+            output,
+        }
+    }
+}

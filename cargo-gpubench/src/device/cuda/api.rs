@@ -1,0 +1,122 @@
+//! The driver's functions that are used, looked up once.
+//!
+//! The types are cudarc's, and so is the library. Results are plain numbers: a driver newer than the bindings returns codes that an enum of
+//! theirs does not have. A function that the driver lacks is found out here, before anything is called.
+#![allow(non_snake_case)]
+
+use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
+
+use cudarc::driver::sys::{
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUjit_option, CUlaunchConfig, CUmemAccessDesc,
+    CUmemAllocationHandleType, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule, CUstream, CUuuid, culib,
+};
+
+macro_rules! driver_api {
+    (
+        required { $(fn $name:ident($($type:ty),* $(,)?);)* }
+        optional { $(fn $newer:ident($($newer_type:ty),* $(,)?);)* }
+    ) => {
+        /// The driver's functions under their own names.
+        #[derive(Clone, Copy)]
+        pub(super) struct Api {
+            $(pub(super) $name: unsafe extern "C" fn($($type),*) -> c_int,)*
+            $(pub(super) $newer: Option<unsafe extern "C" fn($($newer_type),*) -> c_int>,)*
+        }
+
+        impl Api {
+            /// Looks every function up in the driver's library.
+            ///
+            /// # Errors
+            /// The name of the first one that the driver lacks.
+            ///
+            /// # Panics
+            /// When there is no such library: `library` looks first.
+            pub(super) fn resolve() -> Result<Api, &'static str> {
+                // SAFETY: opening the driver's library runs its constructors, which is what every user of it does.
+                let library = unsafe { culib() };
+                Ok(Api {
+                    $(
+                        // SAFETY: the signature is the one that `cuda.h` declares for the symbol.
+                        $name: unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) }
+                            .map(|symbol| *symbol)
+                            .map_err(|_| stringify!($name))?,
+                    )*
+                    $(
+                        // SAFETY: as above.
+                        $newer: unsafe { library.get(concat!(stringify!($newer), "\0").as_bytes()) }
+                            .map(|symbol| *symbol)
+                            .ok(),
+                    )*
+                })
+            }
+        }
+    };
+}
+
+driver_api! {
+    required {
+        fn cuInit(c_uint);
+        fn cuDriverGetVersion(*mut c_int);
+        fn cuGetErrorName(c_int, *mut *const c_char);
+        fn cuGetErrorString(c_int, *mut *const c_char);
+        fn cuDeviceGetCount(*mut c_int);
+        fn cuDeviceGet(*mut CUdevice, c_int);
+        fn cuDeviceGetName(*mut c_char, c_int, CUdevice);
+        fn cuDeviceGetUuid_v2(*mut CUuuid, CUdevice);
+        fn cuDeviceGetAttribute(*mut c_int, c_int, CUdevice);
+        fn cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
+        fn cuDevicePrimaryCtxRelease_v2(CUdevice);
+        fn cuDevicePrimaryCtxSetFlags_v2(CUdevice, c_uint);
+        fn cuCtxGetCurrent(*mut CUcontext);
+        fn cuCtxSetCurrent(CUcontext);
+        fn cuCtxGetLimit(*mut usize, c_uint);
+        fn cuCtxSetLimit(c_uint, usize);
+        fn cuCtxResetPersistingL2Cache();
+        fn cuMemGetInfo_v2(*mut usize, *mut usize);
+        fn cuMemGetAllocationGranularity(*mut usize, *const CUmemAllocationProp, c_uint);
+        fn cuMemCreate(*mut CUmemGenericAllocationHandle, usize, *const CUmemAllocationProp, c_ulonglong);
+        fn cuMemRelease(CUmemGenericAllocationHandle);
+        fn cuMemExportToShareableHandle(
+            *mut c_void,
+            CUmemGenericAllocationHandle,
+            CUmemAllocationHandleType,
+            c_ulonglong,
+        );
+        fn cuMemImportFromShareableHandle(*mut CUmemGenericAllocationHandle, *mut c_void, CUmemAllocationHandleType);
+        fn cuMemAddressReserve(*mut CUdeviceptr, usize, usize, CUdeviceptr, c_ulonglong);
+        fn cuMemAddressFree(CUdeviceptr, usize);
+        fn cuMemMap(CUdeviceptr, usize, usize, CUmemGenericAllocationHandle, c_ulonglong);
+        fn cuMemUnmap(CUdeviceptr, usize);
+        fn cuMemSetAccess(CUdeviceptr, usize, *const CUmemAccessDesc, usize);
+        fn cuMemAlloc_v2(*mut CUdeviceptr, usize);
+        fn cuMemFree_v2(CUdeviceptr);
+        fn cuMemHostRegister_v2(*mut c_void, usize, c_uint);
+        fn cuMemHostUnregister(*mut c_void);
+        fn cuMemHostGetDevicePointer_v2(*mut CUdeviceptr, *mut c_void, c_uint);
+        fn cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, CUstream);
+        fn cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
+        fn cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
+        fn cuMemsetD8Async(CUdeviceptr, u8, usize, CUstream);
+        fn cuModuleLoadDataEx(*mut CUmodule, *const c_void, c_uint, *mut CUjit_option, *mut *mut c_void);
+        fn cuModuleUnload(CUmodule);
+        fn cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
+        fn cuModuleGetGlobal_v2(*mut CUdeviceptr, *mut usize, CUmodule, *const c_char);
+        fn cuFuncGetAttribute(*mut c_int, c_uint, CUfunction);
+        fn cuFuncSetAttribute(CUfunction, c_uint, c_int);
+        fn cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, CUfunction, c_int, usize);
+        fn cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void);
+        fn cuStreamCreate(*mut CUstream, c_uint);
+        fn cuStreamDestroy_v2(CUstream);
+        fn cuStreamSynchronize(CUstream);
+        fn cuStreamWaitValue32_v2(CUstream, CUdeviceptr, c_uint, c_uint);
+        fn cuStreamWriteValue32_v2(CUstream, CUdeviceptr, c_uint, c_uint);
+        fn cuEventCreate(*mut CUevent, c_uint);
+        fn cuEventDestroy_v2(CUevent);
+        fn cuEventRecord(CUevent, CUstream);
+        fn cuEventElapsedTime(*mut f32, CUevent, CUevent);
+    }
+    optional {
+        fn cuFuncLoad(CUfunction);
+        fn cuFuncGetParamInfo(CUfunction, usize, *mut usize, *mut usize);
+    }
+}

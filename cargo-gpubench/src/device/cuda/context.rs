@@ -1,0 +1,220 @@
+//! The primary context of this process.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use cudarc::driver::sys::{CUcontext, CUctx_flags, CUlimit, CUstream, CUstream_flags};
+
+use super::api::Api;
+use super::call::{DriverError, call};
+use super::choice::Gpu;
+
+/// Bytes that a fresh context copies and sets once.
+const WARM_UP_BYTES: usize = 4096;
+
+/// What a kernel's call frames may take beside its local variables.
+const CALL_FRAMES: usize = 1024;
+
+/// The GPU's primary context, current on the thread that opened it, with a stream for copies between host and device. Released on drop.
+pub(super) struct Context {
+    pub(super) api: Api,
+    pub(super) gpu: Gpu,
+    handle: CUcontext,
+    copies: CUstream,
+    /// Bytes of local memory that a thread of any kernel may use without more being set aside.
+    local_bytes: usize,
+    persistence: Persistence,
+}
+
+/// Whose context is current on a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Currency {
+    /// The tool's: the primary one.
+    Own,
+    /// Another, or none.
+    Foreign,
+}
+
+/// What is known of lines that the last-level cache keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Persistence {
+    /// Nothing yet.
+    Unknown,
+    /// This context may keep none.
+    Forbidden,
+    /// The GPU cannot keep lines.
+    Absent,
+}
+
+/// `CUDA_ERROR_INVALID_VALUE`, `CUDA_ERROR_UNSUPPORTED_LIMIT` and `CUDA_ERROR_NOT_SUPPORTED`.
+const NOT_ON_THIS_GPU: [c_int; 3] = [1, 215, 801];
+
+impl Context {
+    /// Retains the primary context and makes it current on this thread.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub(super) fn open(gpu: Gpu) -> Result<Context, DriverError> {
+        let api = gpu.api;
+        // Memory for local variables that has grown stays: setting more aside waits for the whole device, and a stream that waits for *go* never ends.
+        let flags = CUctx_flags::CU_CTX_LMEM_RESIZE_TO_MAX as c_uint;
+        // SAFETY: it takes two numbers.
+        unsafe { call!(api, cuDevicePrimaryCtxSetFlags_v2(gpu.handle, flags)) }?;
+        let mut context = std::ptr::null_mut();
+        // SAFETY: it writes one pointer.
+        unsafe { call!(api, cuDevicePrimaryCtxRetain(&mut context, gpu.handle)) }?;
+        // From here on dropping the value releases the context.
+        let mut opened = Context {
+            api,
+            gpu,
+            handle: context,
+            copies: std::ptr::null_mut(),
+            local_bytes: 0,
+            persistence: Persistence::Unknown,
+        };
+        opened.make_current()?;
+        opened.copies = opened.create_stream()?;
+        opened.warm_up()?;
+        Ok(opened)
+    }
+
+    /// Makes the context current on this thread.
+    pub(super) fn make_current(&self) -> Result<(), DriverError> {
+        // SAFETY: the context is retained as long as the value lives.
+        unsafe { call!(self.api, cuCtxSetCurrent(self.handle)) }
+    }
+
+    /// Whether it is the context that is current on this thread.
+    pub(super) fn is_current(&self) -> Result<Currency, DriverError> {
+        let mut current = std::ptr::null_mut();
+        // SAFETY: it writes one pointer.
+        unsafe { call!(self.api, cuCtxGetCurrent(&mut current)) }?;
+        Ok(match current == self.handle {
+            true => Currency::Own,
+            false => Currency::Foreign,
+        })
+    }
+
+    /// A stream that does not wait for the default one.
+    pub(super) fn create_stream(&self) -> Result<CUstream, DriverError> {
+        let mut stream = std::ptr::null_mut();
+        let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
+        // SAFETY: it writes one pointer.
+        unsafe { call!(self.api, cuStreamCreate(&mut stream, flags)) }?;
+        Ok(stream)
+    }
+
+    /// Bytes that can still be had.
+    pub(super) fn free_memory(&self) -> Result<u64, DriverError> {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: it writes two numbers.
+        unsafe { call!(self.api, cuMemGetInfo_v2(&mut free, &mut total)) }?;
+        Ok(free as u64)
+    }
+
+    /// Copies device memory to the host and waits for the end of it.
+    pub(super) fn read(&self, source: u64, target: &mut [u8]) -> Result<(), DriverError> {
+        let (pointer, bytes): (*mut c_void, usize) = (target.as_mut_ptr().cast(), target.len());
+        // SAFETY: `target` is writable for its length until the copy's end, which is waited for; `source` is the caller's.
+        unsafe { call!(self.api, cuMemcpyDtoHAsync_v2(pointer, source, bytes, self.copies)) }?;
+        self.wait_for(self.copies)
+    }
+
+    /// Copies host bytes to device memory and waits for the end of it.
+    pub(super) fn write(&self, target: u64, source: &[u8]) -> Result<(), DriverError> {
+        let (pointer, bytes): (*const c_void, usize) = (source.as_ptr().cast(), source.len());
+        // SAFETY: `source` is readable for its length until the copy's end, which is waited for; `target` is the caller's.
+        unsafe { call!(self.api, cuMemcpyHtoDAsync_v2(target, pointer, bytes, self.copies)) }?;
+        self.wait_for(self.copies)
+    }
+
+    pub(super) fn wait_for(&self, stream: CUstream) -> Result<(), DriverError> {
+        // SAFETY: the callers' streams live until the driver's end.
+        unsafe { call!(self.api, cuStreamSynchronize(stream)) }
+    }
+
+    /// Sets local memory aside for threads of a kernel that uses `bytes` each, so that its first launch need not wait for the device.
+    pub(super) fn reserve_local(&mut self, bytes: usize) -> Result<(), DriverError> {
+        let wanted = bytes + CALL_FRAMES;
+        if wanted <= self.local_bytes {
+            return Ok(());
+        }
+        let limit = CUlimit::CU_LIMIT_STACK_SIZE as c_uint;
+        let mut current = 0;
+        // SAFETY: it writes one number.
+        unsafe { call!(self.api, cuCtxGetLimit(&mut current, limit)) }?;
+        if current < wanted {
+            // SAFETY: it takes two numbers.
+            unsafe { call!(self.api, cuCtxSetLimit(limit, wanted)) }?;
+        }
+        self.local_bytes = wanted;
+        Ok(())
+    }
+
+    /// Takes from this context the right to keep lines in the last-level cache, and lets go of those that are kept.
+    pub(super) fn reset_persisting_lines(&mut self) -> Result<(), DriverError> {
+        if self.persistence == Persistence::Unknown {
+            self.persistence = self.forbid_persisting_lines()?;
+        }
+        if self.persistence == Persistence::Absent {
+            return Ok(());
+        }
+        // SAFETY: it takes nothing.
+        match unsafe { call!(self.api, cuCtxResetPersistingL2Cache()) } {
+            Err(error) if NOT_ON_THIS_GPU.contains(&error.code) => {
+                self.persistence = Persistence::Absent;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn forbid_persisting_lines(&self) -> Result<Persistence, DriverError> {
+        let limit = CUlimit::CU_LIMIT_PERSISTING_L2_CACHE_SIZE as c_uint;
+        // SAFETY: it takes two numbers.
+        match unsafe { call!(self.api, cuCtxSetLimit(limit, 0)) } {
+            Ok(()) => Ok(Persistence::Forbidden),
+            Err(error) if NOT_ON_THIS_GPU.contains(&error.code) => Ok(Persistence::Absent),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Has the driver load its own kernels for setting and copying memory: the first use behind a stream wait could wait for ever.
+    fn warm_up(&self) -> Result<(), DriverError> {
+        let api = &self.api;
+        let mut memory = 0;
+        // SAFETY: it writes one address.
+        unsafe { call!(api, cuMemAlloc_v2(&mut memory, 2 * WARM_UP_BYTES)) }?;
+        let used = self.use_once(memory);
+        // SAFETY: the memory was made above and its use has ended.
+        let freed = unsafe { call!(api, cuMemFree_v2(memory)) };
+        used.and(freed)
+    }
+
+    fn use_once(&self, memory: u64) -> Result<(), DriverError> {
+        let behind = memory + WARM_UP_BYTES as u64;
+        // SAFETY: both halves lie in the warm-up's own allocation.
+        unsafe {
+            call!(self.api, cuMemsetD8Async(memory, 0, WARM_UP_BYTES, self.copies))?;
+            call!(self.api, cuMemcpyAsync(behind, memory, WARM_UP_BYTES, self.copies))?;
+        }
+        let mut byte = [0xff];
+        self.read(behind, &mut byte)?;
+        self.write(memory, &byte)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // A panic may leave a stream behind that waits for a word which nobody will write.
+        if std::thread::panicking() {
+            return;
+        }
+        // After a fault every call fails, and the process's end frees what is left.
+        if !self.copies.is_null() {
+            // SAFETY: the stream was made by `open`, and its work was waited for each time.
+            let _ = unsafe { (self.api.cuStreamDestroy_v2)(self.copies) };
+        }
+        // SAFETY: `open` retained the context once.
+        let _ = unsafe { (self.api.cuDevicePrimaryCtxRelease_v2)(self.gpu.handle) };
+    }
+}

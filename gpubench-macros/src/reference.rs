@@ -1,0 +1,172 @@
+//! What computes the expected outputs: a function on the CPU, or one that launches kernels.
+
+use crate::function::{Form, Function};
+use crate::options::{Options, value};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::parse::ParseStream;
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Result};
+
+/// A reference as it is written.
+#[derive(Clone)]
+pub(crate) enum ReferenceOption {
+    /// `reference = function`: it is called with slices.
+    Cpu(TokenStream),
+    /// `reference = launch(function)`: it is called with a launcher and buffers.
+    Launch(TokenStream),
+}
+
+impl ReferenceOption {
+    /// What stands behind `reference`.
+    pub(crate) fn parse(option: &Ident, input: ParseStream) -> Result<ReferenceOption> {
+        let written: Expr = value(option, input, "reference = function")?;
+        match ungrouped(&written) {
+            Expr::Call(call) if is_launch(&call.func) => match (call.args.first(), call.args.len()) {
+                (Some(function), 1) => Ok(ReferenceOption::Launch(function.to_token_stream())),
+                _ => Err(Error::new(
+                    call.span(),
+                    "a reference that launches kernels is written `reference = launch(function)`",
+                )),
+            },
+            function => Ok(ReferenceOption::Cpu(function.to_token_stream())),
+        }
+    }
+
+    /// The function under `#[problem]`, which is its own reference.
+    pub(crate) fn of_problem(function: &Function) -> ReferenceOption {
+        let name = function.item.sig.ident.to_token_stream();
+        match function.form {
+            Form::Slices => ReferenceOption::Cpu(name),
+            Form::Launcher => ReferenceOption::Launch(name),
+        }
+    }
+
+    /// A `ReferenceFunction` that calls it with the axes and tensors of `function`.
+    pub(crate) fn tokens(&self, function: &Function) -> TokenStream {
+        match self {
+            ReferenceOption::Cpu(reference) => on_cpu(function, Some(reference)),
+            ReferenceOption::Launch(reference) => by_launches(function, reference),
+        }
+    }
+}
+
+/// The expression that a macro has handed on as one, as it was written.
+fn ungrouped(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Group(group) => ungrouped(&group.expr),
+        expression => expression,
+    }
+}
+
+fn is_launch(function: &Expr) -> bool {
+    matches!(function, Expr::Path(path) if path.path.is_ident("launch"))
+}
+
+/// The `ReferenceFunction` of a problem without outputs.
+pub(crate) fn nothing_to_compute(function: &Function) -> TokenStream {
+    on_cpu(function, None)
+}
+
+/// The reference of a benchmark that is its own problem; none where it has no outputs.
+pub(crate) fn own_reference(options: &Options, function: &Function) -> Result<Option<ReferenceOption>> {
+    if let Some(reference) = &options.reference {
+        return Ok(Some(reference.clone()));
+    }
+    match function.first_output() {
+        None => Ok(None),
+        Some(output) => {
+            let message = format!(
+                "`reference = ..` is missing: a CPU function, or `launch(..)` of one that launches kernels, that computes the expected `{}`",
+                output.text()
+            );
+            Err(Error::new(Span::call_site(), message))
+        }
+    }
+}
+
+/// `&[(DeviceKind, ReferenceFunction)]` of the references for kinds of devices.
+pub(crate) fn device_references(options: &Options, function: &Function) -> TokenStream {
+    let devices = [
+        (quote!(Cpu), &options.cpu.reference),
+        (quote!(Cuda), &options.cuda.reference),
+    ];
+    let references = devices.into_iter().filter_map(|(kind, reference)| {
+        let (_, reference) = reference.as_ref()?;
+        let reference = reference.tokens(function);
+        Some(quote!((::gpubench::catalog::DeviceKind::#kind, #reference)))
+    });
+    quote!(&[#(#references),*])
+}
+
+/// Fails on a reference for a device in the attribute of a benchmark that solves another's problem.
+pub(crate) fn refuse_device_references(options: &Options, problem: &str) -> Result<()> {
+    match options.cpu.reference.iter().chain(&options.cuda.reference).next() {
+        None => Ok(()),
+        Some((option, _)) => Err(Error::new(
+            option.span(),
+            format!("`reference` belongs to the problem `{problem}`"),
+        )),
+    }
+}
+
+/// A function from `Params` and `CpuData`.
+fn on_cpu(function: &Function, reference: Option<&TokenStream>) -> TokenStream {
+    let params = Ident::new("gpubench_params", Span::mixed_site());
+    let data = Ident::new("gpubench_data", Span::mixed_site());
+    let body = match reference {
+        None => quote!(::std::result::Result::Ok(())),
+        Some(reference) => {
+            let axes = function.bind_locals(&params);
+            let slices = function.bind_slices(&data);
+            let span = reference.span();
+            let arguments = function.reference_arguments().map(|parameter| parameter.local_at(span));
+            let call = quote_spanned!(span=> (#reference)(#(#arguments),*));
+            quote! {
+                #axes
+                #slices
+                ::gpubench::Outcome::into_result(#call)
+            }
+        }
+    };
+    quote! {
+        ::gpubench::__private::ReferenceFunction::Cpu({
+            #[allow(unused_variables, unused_parens, clippy::unit_arg, clippy::redundant_closure_call)]
+            fn gpubench_reference(
+                #params: &::gpubench::catalog::Params,
+                #data: &mut ::gpubench::CpuData<'_>,
+            ) -> ::gpubench::Result<()> {
+                #body
+            }
+            gpubench_reference
+        })
+    }
+}
+
+/// A function from `Params` and `Launcher`. Of a buffer it is the called function that says which type it takes.
+fn by_launches(function: &Function, reference: &TokenStream) -> TokenStream {
+    let params = Ident::new("gpubench_params", Span::mixed_site());
+    let launcher = Ident::new("gpubench_launcher", Span::mixed_site());
+    let span = reference.span();
+    let axes = function.bind_locals(&params);
+    let buffers = function.operands().map(|parameter| {
+        let (local, name) = (parameter.local_at(span), parameter.text());
+        quote_spanned!(span=> let #local = ::gpubench::__private::buffer(#launcher, #name)?;)
+    });
+    let arguments = function.reference_arguments().map(|parameter| parameter.local_at(span));
+    let call = quote_spanned!(span=> (#reference)(#launcher, #(#arguments),*));
+    quote! {
+        ::gpubench::__private::ReferenceFunction::Launch({
+            #[allow(unused_variables, unused_parens, clippy::redundant_closure_call)]
+            fn gpubench_reference(
+                #params: &::gpubench::catalog::Params,
+                #launcher: &mut ::gpubench::Launcher,
+            ) -> ::gpubench::Result<()> {
+                #axes
+                #(#buffers)*
+                ::gpubench::Outcome::into_result(#call)
+            }
+            gpubench_reference
+        })
+    }
+}

@@ -1,0 +1,91 @@
+// `gb_check` on the CPU device: a run is first only counted, in loops that become vectors.
+#pragma once
+
+#include "judge.cuh"
+#include "permutation.cuh"
+
+namespace gb {
+
+constexpr uint64_t CHECK_TILE_BYTES = GB_RUN_BYTES;
+
+template <class E>
+GB_INLINE uint32_t count_same(const typename E::Bits *got, typename E::Bits first, uint32_t n) {
+  uint32_t same = 0;
+  GB_EACH(i, n, GB_RUN_BYTES / sizeof(typename E::Bits)) same += E::raw(got[i]) == E::raw(first);
+  return same;
+}
+
+// Elements that are right and have nothing to report. Where all are equal there is no error.
+template <class E>
+GB_INLINE uint32_t plain_if_exact(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n) {
+  uint32_t plain = 0;
+  GB_EACH(i, n, GB_RUN_BYTES / sizeof(typename E::Bits)) plain += Rule<E>::exact(got[i], expected[i]);
+  return plain;
+}
+
+// One bound for the rule and for both of the largest errors so far, so that most runs need one comparison an element. What is
+// not finite never is within it, as `max_abs` is finite.
+template <class E>
+GB_INLINE uint32_t plain_if_close(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n, double rtol,
+                                  double atol, double max_abs, double max_rel) {
+  // As wide as what is compared: vectors then need no conversion of masks.
+  uint64_t plain = 0;
+  GB_EACH(i, n, GB_RUN_BYTES / sizeof(typename E::Bits)) {
+    const double magnitude = Rule<E>::magnitude(expected[i]), distance = Rule<E>::distance(got[i], expected[i]);
+    const double tolerated = atol + rtol * magnitude, relative = max_rel * magnitude;
+    const double bound = tolerated < max_abs ? tolerated : max_abs;
+    plain += distance <= (relative < bound ? relative : bound) ? 1 : 0;
+  }
+  return (uint32_t)plain;
+}
+
+template <class E>
+GB_INLINE uint32_t plain_elements(const gb_check_args &a, const typename E::Bits *got,
+                                  const typename E::Bits *expected, uint32_t n, const gb_check_partial &so_far) {
+  if (a.mode == GB_CHECK_EXACT) return plain_if_exact<E>(got, expected, n);
+  return plain_if_close<E>(got, expected, n, a.rtol, a.atol, so_far.max_abs, so_far.max_rel);
+}
+
+template <class E>
+GB_RARE void describe_run(const gb_check_args &a, uint64_t start, const typename E::Bits *got,
+                          const typename E::Bits *expected, uint32_t n, gb_check_partial &partial) {
+  for (uint32_t piece = 0; piece < n; piece += PIECE) {
+    const uint32_t length = (uint32_t)least(PIECE, n - piece);
+    if (plain_elements<E>(a, got + piece, expected + piece, length, partial) == length) {
+      partial.matched += length;
+    } else {
+      describe_piece<E>(a, start + piece, got + piece, expected + piece, length, partial);
+    }
+  }
+}
+
+template <class E>
+GB_INLINE void check_elements(const gb_check_args &a, uint64_t start, uint32_t n, gb_check_partial &partial) {
+  typedef typename E::Bits Bits;
+  const Bits *all = (const Bits *)a.got, *got = all + start, *expected = (const Bits *)a.expected + start;
+  partial.checked += n;
+  partial.same_as_first += count_same<E>(got, all[0], n);
+  if (__builtin_memcmp(got, expected, n * sizeof(Bits)) == 0 || plain_elements<E>(a, got, expected, n, partial) == n) {
+    partial.matched += n;
+  } else {
+    describe_run<E>(a, start, got, expected, n, partial);
+  }
+}
+
+GB_RUN void check_tile(const gb_check_args &a, uint64_t start, uint32_t n, gb_check_partial &partial) {
+#define GB_CHECK(E) check_elements<E>(a, start, n, partial)
+  GB_FOR_DTYPE(a.dtype, GB_CHECK)
+#undef GB_CHECK
+}
+
+GB_INLINE void check_share(const gb_check_args &a, const Share share, gb_check_partial &partial) {
+  const uint64_t tile_elements = CHECK_TILE_BYTES / element_bytes(a.dtype);
+  const uint64_t tiles = pieces(a.len, tile_elements);
+  const Permutation order = permutation_of(tiles, a.order_key);
+  for (uint64_t k = share.first; k < tiles; k += share.step) {
+    const uint64_t start = permuted(order, k) * tile_elements;
+    check_tile(a, start, (uint32_t)least(tile_elements, a.len - start), partial);
+  }
+}
+
+}  // namespace gb

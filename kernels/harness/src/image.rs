@@ -1,0 +1,115 @@
+//! The kernels as they were compiled for GPUs.
+
+#![forbid(unsafe_code)]
+
+/// The kernels for GPUs of compute capability 7.5 and later, as PTX.
+pub const PTX_COMPUTE_75: &str = include_str!("../ptx/compute_75.ptx");
+
+/// The kernels for GPUs of compute capability 9.0 and later, as PTX.
+pub const PTX_COMPUTE_90: &str = include_str!("../ptx/compute_90.ptx");
+
+/// Machine code, compressed, and the capability it was compiled for; it also runs on later minor versions.
+const CUBINS: [(Capability, &[u8]); 5] = [
+    (
+        Capability { major: 7, minor: 5 },
+        include_bytes!("../ptx/sm_75.cubin.z"),
+    ),
+    (
+        Capability { major: 8, minor: 0 },
+        include_bytes!("../ptx/sm_80.cubin.z"),
+    ),
+    (
+        Capability { major: 9, minor: 0 },
+        include_bytes!("../ptx/sm_90.cubin.z"),
+    ),
+    (
+        Capability { major: 10, minor: 0 },
+        include_bytes!("../ptx/sm_100.cubin.z"),
+    ),
+    (
+        Capability { major: 12, minor: 0 },
+        include_bytes!("../ptx/sm_120.cubin.z"),
+    ),
+];
+
+/// A compute capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Capability {
+    /// What comes before the point.
+    pub major: u32,
+    /// What comes after it.
+    pub minor: u32,
+}
+
+/// All kernels in one module that the driver loads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Image {
+    /// Machine code of the GPU: an ELF file.
+    Cubin(Vec<u8>),
+    /// PTX, which the driver compiles when it is loaded: seconds, once for a process where the driver keeps no cache.
+    Ptx(&'static str),
+}
+
+/// The best image for a GPU: machine code where it was compiled for its capability, else PTX. `None` below 7.5.
+pub fn image_for(capability: Capability) -> Option<Image> {
+    let cubin = CUBINS.iter().find(|(made_for, _)| runs_on(*made_for, capability));
+    // What is compressed is part of this library, and a test inflates all of it.
+    let cubin = cubin.and_then(|(_, compressed)| miniz_oxide::inflate::decompress_to_vec_zlib(compressed).ok());
+    cubin.map(Image::Cubin).or_else(|| ptx_for(capability).map(Image::Ptx))
+}
+
+/// PTX for a GPU, where the driver refuses the machine code. `None` below 7.5.
+pub fn ptx_for(capability: Capability) -> Option<&'static str> {
+    match capability {
+        Capability { major: 9.., .. } => Some(PTX_COMPUTE_90),
+        Capability { major: 8, .. } | Capability { major: 7, minor: 5.. } => Some(PTX_COMPUTE_75),
+        _ => None,
+    }
+}
+
+fn runs_on(made_for: Capability, capability: Capability) -> bool {
+    made_for.major == capability.major && made_for.minor <= capability.minor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kernel;
+
+    fn image(major: u32, minor: u32) -> Option<Image> {
+        image_for(Capability { major, minor })
+    }
+
+    #[test]
+    fn every_cubin_is_machine_code_with_every_kernel() {
+        for (Capability { major, minor }, _) in CUBINS {
+            let Some(Image::Cubin(code)) = image(major, minor) else {
+                panic!("no machine code for {major}.{minor}");
+            };
+            assert_eq!(code[..4], *b"\x7fELF", "{major}.{minor}");
+            for kernel in Kernel::ALL {
+                let section = format!(".text.{}\0", kernel.name());
+                let found = code.windows(section.len()).any(|bytes| bytes == section.as_bytes());
+                assert!(found, "{} for {major}.{minor}", kernel.name());
+            }
+        }
+    }
+
+    #[test]
+    fn later_minor_versions_get_the_machine_code_of_their_capability() {
+        assert_eq!(image(8, 9), image(8, 0));
+        assert_eq!(image(12, 1), image(12, 0));
+        assert_ne!(image(9, 0), image(10, 0));
+    }
+
+    #[test]
+    fn a_gpu_that_is_newer_than_all_machine_code_gets_ptx() {
+        assert_eq!(image(11, 0), Some(Image::Ptx(PTX_COMPUTE_90)));
+        assert_eq!(image(13, 0), Some(Image::Ptx(PTX_COMPUTE_90)));
+    }
+
+    #[test]
+    fn a_gpu_before_7_5_gets_nothing() {
+        assert_eq!(image(7, 0), None);
+    }
+}

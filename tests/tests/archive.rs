@@ -1,0 +1,193 @@
+//! What is built here runs there: in a folder without sources, and where neither cargo nor a compiler of Rust can be found.
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::OnceLock;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use gpubench_tests::{Finished, Fixture, Run};
+use serde_json::Value;
+
+/// An archive of the tidy fixture, made once.
+fn archive() -> &'static Utf8Path {
+    static ARCHIVE: OnceLock<Utf8PathBuf> = OnceLock::new();
+    ARCHIVE.get_or_init(|| {
+        let archive = Fixture::target_directory().join(format!("tidy-{}.tar.gz", std::process::id()));
+        let made = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+        assert_eq!(made.stdout, "");
+        archive
+    })
+}
+
+/// A machine that has nothing but what is given to it.
+struct Machine {
+    _folder: tempfile::TempDir,
+    /// Where the tool runs and puts its temporary files.
+    work: Utf8PathBuf,
+    programs: Utf8PathBuf,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).expect("a UTF-8 path");
+        let (work, programs) = (path.join("work"), path.join("programs"));
+        fs::create_dir(&work).expect("a folder");
+        fs::create_dir(&programs).expect("a folder");
+        Machine {
+            _folder: folder,
+            work,
+            programs,
+        }
+    }
+
+    fn with_a_cpp_compiler() -> Machine {
+        let machine = Machine::new();
+        for program in ["c++", "as", "ld"] {
+            symlink(on_path(program), machine.programs.join(program)).expect("a link");
+        }
+        machine
+    }
+
+    fn run(&self, archive: &Utf8Path) -> Run {
+        Run::from_archive(archive, &self.work, &self.programs)
+    }
+
+    /// What is left in the folder it worked in.
+    fn left(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.work).expect("a folder").flatten();
+        entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect()
+    }
+}
+
+fn on_path(program: &str) -> std::path::PathBuf {
+    let path = std::env::var_os("PATH").expect("a path");
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+        .unwrap_or_else(|| panic!("there is no `{program}`"))
+}
+
+fn verdicts(finished: &Finished) -> Vec<(Value, Value, Value)> {
+    let of = |result: &Value| {
+        (
+            result["case"].clone(),
+            result["verdict"].clone(),
+            result["cause"].clone(),
+        )
+    };
+    finished.records().results().map(of).collect()
+}
+
+/// What is said, without the archive's own folder and name.
+fn said(finished: &Finished, archive: &Utf8Path) -> String {
+    finished.stderr.replace(archive.as_str(), "[archive]")
+}
+
+#[test]
+fn an_archive_lists_the_cases_that_the_crate_lists() {
+    let here = Run::on(&Fixture::of("tidy")).args(["--list"]).finish().expect_code(0);
+    let there = Machine::new().run(archive()).args(["--list"]).finish().expect_code(0);
+    assert_eq!(there.stdout, here.stdout);
+    assert_eq!(there.stderr, "");
+}
+
+#[test]
+fn an_archive_runs_where_there_is_no_cargo_with_the_verdicts_of_the_crate_and_leaves_nothing() {
+    let here = Run::on(&Fixture::of("tidy")).briefly().json().finish().expect_code(0);
+    let machine = Machine::new();
+    let there = machine.run(archive()).briefly().json().finish().expect_code(0);
+    assert_eq!(verdicts(&there), verdicts(&here));
+    assert_eq!(machine.left(), [""; 0]);
+}
+
+const NEW_INSTANTIATION: [&str; 3] = ["--axis", "threads=64", "one_block_a_row"];
+
+#[test]
+fn a_kernel_that_was_not_compiled_ahead_is_compiled_where_there_is_a_compiler() {
+    let machine = Machine::with_a_cpp_compiler();
+    let finished = machine.run(archive()).briefly().json().args(NEW_INSTANTIATION).finish();
+    assert_eq!(verdicts(&finished.expect_code(0)).len(), 1);
+}
+
+#[test]
+fn a_kernel_that_was_not_compiled_ahead_is_named_where_there_is_no_compiler() {
+    let machine = Machine::new();
+    let finished = machine.run(archive()).briefly().json().args(NEW_INSTANTIATION).finish();
+    let records = finished.expect_code(101).records();
+    let message = records.result("sums::one_block_a_row")["message"].clone();
+    insta::assert_snapshot!(message.as_str().expect("a message"));
+}
+
+#[test]
+fn a_folder_that_is_asked_for_is_kept_and_not_taken_twice() {
+    let machine = Machine::new();
+    let list = |more: &[&'static str]| {
+        machine
+            .run(archive())
+            .args(["--list", "--extract-to", "kept"])
+            .args(more.iter().copied())
+    };
+    let _ = list(&[]).finish().expect_code(0);
+    assert!(machine.work.join("kept/libraries/tidy/libtidy.so").is_file());
+    let refused = list(&[]).finish().expect_code(103);
+    insta::assert_snapshot!(said(&refused, archive()));
+    let _ = list(&["--extract-overwrite"]).finish().expect_code(0);
+}
+
+#[test]
+fn an_archive_that_cannot_be_used_ends_the_run_with_a_line_and_a_hint() {
+    let machine = Machine::new();
+    let bytes = fs::read(archive()).expect("an archive");
+    let broken = |name: &str, bytes: &[u8]| {
+        let path = machine.programs.join(name);
+        fs::write(&path, bytes).expect("written");
+        path
+    };
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() / 2] ^= 1;
+    let archives = [
+        ("missing", machine.programs.join("missing.tar.gz")),
+        ("a text", broken("text", b"hello")),
+        ("half", broken("half", &bytes[..bytes.len() / 2])),
+        ("flipped", broken("flipped", &flipped)),
+    ];
+    let texts: Vec<String> = archives
+        .iter()
+        .map(|(case, archive)| {
+            let refused = machine.run(archive).finish().expect_code(103);
+            assert_eq!(refused.stdout, "", "{case}");
+            format!("{case}:\n{}", said(&refused, archive))
+        })
+        .collect();
+    insta::assert_snapshot!(texts.join("\n"));
+    assert_eq!(machine.left(), [""; 0]);
+}
+
+#[test]
+fn an_archive_that_cannot_be_written_is_named() {
+    let archive = Utf8Path::new("/no/such/folder/tidy.tar.gz");
+    let refused = Run::archiving(&Fixture::of("tidy"), archive).finish().expect_code(103);
+    assert!(refused.stderr.contains("`/no/such/folder`"), "{}", refused.stderr);
+}
+
+#[test]
+fn the_summary_counts_what_is_in_the_archive() {
+    let machine = Machine::new();
+    let archive = machine.work.join("tidy.tar.gz");
+    let made = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    let summary = made.stderr.lines().last().unwrap_or_default();
+    assert!(
+        summary.starts_with("    Archived 1 library, 16 kernels for "),
+        "{}",
+        made.stderr
+    );
+    assert!(summary.ends_with(&format!(" to {archive}")), "{}", made.stderr);
+    let quiet = Run::archiving(&Fixture::of("tidy"), &archive)
+        .args(["--quiet"])
+        .finish();
+    assert_eq!(quiet.expect_code(0).stderr, "");
+}
