@@ -5,11 +5,12 @@
 use std::ffi::c_void;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cargo_gpubench::build::kernels::HostCompiler;
+use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::device::cpu::executor::{Kernel, LaunchShape, Module, Pool, ScheduleSeed};
-use gpubench::catalog::{Source, SourceFile};
+use gpubench::catalog::{Source, SourceFile, SourceForm};
 
 const KERNELS: &str = r#"
 __global__ void axpy(const float *x, float *y, float a, int n) {
@@ -108,9 +109,10 @@ fn main() {
 fn compiled() -> Option<Module> {
     let source = Source {
         name: "cpu_device.cu".into(),
+        form: SourceForm::Cuda,
         files: vec![SourceFile {
             path: "cpu_device.cu".into(),
-            text: KERNELS.into(),
+            contents: KERNELS.into(),
         }],
         options: Vec::new(),
     };
@@ -118,7 +120,7 @@ fn compiled() -> Option<Module> {
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cpu-device-kernels");
     let compiler = HostCompiler::find().map_err(|error| eprintln!("{error}")).ok()?;
     let library = compiler
-        .compile(&source, &names, &cache)
+        .compile(&source, &names, &cache, &AtomicBool::new(false))
         .map_err(|error| eprintln!("{error}"))
         .ok()?;
     // SAFETY: the library was built from the source above.

@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase, measure};
-use cargo_gpubench::build::kernels::HostCompiler;
+use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
-use cargo_gpubench::clients::{AuthorClient, Interrupt, Output, RefereeClient};
-use cargo_gpubench::device::cpu;
+use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, RefereeClient};
+use cargo_gpubench::device::{KernelPart, cpu};
 use cargo_gpubench::stats::{StopRule, WarmUpRule, median};
 use cargo_gpubench::window::Seeds;
 use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind};
@@ -69,7 +69,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut author, catalog) =
         AuthorClient::spawn(library.library.as_std_path(), &[], within, Output::Captured, &interrupt)?;
     let facts = cpu::facts(cpu::available_threads());
-    let module = HostCompiler::find()?.compile(&catalog.sources[0], &["nothing".to_owned()], folder.path())?;
+    let module = HostCompiler::find()?.compile(
+        &catalog.sources[0],
+        &["nothing".to_owned()],
+        folder.path(),
+        interrupt.flag(),
+    )?;
     let modules = [(0, module)];
     let seeds = Seeds::from_os()?;
     let device = DeviceOrder::cpu(facts.device.multiprocessors, 0);
@@ -81,6 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;
     referee.begin(&begin, &interrupt)?;
+    let mut null_worker = NullWorker::on(device);
     let protocol = Protocol {
         warm_up: WarmUpRule {
             max_windows: 10,
@@ -99,6 +105,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         device,
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
+        kernel_part: KernelPart::of_device(&facts.device.name),
+        other_clients: None,
         seeds: &seeds,
         interrupt: &interrupt,
     };
@@ -124,11 +132,18 @@ fn main() -> Result<(), Box<dyn Error>> {
                     file: library.library.as_std_path(),
                     search: &[],
                 },
+                floor_ns: None,
                 own_modules: &[],
             };
             let began = Instant::now();
-            let Measured { judgement, windows, .. } =
-                measure(&case, &protocol, &mut referee, &mut author, &mut |_| {})?;
+            let Measured { judgement, windows, .. } = measure(
+                &case,
+                &protocol,
+                &mut referee,
+                &mut author,
+                &mut null_worker,
+                &mut |_| {},
+            )?;
             walls.push(began.elapsed().as_secs_f64() * 1e3);
             println_if_not_passed(&judgement);
             calls = windows.len();

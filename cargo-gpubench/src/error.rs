@@ -60,6 +60,9 @@ pub enum ExpectedError {
     /// No compiler makes kernels for the CPU device.
     #[error("the CPU device needs a C++ compiler")]
     CompilerMissing(#[from] crate::build::kernels::CompilerMissing),
+    /// `--nvrtc` names no compiler.
+    #[error(transparent)]
+    NvrtcNotFound(#[from] crate::build::kernels::NvrtcNotFound),
     /// A role's process failed.
     #[error(transparent)]
     Role(#[from] crate::clients::RoleFailure),
@@ -97,7 +100,7 @@ impl Expected for ExpectedError {
             Self::Archive(error) => error.exit_code(),
             Self::Cases(error) => error.exit_code(),
             Self::Listing(error) => error.exit_code(),
-            Self::SetupMissing { .. } | Self::CompilerMissing(_) => ExitCode::SetupMissing,
+            Self::SetupMissing { .. } | Self::CompilerMissing(_) | Self::NvrtcNotFound(_) => ExitCode::SetupMissing,
             Self::Role(_) => ExitCode::Internal,
             Self::Output { .. } | Self::Report(_) => ExitCode::OutputFailed,
             Self::Interrupted => ExitCode::Interrupted,
@@ -114,6 +117,11 @@ impl Expected for ExpectedError {
             Self::Listing(error) => error.hint(),
             Self::SetupMissing { hint, .. } => Some(hint.clone()),
             Self::CompilerMissing(_) => Some("install g++ or clang, or name a compiler in `CXX`".to_owned()),
+            Self::NvrtcNotFound(_) => Some(
+                "name `libnvrtc.so` or a folder that has it, such as a toolkit or Python's `site-packages` after \
+                 `pip install nvidia-cuda-nvrtc`"
+                    .to_owned(),
+            ),
             Self::Output { .. } | Self::Report(_) | Self::Role(_) | Self::Interrupted => None,
             Self::Internal { .. } => Some("this is a defect of `cargo gpubench`; please report it".to_owned()),
         }

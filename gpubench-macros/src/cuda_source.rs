@@ -7,16 +7,17 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Error, Ident, LitStr, Result, Token, Visibility, bracketed};
 
-/// `pub IMAGE = "image.cu", options = ["-DTILE=16"]`.
+/// `pub IMAGE = "image.cu", compiler = nvcc, options = ["-DTILE=16"]`.
 struct Input {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     name: Ident,
     path: LitStr,
+    compiler: Option<Ident>,
     options: Vec<LitStr>,
 }
 
-const WRITTEN: &str = "`cuda_source!` is written `cuda_source!(IMAGE = \"image.cu\")` or `cuda_source!(IMAGE = \"image.cu\", options = [\"-DTILE=16\"])`";
+const WRITTEN: &str = "`cuda_source!` is written `cuda_source!(IMAGE = \"image.cu\")` or `cuda_source!(IMAGE = \"image.cu\", compiler = nvcc, options = [\"-DTILE=16\"])`";
 
 impl Parse for Input {
     fn parse(input: ParseStream) -> Result<Input> {
@@ -26,19 +27,21 @@ impl Parse for Input {
         let name = input.parse().map_err(wrong)?;
         input.parse::<Token![=]>().map_err(wrong)?;
         let path = input.parse().map_err(wrong)?;
-        let mut options = Vec::new();
-        if input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+        let (mut compiler, mut options) = (None, Vec::new());
+        while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let option: Ident = input.parse().map_err(wrong)?;
-            if option != "options" {
+            input.parse::<Token![=]>().map_err(wrong)?;
+            if option == "compiler" && compiler.is_none() {
+                compiler = Some(input.parse().map_err(wrong)?);
+            } else if option == "options" && options.is_empty() {
+                let content;
+                bracketed!(content in input);
+                options = Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?
+                    .into_iter()
+                    .collect();
+            } else {
                 return Err(Error::new(option.span(), WRITTEN));
             }
-            input.parse::<Token![=]>().map_err(wrong)?;
-            let content;
-            bracketed!(content in input);
-            options = Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?
-                .into_iter()
-                .collect();
-            input.parse::<Option<Token![,]>>()?;
         }
         if !input.is_empty() {
             return Err(input.error(WRITTEN));
@@ -48,31 +51,74 @@ impl Parse for Input {
             visibility,
             name,
             path,
+            compiler,
             options,
         })
     }
 }
 
+impl Input {
+    /// What the source is: the path's extension says whether a compiler is still needed, and `compiler` which.
+    fn form(&self) -> Result<TokenStream> {
+        let image = image_form(&self.path.value());
+        let misplaced = |span| {
+            Error::new(
+                span,
+                "this file is compiled already: it takes no compiler and no options",
+            )
+        };
+        match (image, &self.compiler, self.options.first()) {
+            (Some(image), None, None) => Ok(image),
+            (Some(_), Some(compiler), _) => Err(misplaced(compiler.span())),
+            (Some(_), None, Some(option)) => Err(misplaced(option.span())),
+            (None, None, _) => Ok(quote!(Cuda)),
+            (None, Some(compiler), _) if compiler == "nvcc" => Ok(quote!(CudaForNvcc)),
+            (None, Some(compiler), _) => Err(Error::new(
+                compiler.span(),
+                "the compiler can be `nvcc`; without `compiler` it is NVRTC where there is one",
+            )),
+        }
+    }
+}
+
+/// What a file that is compiled already is.
+fn image_form(path: &str) -> Option<TokenStream> {
+    match Path::new(path).extension()?.to_str()? {
+        "ptx" => Some(quote!(Ptx)),
+        "cubin" => Some(quote!(Cubin)),
+        "fatbin" => Some(quote!(Fatbin)),
+        _ => None,
+    }
+}
+
 /// A static with the source's text, and its registration.
 pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
+    let input: Input = syn::parse2(input)?;
+    let form = input.form()?;
     let Input {
         attributes,
         visibility,
         name,
         path,
         options,
-    } = syn::parse2(input)?;
+        ..
+    } = input;
     let package = Package::of_the_compilation()?;
     let files = package.collect(&path)?;
-    // `include_str!` rather than the text: the compiler then knows that the crate depends on the files.
+    // `include_bytes!` rather than the bytes: the compiler then knows that the crate depends on the files.
     let files = files.iter().map(|file| {
         let (inside, absolute) = (&file.inside, &file.absolute);
-        quote!((#inside, ::core::include_str!(#absolute)))
+        quote!((#inside, ::core::include_bytes!(#absolute)))
     });
     Ok(quote! {
         #(#attributes)*
         #visibility static #name: ::gpubench::CudaSource =
-            ::gpubench::CudaSource::embedded(#path, &[#(#files),*], &[#(#options),*]);
+            ::gpubench::CudaSource::embedded(
+                #path,
+                ::gpubench::catalog::SourceForm::#form,
+                &[#(#files),*],
+                &[#(#options),*],
+            );
 
         const _: () = {
             ::gpubench::__private::inventory::submit! { ::gpubench::__private::SourceEntry(&#name) }
@@ -115,10 +161,17 @@ impl Package {
         while next < seen.len() {
             let path = seen[next].clone();
             next += 1;
-            let text = std::fs::read_to_string(&path)
+            let contents = std::fs::read(&path)
                 .map_err(|error| Error::new(literal.span(), format!("cannot read `{}`: {error}", self.shown(&path))))?;
             files.push(self.file(&path, literal)?);
             let folder = path.parent().unwrap_or(&self.root);
+            let text = match image_form(&literal.value()) {
+                None => String::from_utf8(contents).map_err(|_| {
+                    let message = format!("`{}` is not UTF-8", self.shown(&path));
+                    Error::new(literal.span(), message)
+                })?,
+                Some(_) => String::new(),
+            };
             for included in quoted_includes(&text) {
                 let included = normal(&folder.join(included));
                 // A file that is not there may be one of the toolkit's headers, or left out by the preprocessor: the compiler knows.

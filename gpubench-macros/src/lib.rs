@@ -4,6 +4,7 @@
 mod axes;
 mod benchmark;
 mod comparison;
+mod cuda_image;
 mod cuda_source;
 mod function;
 mod kernel_arg;
@@ -29,6 +30,11 @@ pub fn problem(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn cuda_source(input: TokenStream) -> TokenStream {
     finish(cuda_source::expand(input.into()), Default::default())
+}
+
+#[proc_macro]
+pub fn cuda_image(input: TokenStream) -> TokenStream {
+    finish(cuda_image::expand(input.into()), Default::default())
 }
 
 #[proc_macro_derive(KernelArg)]

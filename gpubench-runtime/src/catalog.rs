@@ -1,6 +1,7 @@
 //! What a kernel crate says about its benchmarks.
 
 use crate::plan::Plan;
+use std::borrow::Cow;
 
 /// Every benchmark and every kernel source of a crate. Benchmarks are sorted by path.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,24 +85,78 @@ pub enum DeviceKind {
     Cuda,
 }
 
-/// A CUDA C++ source with what it includes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// Where kernels come from: a CUDA C++ source with what it includes, or what a compiler has made of one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Source {
-    /// The file as named in `cuda_source!`, relative to the Rust file.
+    /// The file as named in `cuda_source!`, relative to the Rust file; of a `cuda_image!` its name.
     pub name: String,
+    /// What it is.
+    pub form: SourceForm,
     /// The main file first, then everything it includes with quotes, transitively. Paths are relative to the crate's root.
     pub files: Vec<SourceFile>,
     /// Compiler options given in `cuda_source!`, such as `-DTILE=16`.
     pub options: Vec<String>,
 }
 
+/// What a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SourceForm {
+    /// CUDA C++ for whichever compiler there is.
+    Cuda,
+    /// CUDA C++ that only nvcc compiles.
+    CudaForNvcc,
+    /// PTX, which the driver compiles.
+    Ptx,
+    /// Machine code for one architecture.
+    Cubin,
+    /// Several of the two in one file.
+    Fatbin,
+}
+
+impl SourceForm {
+    /// Whether a compiler has to make an image of it.
+    pub const fn is_compiled(self) -> bool {
+        matches!(self, SourceForm::Cuda | SourceForm::CudaForNvcc)
+    }
+
+    /// What these bytes are, if they are what a compiler has made.
+    pub fn of_image(bytes: &[u8]) -> SourceForm {
+        const ELF: &[u8] = b"\x7fELF";
+        const FATBIN: &[u8] = &0xba55_ed50_u32.to_le_bytes();
+        match bytes {
+            _ if bytes.starts_with(ELF) => SourceForm::Cubin,
+            _ if bytes.starts_with(FATBIN) => SourceForm::Fatbin,
+            _ => SourceForm::Ptx,
+        }
+    }
+}
+
+impl std::fmt::Display for SourceForm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            SourceForm::Cuda => "CUDA C++",
+            SourceForm::CudaForNvcc => "CUDA C++ for nvcc",
+            SourceForm::Ptx => "PTX",
+            SourceForm::Cubin => "a cubin",
+            SourceForm::Fatbin => "a fatbin",
+        })
+    }
+}
+
 /// A file of a source.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceFile {
     /// Path relative to the crate's root, with `/`.
     pub path: String,
-    /// Its text.
-    pub text: String,
+    /// What is in it.
+    pub contents: Vec<u8>,
+}
+
+impl SourceFile {
+    /// What is in it as text, with a replacement character for what is none.
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.contents)
+    }
 }
 
 /// What the author process is asked to record: the case and the device's facts.

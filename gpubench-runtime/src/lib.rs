@@ -28,6 +28,8 @@ pub use element::{BF16, Element, Elements, Extents, F16, Shape};
 pub use error::{Error, Outcome, Result};
 #[doc = include_str!("../doc/kernel_arg.md")]
 pub use gpubench_macros::KernelArg;
+#[doc = include_str!("../doc/cuda_image.md")]
+pub use gpubench_macros::cuda_image;
 #[doc = include_str!("../doc/cuda_source.md")]
 pub use gpubench_macros::cuda_source;
 #[doc = include_str!("../doc/gpubench.md")]
@@ -40,7 +42,7 @@ pub use plan::launcher::{
     Out, RecordedArgument, Scratch, View, WritableBuffer,
 };
 pub use registry::{Amount, Problem};
-pub use source::{CudaSource, Kernel};
+pub use source::{CudaSource, ImageBytes, Kernel};
 pub use tensors::{
     Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
 };

@@ -6,4 +6,4 @@ pub use crate::host::Host;
 pub use crate::plan::launcher::{Constant, Grid, In, InOut, Launcher, Out, Scratch};
 pub use crate::source::{CudaSource, Kernel};
 pub use crate::tensors::{Bits, ByCpu, ByKernel, CpuData, Integers, Normal, Rng, Tensors, Uniform};
-pub use crate::{KernelArg, cuda_source, gpubench, problem};
+pub use crate::{KernelArg, cuda_image, cuda_source, gpubench, problem};

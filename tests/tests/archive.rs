@@ -123,6 +123,24 @@ fn a_kernel_that_was_not_compiled_ahead_is_named_where_there_is_no_compiler() {
 }
 
 #[test]
+fn a_failure_is_run_again_from_the_archive() {
+    let finished = Machine::new()
+        .run(archive())
+        .briefly()
+        .args(NEW_INSTANTIATION)
+        .finish()
+        .expect_code(101);
+    let command = format!("cargo-gpubench gpubench --archive-file {} --exact", archive());
+    let said: String = finished
+        .stdout
+        .split_whitespace()
+        .filter(|word| *word != "│")
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(said.contains(&command), "{said}");
+}
+
+#[test]
 fn a_folder_that_is_asked_for_is_kept_and_not_taken_twice() {
     let machine = Machine::new();
     let list = |more: &[&'static str]| {

@@ -338,10 +338,14 @@ impl Validator<'_> {
         }
     }
 
-    /// The source must be one of the crate's, and have a kernel of the name before any template arguments.
+    /// The source must be one of the crate's, and have a kernel of the name before any template arguments. What is compiled already is looked into
+    /// when it is made ready for the device.
     fn kernel(&self, kernel: &KernelRef) -> Checked {
         let source = self.catalog.sources.get(kernel.source as usize);
         let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` is of a source that there is not")))?;
+        if !source.form.is_compiled() {
+            return Ok(());
+        }
         let declared = crate::build::kernels::declared_kernels(source);
         let template = kernel.name.split('<').next().unwrap_or_default().trim();
         let unqualified = template.rsplit("::").next().unwrap_or_default();
@@ -395,7 +399,7 @@ fn tensor_bytes(tensor: &Tensor) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{DType, DeviceKind, Reference, Source, SourceFile, Work};
+    use gpubench::catalog::{DType, DeviceKind, Reference, Source, SourceFile, SourceForm, Work};
 
     fn facts() -> DeviceFacts {
         DeviceFacts {
@@ -418,10 +422,11 @@ mod tests {
         let text = "template <int N> __global__ void reduce(float *x) {}\n__global__ void axpy(float *y) {}".to_owned();
         let files = vec![SourceFile {
             path: "a.cu".to_owned(),
-            text,
+            contents: text.into(),
         }];
         let source = Source {
             name: "a.cu".to_owned(),
+            form: SourceForm::Cuda,
             files,
             options: Vec::new(),
         };
@@ -487,6 +492,14 @@ mod tests {
             };
             change(launch);
         })
+    }
+
+    #[test]
+    fn the_kernels_of_what_is_compiled_already_are_not_looked_for_in_its_text() {
+        let mut compiled = catalog();
+        compiled.sources[0].form = SourceForm::Ptx;
+        compiled.sources[0].files[0].contents = b".target sm_75\n".to_vec();
+        assert_eq!(validate(&recording(), &compiled, &facts()), Ok(()));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use gpubench::codec;
 
 use super::{ArchivedKernels, Digest, Manifest};
 use crate::build::kernels::{BASELINE, Compiled, Compiler, KernelBuildError, Processors};
+use crate::device::cuda::Architecture;
 
 /// Why no compiler is here, as a person reads it.
 pub type NoCompiler = String;
@@ -45,21 +46,13 @@ pub fn fitting<'a>(manifest: &'a Manifest, device: &DeviceFacts) -> Vec<&'a Arch
 }
 
 /// How far a device is from the one that something was compiled for; nothing where it does not run.
-///
-/// Machine code runs on devices of its major version from its own minor version on, and where its name ends with `a` on that version alone.
 fn distance(target: &str, device: &DeviceFacts) -> Option<u32> {
     if device.kind == DeviceKind::Cpu {
         return (target == BASELINE && Processors::Baseline.include_this_one()).then_some(0);
     }
-    let version = target.strip_prefix("sm_")?;
-    let (version, most) = match version.strip_suffix('a') {
-        Some(exact) => (exact, 0),
-        None => (version.strip_suffix('f').unwrap_or(version), 9),
-    };
-    let capability: u32 = version.parse().ok()?;
-    let same_major = capability / 10 == device.capability / 10;
-    let distance = device.capability.checked_sub(capability)?;
-    (same_major && distance <= most).then_some(distance)
+    let compiled_for: Architecture = target.parse().ok()?;
+    let runs = compiled_for.machine_code_runs_on(Architecture::of_capability(device.capability));
+    runs.then(|| device.capability - compiled_for.capability())
 }
 
 impl AheadCompiler {
@@ -167,7 +160,7 @@ fn not_ahead(source: &Source, names: Vec<String>, reason: &str) -> KernelBuildEr
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::Source;
+    use gpubench::catalog::{Source, SourceForm};
 
     use super::*;
     use crate::archive::{ArchivedFile, typical_device};
@@ -195,6 +188,7 @@ mod tests {
     fn source(name: &str) -> Source {
         Source {
             name: name.to_owned(),
+            form: SourceForm::Cuda,
             files: Vec::new(),
             options: Vec::new(),
         }

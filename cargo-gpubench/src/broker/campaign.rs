@@ -14,17 +14,17 @@ use super::options::{AfterFailure, MasterSeed, MeasurementOptions, RunOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::recordings::Interrupted;
 use super::reporting::Reporting;
-use super::result::fill_in;
+use super::result::{Yardsticks, fill_in};
 use super::run::user_output;
 use crate::build::BuiltLibrary;
 use crate::build::kernels::Compiler;
-use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
-use crate::device::Facts;
-use crate::error::ExpectedError;
+use crate::clients::{Interrupt, NullWorker, Output, RefereeClient, RoleFailure};
+use crate::device::{Facts, KernelPart};
+use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, RunEnd};
+use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd};
 use crate::stats::{StopRule, WarmUpRule};
-use crate::verdict::{Cause, Verdict};
+use crate::verdict::{Cause, Verdict, floor_ns};
 use crate::window::{Seeds, case_number};
 use crate::wire::{Begin, DeviceOrder};
 
@@ -68,6 +68,7 @@ pub(super) struct Campaign<'a> {
     compiler: Box<dyn Compiler>,
     authors: Authors<'a>,
     referee: Standing,
+    null_worker: NullWorker,
     reporting: Reporting,
 }
 
@@ -94,6 +95,9 @@ impl<'a> Campaign<'a> {
         referee: Option<RefereeClient>,
         interrupt: &'a Interrupt,
     ) -> Result<Campaign<'a>, ExpectedError> {
+        for notice in compiler.notices() {
+            print_warning(&notice);
+        }
         Ok(Campaign {
             options,
             selected,
@@ -102,6 +106,7 @@ impl<'a> Campaign<'a> {
             compiler,
             authors,
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
+            null_worker: NullWorker::on(selected.device),
             reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
         })
     }
@@ -197,12 +202,32 @@ impl<'a> Campaign<'a> {
             Some(Ok(prepared)) => match self.measure_one(case, &prepared) {
                 Ok(measured) => {
                     let target_cv = self.options.measurement.stopping.target_cv;
-                    fill_in(&mut result, &prepared.recorded.recording, measured, target_cv);
+                    let Facts {
+                        peak_bandwidth,
+                        peak_flops,
+                        ..
+                    } = self.selected.facts;
+                    let peaks = Peaks {
+                        bandwidth: *peak_bandwidth,
+                        flops: *peak_flops,
+                    };
+                    let kernel_part = KernelPart::of_device(&self.selected.facts.device.name);
+                    fill_in(
+                        &mut result,
+                        &prepared.recorded.recording,
+                        measured,
+                        Yardsticks {
+                            target_cv,
+                            peaks,
+                            kernel_part,
+                        },
+                    );
                 }
                 Err(error) => {
                     // What its author and the referee are in the middle of is unknown: the next case gets new ones.
                     self.authors.retire(self.selected.library_of(case));
                     self.referee = Standing::Absent;
+                    self.null_worker.retire();
                     CaseFailure::of_measuring(&error)
                         .ok_or(Interrupted)?
                         .fill_in(&mut result);
@@ -231,6 +256,8 @@ impl<'a> Campaign<'a> {
             device: self.selected.device,
             output: user_output(self.options),
             clock_bound: &facts.clock_bound,
+            kernel_part: KernelPart::of_device(&facts.device.name),
+            other_clients: None,
             seeds: &self.seeds,
             interrupt: self.interrupt,
         };
@@ -247,6 +274,7 @@ impl<'a> Campaign<'a> {
                 file: library.library.as_std_path(),
                 search: &library_path,
             },
+            floor_ns: floor_ns(&recorded.recording, facts, self.flush_bytes()),
             own_modules,
         };
         let begin = Begin {
@@ -263,9 +291,14 @@ impl<'a> Campaign<'a> {
             .authors
             .client(self.selected.library_of(case))
             .map_err(MeasureError::Attach)?;
-        measure(&ready, &protocol, referee, author, &mut |samples| {
-            self.reporting.progress(samples)
-        })
+        measure(
+            &ready,
+            &protocol,
+            referee,
+            author,
+            &mut self.null_worker,
+            &mut |samples| self.reporting.progress(samples),
+        )
     }
 
     fn unmeasured(&self, case: &Case, announced: &BenchmarkStarted) -> BenchmarkComplete {

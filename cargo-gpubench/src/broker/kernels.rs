@@ -98,7 +98,8 @@ pub(super) fn images<'a>(
     wanted_names(recordings).into_iter().filter_map(image).collect()
 }
 
-/// Compiles what a library's recordings use, until the user interrupts; what was begun is finished. A source or a kernel that does not compile has its failure; the others go on.
+/// Compiles what a library's recordings use, until the user interrupts, which ends what was begun. A source or a kernel that does not compile has its
+/// failure; the others go on.
 pub(super) fn compile<'a>(
     compiler: &dyn Compiler,
     catalog: &Catalog,
@@ -153,7 +154,10 @@ fn compile_source(
 
 fn failure(error: &KernelBuildError) -> CaseFailure {
     let cause = match error {
-        KernelBuildError::Refused { .. } => Cause::Unsupported,
+        KernelBuildError::Refused { .. }
+        | KernelBuildError::ForGpusOnly { .. }
+        | KernelBuildError::OtherArchitecture { .. } => Cause::Unsupported,
+        KernelBuildError::NoCompiler { .. } | KernelBuildError::NoNvcc { .. } => Cause::CompilerMissing,
         KernelBuildError::UnknownKernel { .. } => Cause::PlanInvalid,
         _ => Cause::CompileFailed,
     };
@@ -162,7 +166,7 @@ fn failure(error: &KernelBuildError) -> CaseFailure {
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{Source, SourceFile};
+    use gpubench::catalog::{Source, SourceFile, SourceForm};
 
     use super::*;
     use crate::build::kernels::HostCompiler;
@@ -179,9 +183,10 @@ mod tests {
         let catalog = Catalog {
             sources: vec![Source {
                 name: "a.cu".into(),
+                form: SourceForm::Cuda,
                 files: vec![SourceFile {
                     path: "src/a.cu".into(),
-                    text: text.into(),
+                    contents: text.into(),
                 }],
                 options: Vec::new(),
             }],

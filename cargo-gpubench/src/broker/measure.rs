@@ -1,19 +1,21 @@
 //! One case from its buffers to its judgement: warm-up, samples, early checks, and the windows that tell one failure from another.
 
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gpubench::catalog::Recording;
 
+use super::null_windows::{NullSide, cast};
 use crate::clients::{
-    AuthorClient, AuthorProblem, BufferGrant, CaseOrder, HostedLaunch, Interrupt, Output, RefereeClient, RoleFailure,
-    Start, WorkerClient, WorkerLaunch,
+    AuthorClient, AuthorProblem, BufferGrant, CaseOrder, HostedLaunch, Interrupt, NullWorker, Output, RefereeClient,
+    RoleFailure, Start, WorkerClient, WorkerLaunch,
 };
-use crate::device::{ClockBound, CodeHome};
+use crate::device::{ClockBound, CodeHome, KernelPart};
 use crate::sandbox::Confinement;
-use crate::stats::{StopReason, StopRule, WarmUpRule};
-use crate::verdict::{Ending, Evidence, Execution, Judgement, Verdict, WindowEvidence, judge};
-use crate::window::{ConductError, Conducted, Conductor, Duties, Place, Seeds, WindowKind};
+use crate::stats::{Balance, StopReason, StopRule, WarmUpRule};
+use crate::verdict::{Ending, Evidence, Execution, Judgement, NullWindows, Verdict, WindowEvidence, balance, judge};
+use crate::window::{ConductError, Conducted, Conductor, Duties, NullPace, Place, Seeds, WindowKind};
 use crate::wire::DeviceOrder;
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
@@ -36,6 +38,8 @@ pub struct ReadyCase<'a> {
     pub modules: &'a [(u32, PathBuf)],
     /// The same of its generators and of a reference that is a plan.
     pub own_modules: &'a [(u32, PathBuf)],
+    /// The least time a call can take, in nanoseconds, where it is known.
+    pub floor_ns: Option<f64>,
     /// The cdylib that it comes from.
     pub library: CaseLibrary<'a>,
 }
@@ -68,6 +72,10 @@ pub struct Protocol<'a> {
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.
     pub clock_bound: &'a ClockBound,
+    /// How much the tool's own part of a window depends on the kernel.
+    pub kernel_part: KernelPart,
+    /// Other processes that compute on the device, where that is known.
+    pub other_clients: Option<u32>,
     /// The run's keys.
     pub seeds: &'a Seeds,
     /// Ctrl-C.
@@ -83,6 +91,10 @@ pub struct Measured {
     pub windows: Vec<WindowEvidence>,
     /// Warm-up windows among them, at the start.
     pub warm_up: usize,
+    /// Windows of the null worker, interleaved with the sampled ones.
+    pub null_windows: Vec<WindowEvidence>,
+    /// What the referee's clock says of the claims, where it bounds them.
+    pub balance: Option<Balance>,
     /// Samples in nanoseconds.
     pub samples_ns: Vec<f64>,
     /// Host times of the sampled windows in nanoseconds.
@@ -110,7 +122,8 @@ pub enum MeasureError {
     Worker(#[source] RoleFailure),
 }
 
-/// Measures a case. `progress` is shown the samples so far, in nanoseconds, after each.
+/// Measures a case. `progress` is shown the samples so far, in nanoseconds, after each. The null worker is needed where the referee's clock bounds claims; its failure costs
+/// the case its grade, and nothing else.
 ///
 /// # Errors
 /// When it fails for no fault of its kernels.
@@ -119,12 +132,14 @@ pub fn measure(
     protocol: &Protocol<'_>,
     referee: &mut RefereeClient,
     author: &mut AuthorClient,
+    null_worker: &mut NullWorker,
     progress: &mut dyn FnMut(&[f64]),
 ) -> Result<Measured, MeasureError> {
     let interrupt = protocol.interrupt;
     let duties = Duties::new(case.recording, protocol.kernels_run_in);
     let order = CaseOrder {
         case: case.number,
+        cast: cast(protocol.clock_bound),
         duties,
         encoded: case.encoded,
         modules: case.own_modules,
@@ -144,9 +159,11 @@ pub fn measure(
         layouts: &opened.layouts,
         modules: case.modules,
         recording: case.encoded,
-        descriptors: &opened.worker_descriptors,
+        page: opened.page.as_fd(),
+        buffers: &opened.buffers,
     };
     let worker = WorkerClient::spawn(&launch, protocol.output);
+    let mut null = NullSide::set_up(null_worker, &opened, case.encoded);
     let grant = BufferGrant {
         benchmark: case.benchmark,
         request: case.request,
@@ -171,7 +188,8 @@ pub fn measure(
     };
     conductor.prepare_decoys()?;
 
-    let mut sampling = Sampling::new(case, protocol);
+    null.ready(protocol)?;
+    let mut sampling = Sampling::new(case, protocol, null);
     let ready = worker.and_then(|mut worker| {
         if is_hosted {
             sampling.execution = Execution::Hosted(worker.confinement(protocol.within, interrupt)?);
@@ -202,6 +220,7 @@ pub fn measure(
 struct Sampling<'a> {
     case: &'a ReadyCase<'a>,
     protocol: &'a Protocol<'a>,
+    null: NullSide<'a>,
     windows: Vec<WindowEvidence>,
     warm_up: usize,
     samples_ns: Vec<f64>,
@@ -222,10 +241,11 @@ enum Next {
 }
 
 impl<'a> Sampling<'a> {
-    fn new(case: &'a ReadyCase<'a>, protocol: &'a Protocol<'a>) -> Sampling<'a> {
+    fn new(case: &'a ReadyCase<'a>, protocol: &'a Protocol<'a>, null: NullSide<'a>) -> Sampling<'a> {
         Sampling {
             case,
             protocol,
+            null,
             windows: Vec::new(),
             warm_up: 0,
             samples_ns: Vec::new(),
@@ -263,6 +283,9 @@ impl<'a> Sampling<'a> {
         let mut elapsed_ns = Vec::new();
         let started = Instant::now();
         loop {
+            if self.last_call > 0 {
+                self.null_turn(conductor, NullPace::Usual)?;
+            }
             if self.window(conductor, worker, WindowKind::Timed)? == Next::Enough {
                 return Ok(Next::Enough);
             }
@@ -287,27 +310,52 @@ impl<'a> Sampling<'a> {
         let started = Instant::now();
         // At least one window in a case checks early: the first may be due at once.
         let mut since_early = u32::MAX;
+        let mut pace = NullPace::Usual;
+        self.null.begin();
         loop {
-            let place = Place {
-                case: self.case.number,
-                window: self.windows.len() as u32 + 1,
-            };
-            let kind = self.protocol.seeds.kind(place, since_early);
+            self.null_turn(conductor, pace)?;
+            let kind = self.protocol.seeds.kind(self.next_place(), since_early);
             if self.window(conductor, worker, kind)? == Next::Enough {
                 return Ok(());
             }
             match kind {
                 WindowKind::EarlyCheck => since_early = 0,
-                WindowKind::Timed => {
+                WindowKind::Timed | WindowKind::Null => {
                     since_early = since_early.saturating_add(1);
                     self.keep_sample();
                     progress(&self.samples_ns);
                 }
             }
             self.stop = self.protocol.stop.decide(&self.samples_ns, started.elapsed());
-            if self.stop.is_some() {
+            if self.stop.is_none() {
+                continue;
+            }
+            if !self.waits_for_bound(started.elapsed()) {
                 return Ok(());
             }
+            self.stop = None;
+            pace = NullPace::Dense;
+        }
+    }
+
+    /// Whether more windows would tell more of the claims. The limits on samples and time hold all the same.
+    fn waits_for_bound(&self, sampled_for: Duration) -> bool {
+        let at_limit = matches!(self.stop, Some(StopReason::MaxSamples | StopReason::MaxTime));
+        let in_time = sampled_for < self.protocol.stop.max_time;
+        let is_precise =
+            || balance(&self.evidence(&self.windows, Ending::Stopped)).is_some_and(|balance| balance.is_precise());
+        self.null.is_there() && in_time && !at_limit && !is_precise()
+    }
+
+    fn null_turn(&mut self, conductor: &mut Conductor<'_>, pace: NullPace) -> Result<(), ConductError> {
+        let place = self.next_place();
+        self.null.take_turn(conductor, self.protocol, place, pace)
+    }
+
+    fn next_place(&self) -> Place {
+        Place {
+            case: self.case.number,
+            window: self.windows.len() as u32 + 1,
         }
     }
 
@@ -360,10 +408,18 @@ impl<'a> Sampling<'a> {
     }
 
     fn judge(&self, windows: &[WindowEvidence], ending: Ending) -> Judgement {
+        judge(&self.evidence(windows, ending))
+    }
+
+    fn evidence<'e>(&'e self, windows: &'e [WindowEvidence], ending: Ending) -> Evidence<'e> {
         let Recording { tensors, plan, .. } = self.case.recording;
-        let clock_bound = self.protocol.clock_bound;
-        // No device has a known peak yet against which declared bytes could be held.
-        judge(&Evidence {
+        let Protocol {
+            clock_bound,
+            kernel_part,
+            other_clients,
+            ..
+        } = *self.protocol;
+        Evidence {
             tensors,
             scratch: &plan.scratch,
             windows,
@@ -371,15 +427,24 @@ impl<'a> Sampling<'a> {
             last_call: self.last_call,
             execution: &self.execution,
             clock_bound,
-            floor_ns: None,
-        })
+            floor_ns: self.case.floor_ns,
+            warm_up: self.warm_up,
+            null: NullWindows {
+                windows: &self.null.windows,
+                loss: self.null.loss.as_deref(),
+            },
+            kernel_part,
+            other_clients,
+        }
     }
 
     fn finish(self) -> Measured {
-        let judgement = self.judge(&self.windows, self.ending.clone());
+        let evidence = self.evidence(&self.windows, self.ending.clone());
+        let (judgement, balance) = (judge(&evidence), balance(&evidence));
         let Sampling {
             windows,
             warm_up,
+            null,
             samples_ns,
             host_ns,
             event_overhead_ns,
@@ -390,6 +455,8 @@ impl<'a> Sampling<'a> {
             judgement,
             windows,
             warm_up,
+            null_windows: null.windows,
+            balance,
             samples_ns,
             host_ns,
             event_overhead_ns,

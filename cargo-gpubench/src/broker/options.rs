@@ -9,6 +9,7 @@ use gpubench::catalog::DeviceKind;
 use super::cases::CaseSelection;
 use crate::archive::ExtractTo;
 use crate::build::BuildOptions;
+use crate::device::cuda::Architecture;
 use crate::wire::FlushKind;
 
 /// Everything a run is asked to do.
@@ -53,6 +54,8 @@ pub struct ArchivedLibraries {
 pub struct ArchiveOptions {
     /// The archive to write.
     pub archive: Utf8PathBuf,
+    /// GPUs that kernels are compiled ahead for.
+    pub architectures: Vec<Architecture>,
     /// What is built and how.
     pub build: BuildOptions,
     /// How long a library may take to list or to record a benchmark.
@@ -74,7 +77,7 @@ pub enum Action {
 }
 
 /// Which device measures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceOptions {
     /// The kind, or the best there is.
     pub choice: DeviceChoice,
@@ -82,6 +85,8 @@ pub struct DeviceOptions {
     pub threads: Option<NonZeroUsize>,
     /// Which of several GPUs.
     pub ordinal: u32,
+    /// The NVRTC that compiles kernels for a GPU, or a folder that has it; searched for where it is not said.
+    pub nvrtc: Option<PathBuf>,
 }
 
 /// Which kind of device measures.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
-use super::options::{Color, ExportFormat, MessageFormat, RunOptions, Verbosity};
+use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptions, Verbosity};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
@@ -194,7 +194,13 @@ impl Reporting {
 
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     let overridden = options.cases.axes.iter().map(|axis| axis.name.clone()).collect();
-    TerminalReporter::new(Output::stdout(), terminal_options(options)).with_overridden_axes(overridden)
+    let archive = match &options.libraries {
+        LibrarySource::Archive(archived) => Some(archived.archive.to_string()),
+        LibrarySource::Build(_) => None,
+    };
+    TerminalReporter::new(Output::stdout(), terminal_options(options))
+        .with_overridden_axes(overridden)
+        .with_archive(archive)
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {

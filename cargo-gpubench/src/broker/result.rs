@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use gpubench::catalog::{Recording, Tensor};
 
 use super::measure::Measured;
+use crate::device::KernelPart;
 use crate::report::{
     BenchmarkComplete, Check, Conservation, ElementValue, Execution, HostTime, Peaks, Stats, Stop, Throughput,
     WindowCounts, WrongElement,
@@ -14,12 +15,35 @@ use crate::verdict::WindowEvidence;
 use crate::window::WindowKind;
 use crate::wire::{NOWHERE, OutputFacts, WindowEnd};
 
+/// What a measurement is held against.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Yardsticks {
+    /// The coefficient of variation that samples were to reach.
+    pub(super) target_cv: f64,
+    /// What the device can do at most.
+    pub(super) peaks: Peaks,
+    /// How much the tool's own part of a window depends on the kernel.
+    pub(super) kernel_part: KernelPart,
+}
+
 /// Fills a case's record in.
-pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, target_cv: f64) {
+pub(super) fn fill_in(
+    record: &mut BenchmarkComplete,
+    recording: &Recording,
+    measured: Measured,
+    yardsticks: Yardsticks,
+) {
+    let Yardsticks {
+        target_cv,
+        peaks,
+        kernel_part,
+    } = yardsticks;
     let Measured {
         judgement,
         windows,
         warm_up,
+        null_windows,
+        balance,
         samples_ns,
         host_ns,
         event_overhead_ns,
@@ -32,21 +56,24 @@ pub(super) fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, mea
         gpubench::catalog::Execution::Sealed => Execution::Sealed,
         gpubench::catalog::Execution::Hosted => Execution::Hosted,
     });
-    if !samples_ns.is_empty() {
-        (record.grade, record.grade_reason) = (Some(judgement.grade), judgement.grade_reason);
-    }
+    record.grade = (!samples_ns.is_empty()).then_some(judgement.grade);
+    record.grade_reason = judgement.grade_reason.filter(|_| record.grade.is_some());
     record.stats = Summary::of(&samples_ns).as_ref().map(Stats::from);
     record.host_ns = HostTime::of(&host_ns);
     record.event_overhead_ns = event_overhead_ns;
     record.stop = stop.map(|reason| Stop { reason, target_cv });
     record.throughput = record.stats.as_ref().map_or_else(Throughput::default, |stats| {
-        Throughput::of(recording.work, stats.median_ns, Peaks::default())
+        Throughput::of(recording.work, stats.median_ns, peaks)
     });
     record.checks = checks(recording, &windows, judgement.window);
     record.windows = windows.len() as u64;
-    record.window_counts = count(&windows, warm_up);
+    record.window_counts = count(&windows, warm_up, null_windows.len());
     record.distinct_inputs = distinct_inputs(recording, &windows);
-    record.conservation = conservation(&windows);
+    record.notices = doubtful_flops(&record.throughput);
+    record.conservation = conservation(sampled_or_all(&windows, warm_up), &null_windows).map(|clocks| match balance {
+        None => clocks,
+        Some(balance) => clocks.bounded(&balance, kernel_part),
+    });
     record.samples_ns = samples_ns;
 }
 
@@ -64,7 +91,19 @@ fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
         .len() as u64
 }
 
-fn count(windows: &[WindowEvidence], warm_up: usize) -> WindowCounts {
+/// More operations a second than the device can do: the declaration is wrong, or counts other operations than the peak does.
+fn doubtful_flops(throughput: &Throughput) -> Vec<String> {
+    let share = throughput.of_peak_flops.filter(|share| *share > 1.0);
+    let notice = |share: f64| {
+        let times = format!("{share:.2}");
+        format!(
+            "the declared operations are {times} times what the device can do in that time: `flops` counts too many, or others than the peak does"
+        )
+    };
+    share.map(notice).into_iter().collect()
+}
+
+fn count(windows: &[WindowEvidence], warm_up: usize, null: usize) -> WindowCounts {
     let sampled = &windows[warm_up.min(windows.len())..];
     let early = |window: &&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck.number();
     let early_check = sampled.iter().filter(early).count() as u64;
@@ -72,6 +111,15 @@ fn count(windows: &[WindowEvidence], warm_up: usize) -> WindowCounts {
         warm_up: warm_up as u64,
         timed: sampled.len() as u64 - early_check,
         early_check,
+        null: null as u64,
+    }
+}
+
+/// Sampled windows; where a case did not come so far, its warm-up.
+fn sampled_or_all(windows: &[WindowEvidence], warm_up: usize) -> &[WindowEvidence] {
+    match windows.get(warm_up..) {
+        None | Some([]) => windows,
+        Some(sampled) => sampled,
     }
 }
 
@@ -115,11 +163,19 @@ fn check(tensor: &Tensor, output: &OutputFacts) -> Check {
     }
 }
 
-/// Means over the timed windows of what the worker claims and of what the referee's clock saw. Nothing is subtracted from either.
-fn conservation(windows: &[WindowEvidence]) -> Option<Conservation> {
-    let timed = windows.iter().filter(|window| {
-        window.facts.kind == WindowKind::Timed.number() && window.facts.end == WindowEnd::Checked as u32
-    });
+/// Means over timed windows of what the worker claims and of what the referee's clock saw, and of the difference of both in null windows. Nothing is subtracted from
+/// any of them.
+fn conservation(windows: &[WindowEvidence], null_windows: &[WindowEvidence]) -> Option<Conservation> {
+    let worker = claimed_and_observed(windows)?;
+    let null_ns = claimed_and_observed(null_windows).map(|(claimed, observed)| observed - claimed);
+    Conservation::of(worker.0, worker.1, null_ns)
+}
+
+fn claimed_and_observed(windows: &[WindowEvidence]) -> Option<(f64, f64)> {
+    let is_timed = |kind| WindowKind::from_number(kind).is_some_and(WindowKind::is_timed);
+    let timed = windows
+        .iter()
+        .filter(|window| is_timed(window.facts.kind) && window.facts.end == WindowEnd::Checked as u32);
     let pairs: Vec<(f64, f64)> = timed
         .filter_map(|window| {
             let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns);
@@ -130,9 +186,5 @@ fn conservation(windows: &[WindowEvidence]) -> Option<Conservation> {
         return None;
     }
     let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
-    Some(Conservation {
-        claimed_ns: mean(|pair| pair.0),
-        observed_ns: mean(|pair| pair.1),
-        bound_ns: None,
-    })
+    Some((mean(|pair| pair.0), mean(|pair| pair.1)))
 }

@@ -5,9 +5,9 @@ use gpubench::catalog::{Catalog, DeviceKind};
 use super::authors::{AuthorSettings, Authors};
 use super::campaign::{Campaign, Selected};
 use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
+use super::compilers::compiler_for;
 use super::libraries::Libraries;
 use super::options::{Action, DeviceChoice, RunOptions, UserOutput, Verbosity};
-use crate::build::kernels::{Compiler, HostCompiler};
 use crate::build::{Built, BuiltLibrary};
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
 use crate::device::cpu::{self, available_threads};
@@ -60,8 +60,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         device,
         facts: &facts,
     };
-    let here = HostCompiler::find().map(|compiler| Box::new(compiler) as Box<dyn Compiler>);
-    let compiler = libraries.compiler(&facts.device, here.map_err(ExpectedError::from))?;
+    let here = compiler_for(&facts, &options.device);
+    let compiler = libraries.compiler(&facts.device, here)?;
     Campaign::new(options, selected, compiler, authors, referee, &interrupt)?.measure()
 }
 

@@ -51,6 +51,9 @@ pub enum Verb {
     /// Runs one case; the socket to the broker is standard input
     #[command(name = "__worker", hide = true)]
     Worker,
+    /// Compiles one source with NVRTC; the request is on standard input, the answer on standard output
+    #[command(name = "__nvrtc", hide = true)]
+    Nvrtc,
 }
 
 #[cfg(test)]

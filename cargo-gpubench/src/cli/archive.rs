@@ -12,6 +12,7 @@ use super::{
     time_limit::TimeLimit,
 };
 use crate::broker::options::{ArchiveOptions, OutputOptions, Verbosity};
+use crate::device::cuda::Architecture;
 
 const ARCHIVE: &str = "Archive options";
 const OUTPUT: &str = "Output options";
@@ -24,6 +25,13 @@ pub(super) struct ArchiveArguments {
     /// A file of the name is replaced once the archive is complete.
     #[arg(long, value_name = "FILE", help_heading = ARCHIVE)]
     archive_file: Utf8PathBuf,
+
+    /// Compile kernels ahead for GPUs of this architecture: `sm_90`, `9.0`
+    ///
+    /// May be given several times. It needs NVRTC or nvcc here and no GPU. Plans are recorded for a typical device of the architecture; what another device needs
+    /// beyond that, and every architecture that is not named, is compiled where the archive is run.
+    #[arg(long, value_name = "ARCH", help_heading = ARCHIVE)]
+    gpu_arch: Vec<Architecture>,
 
     /// Give up when a library takes longer than this to list or to record a benchmark
     #[arg(long, value_name = "DURATION", env = "GPUBENCH_REFERENCE_TIMEOUT", default_value = "60s", help_heading = ARCHIVE)]
@@ -46,6 +54,7 @@ impl ArchiveArguments {
     pub(super) fn into_options(self) -> ArchiveOptions {
         let Self {
             archive_file,
+            gpu_arch,
             reference_timeout,
             color: color_argument,
             quiet,
@@ -58,6 +67,7 @@ impl ArchiveArguments {
         };
         ArchiveOptions {
             archive: archive_file,
+            architectures: gpu_arch,
             build: cargo.into_options(&output),
             within: reference_timeout.duration(),
             output,

@@ -162,6 +162,7 @@ mod tests {
         },
         build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
         cli::{App, Verb},
+        device::cuda::Architecture,
     };
 
     fn parse(arguments: &[&str]) -> Result<GpubenchArguments, clap::Error> {
@@ -329,6 +330,7 @@ mod tests {
             (&["--extract-to", "a"], "--archive-file"),
             (&["--archive-file", "a", "--extract-overwrite"], "--extract-to"),
             (&["archive"], "--archive-file"),
+            (&["archive", "--archive-file", "a", "--gpu-arch", "hopper"], "sm_90"),
             (&["archive", "--archive-file", "a", "--list"], "--list"),
         ] {
             let text = refusal(arguments);
@@ -381,10 +383,23 @@ mod tests {
 
     #[test]
     fn an_archive_is_made_of_what_a_run_would_build() {
-        let arguments = parse(&["archive", "--archive-file", "a.tar.gz", "-p", "x", "--locked", "-q"]);
+        let arguments = parse(&[
+            "archive",
+            "--archive-file",
+            "a.tar.gz",
+            "--gpu-arch",
+            "sm_90",
+            "--gpu-arch",
+            "8.0",
+            "-p",
+            "x",
+            "--locked",
+            "-q",
+        ]);
         match arguments.expect("arguments").into_command().expect("a command") {
             Command::Archive(options) => {
                 assert_eq!(options.archive, "a.tar.gz");
+                assert_eq!(options.architectures, [90, 80].map(Architecture::of_capability));
                 assert!(matches!(&options.build.packages, PackageSelection::Named(names) if names.len() == 1));
                 assert_eq!(options.build.manifest.lock_flags, ["--locked"]);
                 assert_eq!(options.output.verbosity, Verbosity::Quiet);

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
@@ -30,6 +31,13 @@ pub(super) struct MeasurementArguments {
     /// Without it, as many as the process may use; at most 1024.
     #[arg(long, value_name = "N", env = "GPUBENCH_THREADS", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+
+    /// Compile kernels for a GPU with this NVRTC
+    ///
+    /// A library (`libnvrtc.so.13`) or a folder that has one: a toolkit, or the `site-packages` of Python. Without it the toolkit in
+    /// `CUDA_HOME` or `CUDA_PATH`, those in `/usr/local`, the loader's path and Python's `nvidia` packages are searched, in this order.
+    #[arg(long, value_name = "PATH", env = "GPUBENCH_NVRTC")]
+    nvrtc: Option<PathBuf>,
 
     /// Run the threads of a block in another order on the CPU device
     ///
@@ -156,6 +164,7 @@ impl MeasurementArguments {
             max_time,
             flush_bytes,
             flush,
+            nvrtc,
         } = self;
         if min_samples > max_samples {
             return Err(UsageError::Samples {
@@ -184,6 +193,7 @@ impl MeasurementArguments {
                 choice,
                 threads: threads.and_then(|threads| NonZeroUsize::new(threads.into())),
                 ordinal,
+                nvrtc,
             },
             measurement,
         ))

@@ -4,6 +4,7 @@
 use std::error::Error;
 
 use super::Verb;
+use crate::build::kernels;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::wire::Channel;
@@ -23,13 +24,25 @@ pub fn play(verb: &Verb) -> Option<Result<ExitCode, ExpectedError>> {
         Verb::Author => |channel| Ok(author::serve(channel)?),
         Verb::Referee => |channel| Ok(referee::serve(channel)?),
         Verb::Worker => |channel| Ok(worker::serve(channel)?),
-    };
-    let internal = |what: &str, source| ExpectedError::Internal {
-        what: what.to_owned(),
-        source,
+        Verb::Nvrtc => return Some(compile().map(|()| ExitCode::Success)),
     };
     let played = sandbox::enter_role()
         .map_err(|error| internal("cannot enter the role", error.into()))
         .and_then(|channel| serve(&channel).map_err(|error| internal("cannot go on in the role", error)));
     Some(played.map(|()| ExitCode::Success))
+}
+
+/// NVRTC's process: it holds no connection but one request and one answer.
+fn compile() -> Result<(), ExpectedError> {
+    sandbox::give_up().map_err(|error| internal("cannot enter the role", error.into()))?;
+    let answers = sandbox::take_standard_output();
+    let answers = answers.map_err(|error| internal("cannot take standard output", error.into()))?;
+    kernels::serve(answers).map_err(|error| internal("cannot compile", error.into()))
+}
+
+fn internal(what: &str, source: Box<dyn Error + Send + Sync>) -> ExpectedError {
+    ExpectedError::Internal {
+        what: what.to_owned(),
+        source,
+    }
 }

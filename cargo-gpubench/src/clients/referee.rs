@@ -8,7 +8,7 @@ use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::device::{Absence, AbsenceKind, Facts};
 use crate::window::{Duties, WindowKind};
 use crate::wire::{
-    AbsentDevice, Begin, BufferLayout, DeviceOrder, OpenCase, Prepared, WindowFacts, WindowOrder, encode_modules,
+    AbsentDevice, Begin, BufferLayout, Cast, DeviceOrder, OpenCase, Prepared, WindowFacts, WindowOrder, encode_modules,
     from_referee, to_referee,
 };
 
@@ -27,6 +27,8 @@ pub struct RefereeClient {
 pub struct CaseOrder<'a> {
     /// Number in the run; separates its seeds from other cases'.
     pub case: u64,
+    /// Which workers it has.
+    pub cast: Cast,
     /// Who does what in its windows, and the recording.
     pub duties: Duties<'a>,
     /// The recording's encoding.
@@ -40,8 +42,12 @@ pub struct CaseOrder<'a> {
 pub struct OpenedCase {
     /// Where every tensor and scratch allocation lies.
     pub layouts: Vec<BufferLayout>,
-    /// The page, then every buffer, for the worker.
-    pub worker_descriptors: Vec<OwnedFd>,
+    /// The page shared with the worker under test.
+    pub page: OwnedFd,
+    /// The page shared with the null worker, where the case has one.
+    pub null_page: Option<OwnedFd>,
+    /// Every buffer, for the workers.
+    pub buffers: Vec<OwnedFd>,
     /// Contents and answers, for the author.
     pub author_descriptors: Vec<OwnedFd>,
 }
@@ -100,26 +106,35 @@ impl RefereeClient {
         let head = OpenCase {
             case: order.case,
             module_bytes: modules.len() as u32,
-            reserved: 0,
+            cast: order.cast.number(),
         };
         let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
         self.child.send(to_referee::OPEN_CASE, &parts, &[])?;
         let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
-        let mut worker_descriptors = frame.descriptors;
+        let pages = match order.cast {
+            Cast::Worker => 1,
+            Cast::WorkerAndNull => 2,
+        };
+        let mut descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
-        let expected = 1 + buffers + order.duties.author_allocations();
-        if layouts.len() != buffers || worker_descriptors.len() != expected {
+        let expected = pages + buffers + order.duties.author_allocations();
+        if layouts.len() != buffers || descriptors.len() != expected {
             let text = "it opened the case with other buffers than it should".to_owned();
             return Err(RoleFailure::Protocol {
                 role: RoleName::Referee,
                 text,
             });
         }
-        let author_descriptors = worker_descriptors.split_off(1 + buffers);
+        let author_descriptors = descriptors.split_off(pages + buffers);
+        let buffers = descriptors.split_off(pages);
+        let mut pages = descriptors.into_iter();
+        let page = pages.next().expect("a case has at least one page");
         Ok(OpenedCase {
             layouts,
-            worker_descriptors,
+            page,
+            null_page: pages.next(),
+            buffers,
             author_descriptors,
         })
     }

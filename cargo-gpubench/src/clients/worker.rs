@@ -1,6 +1,6 @@
 //! A worker as the broker sees it.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,8 +31,10 @@ pub struct WorkerLaunch<'a> {
     pub recording: &'a [u8],
     /// The user's host code, where the benchmark is hosted.
     pub hosted: Option<&'a HostedLaunch<'a>>,
-    /// The page and every buffer.
-    pub descriptors: &'a [OwnedFd],
+    /// The page it shares with the referee.
+    pub page: BorrowedFd<'a>,
+    /// Every buffer.
+    pub buffers: &'a [OwnedFd],
 }
 
 /// What a hosted worker is given besides.
@@ -77,9 +79,26 @@ impl WorkerClient {
     /// # Errors
     /// When it cannot be started.
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
+        let library_path = launch.hosted.map_or(&[][..], |hosted| hosted.library_path);
+        let mut worker = WorkerClient::start(output, library_path)?;
+        worker.set_up(to_worker::SETUP, launch)?;
+        Ok(worker)
+    }
+
+    /// Starts a worker that has nothing yet.
+    pub(super) fn idle(output: Output) -> Result<WorkerClient, RoleFailure> {
+        WorkerClient::start(output, &[])
+    }
+
+    fn start(output: Output, library_path: &[PathBuf]) -> Result<WorkerClient, RoleFailure> {
+        let child = Child::spawn(RoleName::Worker, output, library_path)?;
+        Ok(WorkerClient { child })
+    }
+
+    /// Sends what the worker has from now on.
+    pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
         let none = HostedLaunch::none();
         let hosted = launch.hosted.unwrap_or(&none);
-        let mut child = Child::spawn(RoleName::Worker, output, hosted.library_path)?;
         let modules = encode_modules(launch.modules.iter().map(|(source, path)| (*source, path.as_path())));
         let library = hosted.library.as_os_str().as_bytes();
         let setup = WorkerSetup {
@@ -100,9 +119,9 @@ impl WorkerClient {
             hosted.request,
             launch.recording,
         ];
-        let descriptors: Vec<_> = launch.descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
-        child.send(to_worker::SETUP, &parts, &descriptors)?;
-        Ok(WorkerClient { child })
+        let buffers = launch.buffers.iter().map(AsFd::as_fd);
+        let descriptors: Vec<_> = std::iter::once(launch.page).chain(buffers).collect();
+        self.child.send(kind, &parts, &descriptors)
     }
 
     /// The process.

@@ -11,6 +11,7 @@ mod facts;
 #[cfg(test)]
 pub(crate) mod faulty;
 pub mod harness;
+mod kernel_part;
 pub(crate) mod memfd;
 mod open;
 pub(crate) mod word;
@@ -21,4 +22,5 @@ pub use driver::{
 };
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
+pub use kernel_part::{KernelPart, KernelPartSource};
 pub use open::open;

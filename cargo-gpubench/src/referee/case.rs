@@ -1,7 +1,7 @@
 //! The open case.
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use gpubench::catalog::Recording;
@@ -9,10 +9,11 @@ use gpubench::catalog::Recording;
 use super::RefereeError;
 use super::buffers::{self, Buffer};
 use super::own_kernels::OwnKernels;
+use super::stamps::Stamps;
 use crate::device::harness::Harness;
 use crate::device::{CodeHome, DevicePtr, Driver, Module, Stream};
-use crate::window::{Duties, Seeds};
-use crate::wire::{BufferLayout, FlushKind, SharedPage};
+use crate::window::{Duties, Seeds, WindowKind};
+use crate::wire::{BufferLayout, Cast, FlushKind, SharedPage};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {
@@ -25,8 +26,8 @@ pub(super) struct Referee {
     /// Modules that were loaded for them, by their files.
     pub(super) modules: BTreeMap<PathBuf, Module>,
     pub(super) flush: Flush,
-    /// Room for two stamps of the clock, in private memory.
-    pub(super) stamps: DevicePtr,
+    /// Stamps of the clock.
+    pub(super) stamps: Stamps,
     /// Room for the two keys of a digest and the digest, in private memory.
     pub(super) digest: DevicePtr,
 }
@@ -54,12 +55,15 @@ impl Flush {
     }
 }
 
-/// The open case: its buffers, the page shared with its worker, and what of the crate the referee runs itself.
+/// The open case: its buffers, the pages shared with its workers, and what of the crate the referee runs itself.
 pub(super) struct OpenCase {
     pub(super) number: u64,
     pub(super) recording: Recording,
     pub(super) buffers: Vec<Buffer>,
+    /// Shared with the worker under test.
     pub(super) page: SharedPage,
+    /// Shared with the null worker, where there is one: what the worker under test could write would be no clock to hold against it.
+    pub(super) null_page: Option<SharedPage>,
     pub(super) own_kernels: OwnKernels,
 }
 
@@ -68,18 +72,24 @@ impl OpenCase {
     pub(super) fn open(
         referee: &mut Referee,
         number: u64,
+        cast: Cast,
         recording: Recording,
         modules: &[(u32, PathBuf)],
     ) -> Result<OpenCase, RefereeError> {
         let duties = Duties::new(&recording, referee.kernels_run_in);
         let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;
         let page = SharedPage::create().map_err(RefereeError::Page)?;
+        let null_page = match cast {
+            Cast::Worker => None,
+            Cast::WorkerAndNull => Some(SharedPage::create().map_err(RefereeError::Page)?),
+        };
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
         Ok(OpenCase {
             number,
             recording,
             buffers,
             page,
+            null_page,
             own_kernels,
         })
     }
@@ -94,12 +104,23 @@ impl OpenCase {
         self.buffers.iter().map(|buffer| buffer.layout).collect()
     }
 
-    /// Descriptors for the worker: the page, then every buffer.
+    /// The page of the worker whose window is of this kind.
+    pub(super) fn page_of(&self, kind: WindowKind) -> Result<&SharedPage, RefereeError> {
+        match kind {
+            WindowKind::Timed | WindowKind::EarlyCheck => Ok(&self.page),
+            WindowKind::Null => self
+                .null_page
+                .as_ref()
+                .ok_or(RefereeError::Order("the case has no null worker")),
+        }
+    }
+
+    /// Descriptors for the workers: their pages, then every buffer.
     pub(super) fn worker_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
-        let page = std::os::fd::AsFd::as_fd(&self.page)
-            .try_clone_to_owned()
-            .map_err(RefereeError::Page)?;
-        let mut descriptors = vec![page];
+        let mut descriptors = Vec::with_capacity(2 + self.buffers.len());
+        for page in std::iter::once(&self.page).chain(&self.null_page) {
+            descriptors.push(page.as_fd().try_clone_to_owned().map_err(RefereeError::Page)?);
+        }
         for buffer in &self.buffers {
             descriptors.push(driver.export(buffer.shared.memory)?);
         }

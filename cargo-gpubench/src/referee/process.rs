@@ -8,11 +8,12 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
+use super::stamps::Stamps;
 use crate::device::harness::Harness;
 use crate::device::{self, Absence, DeviceError};
 use crate::window::Seeds;
 use crate::wire::{
-    AbsentDevice, Begin, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, Generate,
+    AbsentDevice, Begin, Cast, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, Generate,
     OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, to_referee,
 };
 
@@ -54,7 +55,7 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let kind = FlushKind::from_number(begin.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
     let stream = driver.stream()?;
     let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, kind)?;
-    let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
+    let (stamps, digest) = (Stamps::new(&mut *driver)?, driver.alloc(24)?);
     let seeds = Seeds::new(begin.master_seed);
     channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {
@@ -131,7 +132,8 @@ impl Referee {
         let modules = decode_modules(modules).ok_or(RefereeError::Order("its modules cannot be read"))?;
         let recording: Recording =
             codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
-        let case = open.insert(OpenCase::open(self, order.case, recording, &modules)?);
+        let cast = Cast::from_number(order.cast).ok_or(RefereeError::Order("it is for an unknown cast"))?;
+        let case = open.insert(OpenCase::open(self, order.case, cast, recording, &modules)?);
         let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();

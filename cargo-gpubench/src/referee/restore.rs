@@ -166,7 +166,6 @@ impl Referee {
     /// Flushes the cache.
     pub(super) fn flush(&mut self) -> Result<(), RefereeError> {
         let flush = &self.flush;
-        self.driver.reset_persisting_lines()?;
         if flush.bytes > 0 {
             self.harness
                 .flush(&mut *self.driver, self.stream, flush.buffer, flush.bytes, flush.kind)?;

@@ -11,6 +11,7 @@ use gpubench::plan::Plan;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
+use super::stamps::Stamps;
 use crate::device::cpu::CpuDriver;
 use crate::device::cpu::executor::ScheduleSeed;
 use crate::device::faulty::FaultyDriver;
@@ -19,8 +20,8 @@ use crate::device::memfd::MemfdTable;
 use crate::device::{Access, DeviceError, DevicePtr, Driver, Stream};
 use crate::window::{Place, Seeds, WindowKind};
 use crate::wire::{
-    BufferLayout, Channel, FlushKind, NOWHERE, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd, WindowFacts,
-    WindowOrder,
+    BufferLayout, Cast, Channel, FlushKind, NOWHERE, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
+    WindowFacts, WindowOrder,
 };
 
 mod own_kernels;
@@ -33,7 +34,7 @@ fn cpu() -> CpuDriver {
 
 fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     let harness = Harness::load(&mut *driver)?;
-    let (stamps, digest) = (driver.alloc(16)?, driver.alloc(24)?);
+    let (stamps, digest) = (Stamps::new(&mut *driver)?, driver.alloc(24)?);
     let stream = driver.stream()?;
     let flush = Flush::new(&mut *driver, &harness, stream, 1 << 16, FlushKind::Read)?;
     Ok(Referee {
@@ -162,6 +163,7 @@ struct Stage {
     referee: Referee,
     case: OpenCase,
     peer: Peer,
+    null: Peer,
     author: Author,
     broker: (Channel, Channel),
 }
@@ -169,14 +171,21 @@ struct Stage {
 impl Stage {
     fn set() -> Stage {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(&mut referee, 0, recording(), &[]).unwrap();
+        let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording(), &[]).unwrap();
         let layouts = case.layouts();
-        let peer = Peer::new(&layouts, case.worker_descriptors(&mut *referee.driver).unwrap());
+        let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
+        let null_page = descriptors.remove(1);
+        let peer = Peer::new(&layouts, descriptors);
+        let mut null_descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
+        null_descriptors[0] = null_page;
+        null_descriptors.remove(1);
+        let null = Peer::new(&layouts, null_descriptors);
         let author = Author::new(&layouts, case.author_descriptors(&mut *referee.driver).unwrap());
         let mut stage = Stage {
             referee,
             case,
             peer,
+            null,
             author,
             broker: Channel::pair().unwrap(),
         };
@@ -197,6 +206,18 @@ impl Stage {
         self.window(window, |driver, stream, x, y| {
             driver.copy(stream, y, x, 4 * ELEMENTS as u64).unwrap()
         })
+    }
+}
+
+impl Stage {
+    fn null_window(&mut self, before: usize) -> WindowFacts {
+        let window = WindowKind::null_window(before);
+        self.null.arm(window, |_, _, _, _| ());
+        let order = WindowOrder {
+            kind: WindowKind::Null.number(),
+            ..order(window)
+        };
+        self.referee.release(&self.case, &order, &self.broker.0).unwrap()
     }
 }
 
@@ -225,6 +246,50 @@ fn an_honest_window_matches_everywhere_with_its_seal_and_untouched_slack() {
         assert_eq!((output.late_bytes, facts.slack_buffer), (0, NOWHERE));
         assert!(facts.s1_ns < facts.s2_ns);
     }
+}
+
+#[test]
+fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_calls_round_it() {
+    let mut stage = Stage::set();
+    stage.honest(1);
+    for before in 0..2 {
+        let facts = stage.null_window(before);
+        let [output] = facts.outputs() else {
+            panic!("one output")
+        };
+        assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Checked);
+        assert_eq!(output.seal_claimed, output.seal_expected);
+        assert_ne!(output.seal_claimed, 0);
+        assert!(facts.s0_ns < facts.s1_ns && facts.s1_ns < facts.s2_ns && facts.s2_ns <= facts.s3_ns);
+    }
+    assert_eq!(
+        stage.peer.page.go.load(Ordering::Acquire),
+        1,
+        "the worker under test sees none of it"
+    );
+    let answer = stage.honest(2);
+    assert_eq!(answer.outputs()[0].matched, ELEMENTS as u64);
+    let stale = stage.window(3, |_, _, _, _| ());
+    assert_eq!(
+        stale.outputs()[0].unwritten,
+        ELEMENTS as u64,
+        "what a null window left is poisoned over"
+    );
+}
+
+#[test]
+fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, 0, Cast::Worker, recording(), &[]).unwrap();
+    let order = WindowOrder {
+        kind: WindowKind::Null.number(),
+        ..order(WindowKind::null_window(0))
+    };
+    let (broker, _theirs) = Channel::pair().unwrap();
+    assert!(matches!(
+        referee.release(&case, &order, &broker),
+        Err(RefereeError::Order(_))
+    ));
 }
 
 #[test]
@@ -348,29 +413,45 @@ fn the_flush_goes_through_memory_of_its_own() {
     );
 }
 
-/// Everything up to the facts of one window that an idle worker ends.
-fn one_window(driver: Box<dyn Driver>) -> Result<WindowFacts, RefereeError> {
+/// Everything up to the facts of one window of each worker, both of them idle.
+fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(&mut referee, 0, recording(), &[])?;
+    let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording(), &[])?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;
     referee.generate(&case, 1)?;
+    let facts = end_at_once(&mut referee, &case, &case.page, &order(1))?;
+    let null_order = WindowOrder {
+        kind: WindowKind::Null.number(),
+        ..order(WindowKind::null_window(0))
+    };
+    let null_page = case.page_of(WindowKind::Null)?;
+    let null_facts = end_at_once(&mut referee, &case, null_page, &null_order)?;
+    case.close(&mut *referee.driver);
+    Ok([facts, null_facts])
+}
+
+/// A window whose worker writes *done* as soon as it sees *go*.
+fn end_at_once(
+    referee: &mut Referee,
+    case: &OpenCase,
+    page: &SharedPage,
+    order: &WindowOrder,
+) -> Result<WindowFacts, RefereeError> {
     let (ours, _theirs) = Channel::pair()?;
-    let (page, over) = (&case.page, AtomicBool::new(false));
-    let facts = std::thread::scope(|scope| {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
         scope.spawn(|| {
             while page.go.load(Ordering::Acquire) == 0 && !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_micros(100));
             }
-            page.done.store(1, Ordering::Release);
+            page.done.store(order.window, Ordering::Release);
         });
-        let facts = referee.release(&case, &order(1), &ours);
+        let facts = referee.release(case, order, &ours);
         over.store(true, Ordering::Relaxed);
         facts
-    });
-    case.close(&mut *referee.driver);
-    facts
+    })
 }
 
 #[test]
@@ -378,15 +459,16 @@ fn whatever_driver_call_fails_the_window_ends_in_an_error() {
     let mut failures = 0;
     for successes in 0.. {
         let driver = FaultyDriver::failing_after(cpu(), successes);
-        match one_window(Box::new(driver)) {
+        match two_windows(Box::new(driver)) {
             Err(RefereeError::Device(DeviceError::Unsupported(what))) => {
                 assert!(what.contains("a test said so"), "{what}");
                 failures += 1;
             }
             Err(other) => panic!("call {successes}: {other}"),
-            Ok(facts) => {
+            Ok([facts, null_facts]) => {
                 // No call was left to fail.
                 assert_eq!(facts.outputs()[0].unwritten, ELEMENTS as u64);
+                assert_ne!(null_facts.outputs()[0].seal_expected, 0);
                 break;
             }
         }

@@ -8,8 +8,9 @@ use bytemuck::Zeroable;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::check::seal_keys;
+use super::stamps::Moment;
 use crate::window::{Place, WindowKind};
-use crate::wire::{Channel, ChannelError, Patience, WindowEnd, WindowFacts, WindowOrder, to_referee};
+use crate::wire::{Channel, ChannelError, Patience, SharedPage, WindowEnd, WindowFacts, WindowOrder, to_referee};
 
 /// How often the referee looks whether the broker gives a window up while it waits for *done*.
 const LOOK_AROUND: Duration = Duration::from_millis(2);
@@ -34,59 +35,74 @@ impl Referee {
             ..WindowFacts::zeroed()
         };
 
-        self.take_from_author(case, order.window)?;
+        let page = case.page_of(kind)?;
+        if kind != WindowKind::Null {
+            self.take_from_author(case, order.window)?;
+        }
+        self.driver.reset_persisting_lines()?;
+        // From here to S1 nothing waits for the host, so that a gap between the stamps is the device's.
+        self.stamp(Moment::S0)?;
         self.restore(case, place)?;
-        self.driver.synchronize(self.stream)?;
-        let flush_started = Instant::now();
+        self.stamp(Moment::FlushBegins)?;
         self.flush()?;
-        self.driver.synchronize(self.stream)?;
-        let flush = flush_started.elapsed();
+        self.stamp(Moment::FlushEnds)?;
         self.reveal(case, place)?;
-        facts.s1_ns = self.stamp(0)?;
+        self.stamp(Moment::S1)?;
+        self.driver.synchronize(self.stream)?;
 
         let waited_from = Instant::now();
-        self.go(case, order.window, place);
-        let end = self.wait_done(case, order, broker)?;
-        let seals: Vec<u64> = case
-            .page
-            .seals
-            .iter()
-            .map(|seal| seal.load(Ordering::Acquire))
-            .collect();
-        facts.s2_ns = self.stamp(1)?;
+        self.go(page, order.window, place);
+        let end = self.wait_done(page, order, broker)?;
+        let seals: Vec<u64> = page.seals.iter().map(|seal| seal.load(Ordering::Acquire)).collect();
+        self.stamp(Moment::S2)?;
         let waited = waited_from.elapsed();
 
         facts.end = end as u32;
         if end == WindowEnd::Checked {
             // First of all: what an early *done* left undone must not get more time.
             self.snapshot(case)?;
-            facts.input_digest = self.digest_inputs(case)?;
-            self.examine(case, place, kind, &seals, &mut facts)?;
-            self.look_again(case, &mut facts)?;
         }
-        facts.flush_ns = flush.as_nanos() as u64;
-        facts.own_ns = started
-            .elapsed()
-            .saturating_sub(flush)
-            .saturating_sub(waited)
-            .as_nanos() as u64;
+        self.stamp(Moment::S3)?;
+        self.driver.synchronize(self.stream)?;
+        let stamped = self.stamped()?;
+        match (end, kind) {
+            (WindowEnd::Checked, WindowKind::Null) => self.compare_seals(case, place, kind, &seals, &mut facts)?,
+            (WindowEnd::Checked, WindowKind::Timed | WindowKind::EarlyCheck) => {
+                facts.input_digest = self.digest_inputs(case)?;
+                self.examine(case, place, kind, &seals, &mut facts)?;
+                self.look_again(case, &mut facts)?;
+            }
+            (WindowEnd::NotDone | WindowEnd::Aborted, _) => {}
+        }
+        facts.s0_ns = stamped.at(Moment::S0);
+        facts.s1_ns = stamped.at(Moment::S1);
+        facts.s2_ns = stamped.at(Moment::S2);
+        facts.s3_ns = stamped.at(Moment::S3);
+        facts.flush_ns = stamped.between(Moment::FlushBegins, Moment::FlushEnds);
+        let own = started.elapsed().saturating_sub(waited).as_nanos() as u64;
+        facts.own_ns = own.saturating_sub(facts.flush_ns);
         Ok(facts)
     }
 
     /// Hands the seal keys out and stores *go*.
-    fn go(&mut self, case: &OpenCase, window: u32, place: Place) {
-        case.page.seals.iter().for_each(|seal| seal.store(0, Ordering::Relaxed));
-        for (word, key) in case.page.keys.iter().zip(seal_keys(&self.seeds, place)) {
+    fn go(&mut self, page: &SharedPage, window: u32, place: Place) {
+        page.seals.iter().for_each(|seal| seal.store(0, Ordering::Relaxed));
+        for (word, key) in page.keys.iter().zip(seal_keys(&self.seeds, place)) {
             word.store(key, Ordering::Relaxed);
         }
-        self.driver.store_value(case.page.on_host().go(), window);
+        self.driver.store_value(page.on_host().go(), window);
     }
 
-    fn wait_done(&mut self, case: &OpenCase, order: &WindowOrder, broker: &Channel) -> Result<WindowEnd, RefereeError> {
+    fn wait_done(
+        &mut self,
+        page: &SharedPage,
+        order: &WindowOrder,
+        broker: &Channel,
+    ) -> Result<WindowEnd, RefereeError> {
         let deadline = Instant::now() + Duration::from_nanos(order.patience_ns);
         while !self
             .driver
-            .await_value(case.page.on_host().done(), order.window, LOOK_AROUND)
+            .await_value(page.on_host().done(), order.window, LOOK_AROUND)
         {
             if broker.is_readable()? {
                 return self.heed_abort(broker);
@@ -96,7 +112,7 @@ impl Referee {
             }
         }
         // A worker that runs ahead would write a later window's number.
-        match case.page.done.load(Ordering::Acquire) == order.window {
+        match page.done.load(Ordering::Acquire) == order.window {
             true => Ok(WindowEnd::Checked),
             false => Ok(WindowEnd::NotDone),
         }
@@ -107,15 +123,5 @@ impl Referee {
             to_referee::ABORT => Ok(WindowEnd::Aborted),
             _ => Err(ChannelError::Protocol("an order came in the middle of a window").into()),
         }
-    }
-
-    /// Stamps the device's clock into private memory and reads it, in nanoseconds.
-    fn stamp(&mut self, slot: u64) -> Result<u64, RefereeError> {
-        let target = self.stamps.offset(8 * slot);
-        self.harness.stamp(&mut *self.driver, self.stream, target)?;
-        self.driver.synchronize(self.stream)?;
-        let mut stamp = [0; 8];
-        self.driver.read(target, &mut stamp)?;
-        Ok(u64::from_le_bytes(stamp))
     }
 }

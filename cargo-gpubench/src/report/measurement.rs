@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::ElementValue;
-use crate::stats::{StopReason, Summary, median};
+use crate::device::KernelPart;
+use crate::stats::{Balance, StopReason, Summary, median};
 
 /// What the samples say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -205,10 +206,12 @@ pub struct WindowCounts {
     pub timed: u64,
     /// With the check launched right behind the call.
     pub early_check: u64,
+    /// Of the null worker, interleaved with the sampled ones; not among the case's `windows`.
+    pub null: u64,
 }
 
 impl WindowCounts {
-    /// All windows.
+    /// All windows of the worker under test.
     pub fn total(self) -> u64 {
         self.warm_up + self.timed + self.early_check
     }
@@ -220,20 +223,63 @@ impl WindowCounts {
 pub struct Conservation {
     /// What the worker claims.
     pub claimed_ns: f64,
-    /// What the referee's clock saw, less what a null worker needs where one was measured.
+    /// What the referee's clock saw, the tool's own part of the windows included.
     pub observed_ns: f64,
-    /// How far the two may lie apart; null where the clock bounds nothing.
+    /// The tool's own part, as the referee's clock saw it in windows of a null worker that runs nothing else; null where there were none.
+    pub null_ns: Option<f64>,
+    /// By how much more passed for the referee than was claimed, beyond the tool's own part: a difference of medians, which single windows do not move. Null where the clock bounds nothing.
+    pub excess_ns: Option<f64>,
+    /// The most that `excess_ns` can be for an honest worker; null where the clock bounds nothing.
     pub bound_ns: Option<f64>,
+    /// What of the bound is due to the tool's own part depending on the kernel; more windows do not make it smaller.
+    pub kernel_part_ns: Option<f64>,
+    /// How that part is known.
+    pub kernel_part_source: Option<KernelPartSource>,
+}
+
+/// How the part of the bound that depends on the kernel is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelPartSource {
+    /// From kernels measured on a device of this name.
+    Measured,
+    /// It is not: a generous figure stands for it.
+    Assumed,
+}
+
+impl From<crate::device::KernelPartSource> for KernelPartSource {
+    fn from(source: crate::device::KernelPartSource) -> KernelPartSource {
+        match source {
+            crate::device::KernelPartSource::Measured => KernelPartSource::Measured,
+            crate::device::KernelPartSource::Assumed => KernelPartSource::Assumed,
+        }
+    }
 }
 
 impl Conservation {
-    /// Both clocks side by side; `None` where one of them is not a finite time, as a worker may claim.
-    pub fn of(claimed_ns: f64, observed_ns: f64, bound_ns: Option<f64>) -> Option<Conservation> {
+    /// Both clocks side by side, without a bound; `None` where one of them is not a finite time, as a worker may claim.
+    pub fn of(claimed_ns: f64, observed_ns: f64, null_ns: Option<f64>) -> Option<Conservation> {
         (claimed_ns.is_finite() && observed_ns.is_finite()).then_some(Conservation {
             claimed_ns,
             observed_ns,
-            bound_ns: bound_ns.filter(|bound| bound.is_finite()),
+            null_ns: null_ns.filter(|null| null.is_finite()),
+            excess_ns: None,
+            bound_ns: None,
+            kernel_part_ns: None,
+            kernel_part_source: None,
         })
+    }
+
+    /// The same with what the comparison with a null worker says.
+    pub fn bounded(self, balance: &Balance, kernel_part: KernelPart) -> Conservation {
+        Conservation {
+            excess_ns: Some(balance.excess_ns),
+            bound_ns: Some(balance.bound_ns),
+            kernel_part_ns: Some(kernel_part.ns),
+            kernel_part_source: Some(kernel_part.source.into()),
+            ..self
+        }
     }
 }
 
@@ -291,7 +337,7 @@ mod tests {
     fn a_claim_that_is_no_time_has_no_conservation() {
         assert_eq!(Conservation::of(f64::NAN, 1.0, None), None);
         assert_eq!(Conservation::of(1.0, f64::INFINITY, None), None);
-        assert_eq!(Conservation::of(1.0, 2.0, Some(f64::NAN)).unwrap().bound_ns, None);
+        assert_eq!(Conservation::of(1.0, 2.0, Some(f64::NAN)).unwrap().null_ns, None);
     }
 
     #[test]

@@ -168,7 +168,7 @@ pub struct BenchmarkComplete {
     pub message: Option<String>,
     /// How far its times can be trusted; null where there are none.
     pub grade: Option<Grade>,
-    /// Why the grade is not a better one; null where it is the best, or there is none.
+    /// Why not further, where the grade is `advisory`; null where it is not.
     pub grade_reason: Option<String>,
     /// Whose code ran in the worker; null where the case did not come to a worker.
     pub execution: Option<Execution>,
@@ -200,6 +200,8 @@ pub struct BenchmarkComplete {
     pub distinct_inputs: u64,
     /// The worker's claims beside the referee's clock; null where nothing was timed.
     pub conservation: Option<Conservation>,
+    /// What a reader of the figures should know and no verdict says.
+    pub notices: Vec<String>,
     /// Surroundings of the case.
     pub environment: Environment,
     /// Wall time from the first step of the case to its verdict.
@@ -238,6 +240,7 @@ impl BenchmarkComplete {
             window_counts: WindowCounts::default(),
             distinct_inputs: 0,
             conservation: None,
+            notices: Vec::new(),
             environment: Environment::default(),
             wall_ns: 0,
         }

@@ -77,14 +77,18 @@ pub(super) fn every_verdict() -> SampleRun {
     cases.push("suite", "time::short", &[], |case| BenchmarkComplete {
         conservation: Some(Conservation {
             claimed_ns: 1_000.0,
-            observed_ns: 51_000.0,
-            bound_ns: Some(4_000.0),
+            observed_ns: 342_000.0,
+            null_ns: Some(291_000.0),
+            excess_ns: Some(50_000.0),
+            bound_ns: Some(13_200.0),
+            kernel_part_ns: Some(12_000.0),
+            kernel_part_source: Some(KernelPartSource::Measured),
         }),
         ..failed(
             case,
             Verdict::TimeMismatch,
             Some(Cause::ClaimTooShort),
-            "the worker claims 1.000 µs a call, the referee saw 51.00 µs",
+            "in the median window 50.0 µs more passed for the referee than the worker claims, beyond what a null worker needs; 13.2 µs can be explained",
         )
     });
     cases.push("suite", "time::too_fast", &[], |case| {
@@ -280,13 +284,12 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
             warm_up: 4,
             timed: 8,
             early_check: 2,
+            null: 0,
         },
         distinct_inputs: 14,
-        conservation: Some(Conservation {
-            claimed_ns: center_ns,
-            observed_ns: center_ns + 5_000.0,
-            bound_ns: None,
-        }),
+        conservation: Conservation::of(center_ns, center_ns + 5_000.0, None),
+        grade_reason: (grade == Grade::Advisory)
+            .then(|| "kernels of the CPU device are native code in the worker".to_owned()),
         environment: environment(),
         wall_ns: 310_000_000,
         samples_ns: samples,

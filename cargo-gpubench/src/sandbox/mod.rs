@@ -9,4 +9,4 @@ mod role;
 
 pub use confinement::Confinement;
 pub use hosted::HostedSandbox;
-pub use role::{RoleError, enter_role, hide_from_others};
+pub use role::{RoleError, enter_role, give_up, hide_from_others, take_standard_output};

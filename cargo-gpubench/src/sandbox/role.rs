@@ -15,12 +15,21 @@ pub struct RoleError {
     source: std::io::Error,
 }
 
-/// Takes the connection to the broker from standard input, and arranges that this process dies with the broker, gains no privileges and leaves
-/// no core file (it would hold the run's inputs).
+/// Takes the connection to the broker from standard input after [`give_up`].
 ///
 /// # Errors
 /// When standard input is no socket, or the operating system refuses.
 pub fn enter_role() -> Result<Channel, RoleError> {
+    give_up()?;
+    Ok(Channel::from_socket(take_standard_input()?))
+}
+
+/// Arranges that this process dies with the broker, gains no privileges, shows its memory to nobody and leaves no core file (it would hold the
+/// run's inputs).
+///
+/// # Errors
+/// When the operating system refuses.
+pub fn give_up() -> Result<(), RoleError> {
     let refuse = |what| {
         move |source: rustix::io::Errno| RoleError {
             what,
@@ -34,8 +43,17 @@ pub fn enter_role() -> Result<Channel, RoleError> {
         current: Some(0),
         maximum: Some(0),
     };
-    rustix::process::setrlimit(Resource::Core, no_core).map_err(refuse("leaving no core file"))?;
-    Ok(Channel::from_socket(take_standard_input()?))
+    rustix::process::setrlimit(Resource::Core, no_core).map_err(refuse("leaving no core file"))
+}
+
+/// Takes standard output for answers to the broker alone: what a library prints goes to standard error from now on.
+///
+/// # Errors
+/// When the operating system refuses.
+pub fn take_standard_output() -> std::io::Result<std::fs::File> {
+    let answers = rustix::io::fcntl_dupfd_cloexec(std::io::stdout(), 3)?;
+    rustix::stdio::dup2_stdout(std::io::stderr())?;
+    Ok(answers.into())
 }
 
 /// Closes this process's memory and descriptors to other processes of the same user, which could open them through /proc. Root still can.

@@ -4,6 +4,7 @@
 //! what is not defined for an input is `None`, never NaN.
 #![forbid(unsafe_code)]
 
+mod conservation;
 mod convergence;
 mod interval;
 mod moments;
@@ -11,6 +12,7 @@ mod quantile;
 mod summary;
 mod warmup;
 
+pub use conservation::*;
 pub use convergence::*;
 pub use interval::*;
 pub use moments::*;

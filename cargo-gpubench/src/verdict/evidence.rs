@@ -5,7 +5,7 @@ use std::time::Duration;
 use gpubench::catalog::Tensor;
 
 use crate::clients::End;
-use crate::device::ClockBound;
+use crate::device::{ClockBound, KernelPart};
 use crate::sandbox::Confinement;
 use crate::wire::{Claim, WindowFacts};
 
@@ -26,8 +26,32 @@ pub struct Evidence<'a> {
     pub execution: &'a Execution,
     /// Whether the referee's clock bounds the worker's claims.
     pub clock_bound: &'a ClockBound,
-    /// The least time a call can take, in nanoseconds: declared bytes over peak bandwidth. `None` where no peak is known.
+    /// The least time a call can take, in nanoseconds, by [`floor_ns`](super::floor_ns).
     pub floor_ns: Option<f64>,
+    /// Windows of the warm-up, at the start of `windows`.
+    pub warm_up: usize,
+    /// The null worker's part.
+    pub null: NullWindows<'a>,
+    /// How much the tool's own part of a window depends on the kernel.
+    pub kernel_part: KernelPart,
+    /// Other processes that compute on the device, where that is known.
+    pub other_clients: Option<u32>,
+}
+
+impl<'a> Evidence<'a> {
+    /// The windows behind the warm-up.
+    pub fn sampled(&self) -> &'a [WindowEvidence] {
+        &self.windows[self.warm_up.min(self.windows.len())..]
+    }
+}
+
+/// What is known of the tool's own part of a window.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NullWindows<'a> {
+    /// Windows of the null worker, interleaved with the sampled ones.
+    pub windows: &'a [WindowEvidence],
+    /// Why there are no more of them, where the null worker failed.
+    pub loss: Option<&'a str>,
 }
 
 /// Whose code ran in the worker, and what it was closed in.

@@ -2,7 +2,8 @@
 
 use gpubench::catalog::Tensor;
 
-use super::grading::grade;
+use super::conservation::judge_conservation;
+use super::grade::grade;
 use super::words;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
 use crate::clients::End;
@@ -23,7 +24,7 @@ pub struct Judgement {
     pub message: Option<String>,
     /// How far its times can be trusted.
     pub grade: Grade,
-    /// Why the grade is not a better one, unless it is the best.
+    /// Why not further, where they are `advisory`.
     pub grade_reason: Option<String>,
     /// Position of the window that decided, where one did.
     pub window: Option<usize>,
@@ -36,7 +37,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
         windows.filter_map(|(position, window)| Some((position, inspect(evidence, window)?)))
     };
     let Some((first_position, first)) = findings().next() else {
-        return judgement(evidence, None, judge_ending(evidence).or_else(|| judge_floor(evidence)));
+        return judgement(evidence, None, judge_whole(evidence));
     };
     // What a cheat returns is often clear only from the third call on, when the first call is not the one before any more.
     let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
@@ -49,13 +50,13 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
     judgement(evidence, Some(position), Some(finding))
 }
 
-struct Finding {
+pub(super) struct Finding {
     verdict: Verdict,
     cause: Cause,
     message: String,
 }
 
-fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>) -> Option<Finding> {
+pub(super) fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>) -> Option<Finding> {
     Some(Finding {
         verdict,
         cause,
@@ -244,6 +245,13 @@ fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
     finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
 }
 
+/// What no window shows alone.
+fn judge_whole(evidence: &Evidence<'_>) -> Option<Finding> {
+    judge_ending(evidence)
+        .or_else(|| judge_conservation(evidence))
+        .or_else(|| judge_floor(evidence))
+}
+
 fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
     let call = evidence.last_call;
     match &evidence.ending {
@@ -299,7 +307,7 @@ fn judge_floor(evidence: &Evidence<'_>) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "call {} took {:.0} ns; moving its declared bytes takes {floor:.0} ns at the device's peak bandwidth",
+        "call {} took {:.0} ns; those of its declared bytes that must come from memory take {floor:.0} ns at the device's peak bandwidth",
         fastest.window, fastest.elapsed_ns
     );
     finding(Verdict::BelowFloor, Cause::BelowBandwidth, message)
@@ -313,9 +321,10 @@ mod tests {
     use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
     use super::*;
+    use crate::device::{ClockBound, KernelPart};
+    use crate::sandbox::Confinement;
+    use crate::verdict::NullWindows;
     use crate::wire::{FaultPlace, FixedText, WindowFacts};
-
-    use crate::device::ClockBound;
 
     const NO_CLOCK: ClockBound = ClockBound::Absent(std::borrow::Cow::Borrowed("a test has none"));
 
@@ -372,10 +381,9 @@ mod tests {
         }
     }
 
-    fn judge_windows(windows: &[WindowEvidence], ending: Ending) -> Judgement {
-        let tensors = tensors();
-        judge(&Evidence {
-            tensors: &tensors,
+    fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: Ending) -> Evidence<'a> {
+        Evidence {
+            tensors,
             scratch: &[],
             windows,
             ending,
@@ -383,7 +391,15 @@ mod tests {
             execution: &Execution::Sealed,
             clock_bound: &NO_CLOCK,
             floor_ns: None,
-        })
+            warm_up: 0,
+            null: NullWindows::default(),
+            kernel_part: KernelPart::of_device("NVIDIA H200"),
+            other_clients: None,
+        }
+    }
+
+    fn judge_windows(windows: &[WindowEvidence], ending: Ending) -> Judgement {
+        judge(&evidence(&tensors(), windows, ending))
     }
 
     fn told(judgement: &Judgement) -> String {
@@ -408,25 +424,169 @@ mod tests {
             (Verdict::Pass, None, Grade::Advisory)
         );
         let tensors = tensors();
-        let sealed = Evidence {
-            tensors: &tensors,
-            scratch: &[],
-            windows: &windows,
-            ending: Ending::Stopped,
-            last_call: 2,
-            execution: &Execution::Sealed,
+        let with_floor = |floor_ns| Evidence {
+            floor_ns: Some(floor_ns),
+            ..evidence(&tensors, &windows, Ending::Stopped)
+        };
+        assert_eq!(judge(&with_floor(100.0)).verdict, Verdict::Pass);
+        assert_eq!(judge(&with_floor(100.5)).verdict, Verdict::BelowFloor);
+    }
+
+    /// A timed window that lasted 291 µs beside its call of 100 µs, of which the worker claims `claimed_us`.
+    fn clocked(number: u32, claimed_us: f64) -> WindowEvidence {
+        let mut clocked = window(number, good_output());
+        clocked.facts.s0_ns = 1_000_000;
+        clocked.facts.s1_ns = 1_090_000;
+        clocked.facts.s2_ns = clocked.facts.s1_ns + 391_000 + u64::from(number % 7) * 300;
+        clocked.facts.s3_ns = clocked.facts.s2_ns + 5_000;
+        clocked.claim = Some(Box::new(Claim {
+            elapsed_ns: claimed_us * 1e3,
+            ..Claim::empty(number)
+        }));
+        clocked
+    }
+
+    fn null_windows() -> Vec<WindowEvidence> {
+        let null = |number| {
+            let mut null = clocked(number, 1.3);
+            null.facts.kind = WindowKind::Null.number();
+            null.facts.s2_ns -= 98_700;
+            null.facts.s3_ns -= 98_700;
+            null
+        };
+        (0..20).map(null).collect()
+    }
+
+    fn judge_clocked(
+        claimed_us: impl Fn(u32) -> f64,
+        change: impl FnOnce(&mut Vec<WindowEvidence>, &mut Vec<WindowEvidence>),
+    ) -> Judgement {
+        let tensors = tensors();
+        let mut windows: Vec<_> = (1..=40).map(|number| clocked(number, claimed_us(number))).collect();
+        let mut null = null_windows();
+        change(&mut windows, &mut null);
+        judge(&Evidence {
             clock_bound: &ClockBound::Exclusive,
-            floor_ns: Some(100.0),
+            null: NullWindows {
+                windows: &null,
+                loss: None,
+            },
+            ..evidence(&tensors, &windows, Ending::Stopped)
+        })
+    }
+
+    #[test]
+    fn claims_that_the_referees_clock_confirms_are_sealed() {
+        let judgement = judge_clocked(|_| 100.0, |_, _| ());
+        assert_eq!(
+            (judgement.verdict, judgement.grade, judgement.grade_reason),
+            (Verdict::Pass, Grade::Sealed, None)
+        );
+    }
+
+    #[test]
+    fn claims_that_leave_time_out_are_a_mismatch_with_its_size() {
+        let told = [
+            judge_clocked(|_| 85.0, |_, _| ()),
+            judge_clocked(|number| if number % 2 == 0 { 80.0 } else { 120.0 }, |_, _| ()),
+            judge_clocked(|number| if number % 5 == 0 { 40.0 } else { 100.0 }, |_, _| ()),
+        ]
+        .map(|judgement| told(&judgement));
+        insta::assert_snapshot!(told.join("\n"));
+    }
+
+    #[test]
+    fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
+        let reason = |change: fn(&mut Vec<WindowEvidence>, &mut Vec<WindowEvidence>)| {
+            let judgement = judge_clocked(|_| 100.0, change);
+            assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
+            judgement.grade_reason.unwrap()
+        };
+        let reasons = [
+            reason(|_, null| null.truncate(3)),
+            reason(|windows, null| {
+                windows[3].facts.s0_ns -= 500_000;
+                null[5].facts.s0_ns -= 500_000;
+            }),
+            reason(|windows, _| {
+                windows[3..5]
+                    .iter_mut()
+                    .for_each(|window| window.facts.s3_ns += 2_000_000)
+            }),
+            reason(|windows, _| {
+                for window in &mut windows[3..5] {
+                    window.facts.s2_ns += 2_000_000;
+                    window.facts.s3_ns += 2_000_000;
+                }
+            }),
+            reason(|_, null| null[2].facts.outputs[0].seal_claimed = 1),
+        ];
+        insta::assert_snapshot!(reasons.join("\n"));
+        let once = judge_clocked(|_| 100.0, |windows, _| windows[3].facts.s0_ns -= 500_000);
+        assert_eq!(once.grade, Grade::Sealed, "one gap proves nothing");
+    }
+
+    #[test]
+    fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
+        let (tensors, null) = (tensors(), null_windows());
+        let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
+        let sealed = Evidence {
+            clock_bound: &ClockBound::Exclusive,
+            null: NullWindows {
+                windows: &null,
+                loss: None,
+            },
+            other_clients: Some(0),
+            ..evidence(&tensors, &windows, Ending::Stopped)
         };
         assert_eq!(judge(&sealed).grade, Grade::Sealed);
-        assert_eq!(judge(&sealed).verdict, Verdict::Pass);
+        let lost = Evidence {
+            null: NullWindows {
+                windows: &null,
+                loss: Some("the null worker was killed by SIGKILL"),
+            },
+            ..sealed.clone()
+        };
+        let shared = Evidence {
+            other_clients: Some(2),
+            ..sealed
+        };
+        for (evidence, reason) in [(lost, "SIGKILL"), (shared, "2 other processes")] {
+            let judgement = judge(&evidence);
+            assert_eq!(judgement.grade, Grade::Advisory);
+            assert!(judgement.grade_reason.unwrap().contains(reason));
+        }
+    }
+
+    #[test]
+    fn hosted_code_is_bracketed_at_best_and_advisory_outside_of_a_closed_sandbox() {
+        let (tensors, null) = (tensors(), null_windows());
+        let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
+        let graded = |confinement: Confinement, clock_bound: &ClockBound| {
+            let judgement = judge(&Evidence {
+                execution: &Execution::Hosted(confinement),
+                clock_bound,
+                null: NullWindows {
+                    windows: &null,
+                    loss: None,
+                },
+                ..evidence(&tensors, &windows, Ending::Stopped)
+            });
+            (judgement.grade, judgement.grade_reason.unwrap_or_default())
+        };
+        let open = || Confinement::Open("no filter".to_owned());
+        let unclosed = "the sandbox round the hosted code is not closed: no filter";
         assert_eq!(
-            judge(&Evidence {
-                floor_ns: Some(100.5),
-                ..sealed
-            })
-            .verdict,
-            Verdict::BelowFloor
+            graded(Confinement::Closed, &ClockBound::Exclusive),
+            (Grade::Bracketed, String::new())
+        );
+        assert_eq!(
+            graded(open(), &ClockBound::Exclusive),
+            (Grade::Advisory, unclosed.to_owned())
+        );
+        assert_eq!(
+            graded(open(), &NO_CLOCK),
+            (Grade::Advisory, format!("a test has none; {unclosed}"))
         );
     }
 

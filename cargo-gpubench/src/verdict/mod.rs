@@ -3,12 +3,16 @@
 //! The referee reports facts, the worker makes claims, and neither decides anything.
 #![forbid(unsafe_code)]
 
+mod conservation;
 mod evidence;
-mod grading;
+mod floor;
+mod grade;
 mod judge;
 mod outcome;
 mod words;
 
-pub use evidence::{Ending, Evidence, Execution, WindowEvidence};
+pub use conservation::balance;
+pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence};
+pub use floor::floor_ns;
 pub use judge::{Judgement, judge};
 pub use outcome::*;

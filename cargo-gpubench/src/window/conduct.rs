@@ -95,6 +95,19 @@ impl Conductor<'_> {
     ) -> Result<Conducted, ConductError> {
         self.prepare(window, kind)?;
         self.compute_answers(window)?;
+        self.release(worker, window, kind)
+    }
+
+    /// Conducts a null window: as any other from the referee's restoring on. Nothing is generated for it, and the worker under test is not armed meanwhile: a stream of its own that
+    /// waits would be one more thing that could go on when it should not.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the null worker.
+    pub fn conduct_null(&mut self, worker: &mut WorkerClient, before: usize) -> Result<Conducted, ConductError> {
+        self.release(worker, WindowKind::null_window(before), WindowKind::Null)
+    }
+
+    fn release(&mut self, worker: &mut WorkerClient, window: u32, kind: WindowKind) -> Result<Conducted, ConductError> {
         let patience = self.within.saturating_add(REFEREE_MARGIN);
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {

@@ -8,7 +8,13 @@ pub enum WindowKind {
     /// wait(go) · call · check kernel launched with programmatic stream serialization and nothing between them · done. It carries no times: an
     /// event between the two would keep the check from starting early (measured on an H200: 3.1 µs after the kernel's end instead of 96.6 µs before it).
     EarlyCheck,
+    /// As [`WindowKind::Timed`], with nothing for a call and by the null worker: what the tool's own part of a window takes.
+    Null,
 }
+
+/// Null windows have numbers of their own, so that a case's calls are numbered without gaps. Well below the numbers at which a wait for *go*, which compares
+/// modulo 2³², would take them for passed.
+const FIRST_NULL: u32 = 1 << 30;
 
 impl WindowKind {
     /// The number that travels.
@@ -16,13 +22,27 @@ impl WindowKind {
         match self {
             WindowKind::Timed => 0,
             WindowKind::EarlyCheck => 1,
+            WindowKind::Null => 2,
         }
     }
 
     /// The kind of a number.
     pub fn from_number(number: u32) -> Option<WindowKind> {
-        [WindowKind::Timed, WindowKind::EarlyCheck]
+        [WindowKind::Timed, WindowKind::EarlyCheck, WindowKind::Null]
             .into_iter()
             .find(|kind| kind.number() == number)
+    }
+
+    /// Whether its worker takes the time of events round the call.
+    pub fn is_timed(self) -> bool {
+        match self {
+            WindowKind::Timed | WindowKind::Null => true,
+            WindowKind::EarlyCheck => false,
+        }
+    }
+
+    /// The number of the null window that `before` others preceded in its case.
+    pub fn null_window(before: usize) -> u32 {
+        FIRST_NULL + before as u32
     }
 }

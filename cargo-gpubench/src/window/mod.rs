@@ -11,4 +11,4 @@ mod seeds;
 pub use conduct::{ConductError, Conducted, Conductor};
 pub use duties::{Duties, Maker};
 pub use kind::WindowKind;
-pub use seeds::{Place, Purpose, Seeds, case_number};
+pub use seeds::{NullPace, Place, Purpose, Seeds, case_number};

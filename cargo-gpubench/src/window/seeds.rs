@@ -7,6 +7,21 @@ use super::WindowKind;
 /// One early-check window in so many, on average.
 const EARLY_CHECK_PERIOD: u64 = 8;
 
+/// One null window for so many others, on average, while samples are taken.
+const NULL_PERIOD: u64 = 4;
+
+/// And where nothing but the bound on the claims keeps a case from its end.
+const NULL_PERIOD_AT_END: u64 = 2;
+
+/// How many null windows there are among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NullPace {
+    /// As few as a case with a usual number of samples needs.
+    Usual,
+    /// As many as others: the case waits for its bound alone.
+    Dense,
+}
+
 /// The master seed of a run. Only broker and referee hold it.
 #[derive(Clone)]
 pub struct Seeds {
@@ -54,6 +69,8 @@ pub enum Purpose {
     Kind,
     /// Digest by which the inputs of a case's windows are told apart.
     InputDigest,
+    /// Whether a null window comes before a window.
+    NullTurn,
 }
 
 /// A case and a window in it.
@@ -127,6 +144,16 @@ impl Seeds {
             WindowKind::Timed
         }
     }
+
+    /// Whether a null window comes before the window at `place`, `since_null` windows after the last one. Drawn by the key, so that the worker under test
+    /// cannot foresee it, but never later than twice the average.
+    pub fn null_comes_first(&self, place: Place, since_null: u32, pace: NullPace) -> bool {
+        let period = match pace {
+            NullPace::Usual => NULL_PERIOD,
+            NullPace::Dense => NULL_PERIOD_AT_END,
+        };
+        self.key(Purpose::NullTurn, place).is_multiple_of(period) || u64::from(since_null) >= 2 * period
+    }
 }
 
 impl std::fmt::Debug for Seeds {
@@ -170,11 +197,27 @@ mod tests {
         for window in 1..=8_000 {
             match seeds.kind(Place { case: 0, window }, since) {
                 WindowKind::EarlyCheck => (early, since) = (early + 1, 0),
-                WindowKind::Timed => since += 1,
+                _ => since += 1,
             }
             assert!(since <= 16);
         }
         assert!((900..1_500).contains(&early), "{early}");
+    }
+
+    #[test]
+    fn null_windows_come_at_their_pace_and_none_waits_for_long() {
+        let seeds = Seeds::new([7; 32]);
+        for (pace, expected) in [(NullPace::Usual, 2_000..2_600), (NullPace::Dense, 4_000..5_200)] {
+            let (mut nulls, mut since) = (0, 0);
+            for window in 1..=8_000 {
+                match seeds.null_comes_first(Place { case: 0, window }, since, pace) {
+                    true => (nulls, since) = (nulls + 1, 1),
+                    false => since += 1,
+                }
+                assert!(since <= 8);
+            }
+            assert!(expected.contains(&nulls), "{nulls} at {pace:?}");
+        }
     }
 
     #[test]

@@ -31,7 +31,8 @@ pub mod from_referee {
     pub const FAILED: u32 = 100;
     /// Answer to `HELLO`: the device's [`Facts`](crate::device::Facts), encoded.
     pub const READY: u32 = 101;
-    /// Answer to `OPEN_CASE`: one [`BufferLayout`](super::BufferLayout) for every tensor and scratch allocation, with descriptors.
+    /// Answer to `OPEN_CASE`: one [`BufferLayout`](super::BufferLayout) for every tensor and scratch allocation, with descriptors: a page for each worker,
+    /// the worker under test's first, every buffer, and what the author shares.
     pub const CASE_OPENED: u32 = 102;
     /// Answer to `PREPARE`: [`Prepared`](super::Prepared).
     pub const PREPARED: u32 = 103;
@@ -54,10 +55,12 @@ pub mod from_referee {
 /// Kinds of frames from the broker to a worker.
 pub mod to_worker {
     /// [`WorkerSetup`](super::WorkerSetup), layouts, module paths, the library's path and the encoded request of a hosted benchmark, and the encoded
-    /// recording, with descriptors. Once.
+    /// recording, with descriptors. Again for the next case of a worker that holds no user's code.
     pub const SETUP: u32 = 1;
     /// [`WindowOrder`](super::WindowOrder): queue the window behind *go*.
     pub const ARM: u32 = 2;
+    /// As `SETUP`, for a null worker: the recording is taken for its buffers, and its plan is left out.
+    pub const SETUP_NULL: u32 = 3;
 }
 
 /// Kinds of frames from a worker to the broker.
@@ -186,8 +189,34 @@ pub struct OpenCase {
     pub case: u64,
     /// Bytes of module paths that follow: the kernels that the referee runs itself.
     pub module_bytes: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// A [`Cast`] as number.
+    pub cast: u32,
+}
+
+/// Which workers a case has. Each has a shared page of its own, which the other cannot write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cast {
+    /// The one under test.
+    Worker,
+    /// The one under test, and a null worker.
+    WorkerAndNull,
+}
+
+impl Cast {
+    /// The number that travels.
+    pub fn number(self) -> u32 {
+        match self {
+            Cast::Worker => 0,
+            Cast::WorkerAndNull => 1,
+        }
+    }
+
+    /// The cast of a number.
+    pub fn from_number(number: u32) -> Option<Cast> {
+        [Cast::Worker, Cast::WorkerAndNull]
+            .into_iter()
+            .find(|cast| cast.number() == number)
+    }
 }
 
 /// Where a buffer lies in its allocation.
@@ -474,10 +503,14 @@ pub struct WindowFacts {
     pub end: u32,
     /// Outputs that follow.
     pub output_count: u32,
-    /// The referee's clock before *go*, in nanoseconds.
+    /// The referee's clock before it restores the buffers, in nanoseconds.
+    pub s0_ns: u64,
+    /// Before *go*.
     pub s1_ns: u64,
-    /// The referee's clock after *done*, in nanoseconds.
+    /// After *done*.
     pub s2_ns: u64,
+    /// When the outputs have been copied.
+    pub s3_ns: u64,
     /// The referee's own work in the window beside flush and waiting for *done*, in nanoseconds.
     pub own_ns: u64,
     /// The cache flush, in nanoseconds.

@@ -17,14 +17,14 @@ use super::hosted::{Hosted, HostedOrder};
 use super::replay::Replay;
 use crate::device::harness::{Coverage, Harness};
 use crate::device::{
-    self, Access, DeviceError, DevicePtr, Driver, Event, Fault, HostFailure, Module, ModuleImage, Stream,
+    self, Access, DeviceError, DevicePtr, Driver, Event, Fault, HostFailure, Memory, Module, ModuleImage, Stream,
 };
 use crate::sandbox::HostedSandbox;
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, ChannelError, Claim, FaultCode, FaultPlace, FixedText, Frame, PAGE_BYTES, PageAddresses,
-    Patience, Problem, SharedPage, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker,
-    to_worker,
+    BufferLayout, Channel, ChannelError, Claim, DeviceOrder, FaultCode, FaultPlace, FixedText, Frame, PAGE_BYTES,
+    PageAddresses, Patience, Problem, SharedPage, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules,
+    from_worker, to_worker,
 };
 
 /// Event pairs with nothing between them whose median is the reported overhead.
@@ -35,35 +35,52 @@ const EMPTY_PAIRS: usize = 101;
 /// # Errors
 /// When the broker breaks the protocol.
 pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
-    let mut worker = match channel
-        .receive(Patience::Forever)
-        .map_err(WorkerError::from)
-        .and_then(|frame| Worker::set_up(frame, channel))
-    {
-        Ok(worker) => worker,
-        Err(WorkerError::Channel(ChannelError::Closed)) => return Ok(()),
-        Err(error) => return refuse(channel, &error),
-    };
-    let event_overhead_ns = worker.measure_empty_pair()?;
-    channel.send_record(from_worker::READY, &WorkerReady { event_overhead_ns })?;
+    let mut worker = None;
     loop {
         let frame = match channel.receive(Patience::Forever) {
             Ok(frame) => frame,
             Err(ChannelError::Closed) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let order: WindowOrder = record(&frame, to_worker::ARM)?;
-        let armed = match worker.arm(&order) {
-            Ok(armed) => armed,
-            Err(error) => {
-                worker.let_go(&order);
-                return refuse(channel, &error);
+        if frame.kind == to_worker::ARM {
+            let worker = worker.as_mut().ok_or(WorkerError::Order("it came before a set-up"))?;
+            match conduct(channel, worker, &record(&frame)?)? {
+                Conduct::Ended => continue,
+                Conduct::Refused => return Ok(()),
             }
-        };
-        channel.send_record(from_worker::ARMED, &order)?;
-        let claim = worker.finish(&order, armed)?;
-        channel.send_record(from_worker::CLAIM, &claim)?;
+        }
+        match Worker::set_up(worker.take(), frame, channel) {
+            Ok(ready) => {
+                let ready = worker.insert(ready);
+                let event_overhead_ns = ready.device.measure_empty_pair()?;
+                channel.send_record(from_worker::READY, &WorkerReady { event_overhead_ns })?;
+            }
+            Err(error) => return refuse(channel, &error),
+        }
     }
+}
+
+/// What became of a window.
+enum Conduct {
+    /// It has ended, and was claimed.
+    Ended,
+    /// It could not be queued.
+    Refused,
+}
+
+fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<Conduct, WorkerError> {
+    let armed = match worker.arm(order) {
+        Ok(armed) => armed,
+        Err(error) => {
+            worker.let_go(order);
+            refuse(channel, &error)?;
+            return Ok(Conduct::Refused);
+        }
+    };
+    channel.send_record(from_worker::ARMED, order)?;
+    let claim = worker.finish(order, armed)?;
+    channel.send_record(from_worker::CLAIM, &claim)?;
+    Ok(Conduct::Ended)
 }
 
 fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
@@ -76,13 +93,25 @@ fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
 }
 
 struct Worker {
+    device: OpenDevice,
+    assignment: Assignment,
+}
+
+/// What a worker has for as long as it lives.
+struct OpenDevice {
+    order: DeviceOrder,
     driver: Box<dyn Driver>,
     harness: Harness,
     stream: Stream,
     start: Event,
     end: Event,
+}
+
+/// What a worker has for a case.
+struct Assignment {
     page: SharedPage,
     on_device: PageAddresses,
+    memories: Vec<Memory>,
     buffers: Buffers,
     call: Call,
 }
@@ -96,49 +125,41 @@ enum Armed {
 }
 
 impl Worker {
-    fn set_up(frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
-        let Setup {
-            head,
-            layouts,
-            modules,
-            hosted,
-            recording,
-        } = parse_setup(&frame)?;
-        let sandbox = hosted.as_ref().map(|_| {
+    /// Takes an assignment, the first of a fresh process or the next of one that had `before`.
+    fn set_up(before: Option<Worker>, frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
+        let setup = parse_setup(&frame)?;
+        if setup.hosted.is_some() && before.is_some() {
+            return Err(WorkerError::Order("host code needs a fresh worker"));
+        }
+        let sandbox = setup.hosted.as_ref().map(|_| {
             let received = frame.descriptors.iter().map(AsFd::as_fd);
             HostedSandbox::begin(&received.chain([channel.as_fd()]).collect::<Vec<_>>())
         });
-        let mut driver = device::open(&head.device)?;
-        let harness = Harness::load(&mut *driver)?;
-        let mut descriptors = frame.descriptors.into_iter();
-        let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
-        let page = SharedPage::open(page).map_err(WorkerError::Page)?;
-        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
-        let buffers = map_buffers(&mut *driver, layouts, descriptors, &recording)?;
-        let modules = modules
-            .iter()
-            .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
-            .collect::<Result<Vec<(u32, Module)>, DeviceError>>()?;
-        let (stream, start, end) = (driver.stream()?, driver.event()?, driver.event()?);
-        let call = match (hosted, sandbox) {
-            (Some(order), Some(sandbox)) => {
-                let confinement = sandbox.close(guarded(&head));
-                channel.send_record(from_worker::SANDBOX, &confinement.to_report())?;
-                let tensors = recording.tensors.len();
-                Call::Hosted(Hosted::open(&mut *driver, stream, order, &buffers, tensors)?)
+        let mut device = match before {
+            None => OpenDevice::open(setup.head.device)?,
+            Some(Worker { mut device, assignment }) if device.order == setup.head.device => {
+                assignment.hand_back(&mut *device.driver);
+                device
             }
-            _ => Call::Sealed(Replay::bind(&mut *driver, &recording, &buffers, &modules)?),
+            Some(_) => return Err(WorkerError::Order("it is for another device")),
         };
-        Ok(Worker {
+        let assignment = Assignment::take(&mut device, setup, frame.descriptors, sandbox, channel)?;
+        Ok(Worker { device, assignment })
+    }
+}
+
+impl OpenDevice {
+    fn open(order: DeviceOrder) -> Result<OpenDevice, WorkerError> {
+        let mut driver = device::open(&order)?;
+        let harness = Harness::load(&mut *driver)?;
+        let (stream, start, end) = (driver.stream()?, driver.event()?, driver.event()?);
+        Ok(OpenDevice {
+            order,
             driver,
             harness,
             stream,
             start,
             end,
-            page,
-            on_device: PageAddresses::at(on_device.0),
-            buffers,
-            call,
         })
     }
 
@@ -154,42 +175,107 @@ impl Worker {
         pairs.sort_by(f64::total_cmp);
         Ok(pairs[EMPTY_PAIRS / 2])
     }
+}
 
+impl Assignment {
+    fn take(
+        device: &mut OpenDevice,
+        setup: Setup,
+        descriptors: Vec<OwnedFd>,
+        sandbox: Option<HostedSandbox>,
+        channel: &Channel,
+    ) -> Result<Assignment, WorkerError> {
+        let Setup {
+            head,
+            layouts,
+            modules,
+            hosted,
+            recording,
+        } = setup;
+        let (driver, stream) = (&mut *device.driver, device.stream);
+        let mut descriptors = descriptors.into_iter();
+        let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
+        let page = SharedPage::open(page).map_err(WorkerError::Page)?;
+        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
+        let (buffers, memories) = map_buffers(driver, layouts, descriptors, &recording)?;
+        let modules = modules
+            .iter()
+            .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
+            .collect::<Result<Vec<(u32, Module)>, DeviceError>>()?;
+        let call = match (hosted, sandbox) {
+            (Some(order), Some(sandbox)) => {
+                let confinement = sandbox.close(guarded(&head));
+                channel.send_record(from_worker::SANDBOX, &confinement.to_report())?;
+                let tensors = recording.tensors.len();
+                Call::Hosted(Hosted::open(driver, stream, order, &buffers, tensors)?)
+            }
+            _ => Call::Sealed(Replay::bind(driver, &recording, &buffers, &modules)?),
+        };
+        Ok(Assignment {
+            page,
+            on_device: PageAddresses::at(on_device.0),
+            memories,
+            buffers,
+            call,
+        })
+    }
+
+    fn hand_back(self, driver: &mut dyn Driver) {
+        self.memories.into_iter().for_each(|memory| driver.release(memory));
+        driver.unregister(self.page.on_host().base());
+    }
+}
+
+impl Worker {
     /// Queues a window behind *go*.
     fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         let kind = WindowKind::from_number(order.kind).ok_or(WorkerError::Order("unknown kind of window"))?;
-        let (driver, stream) = (&mut *self.driver, self.stream);
-        driver.wait_value(stream, DevicePtr(self.on_device.go()), order.window)?;
-        if kind == WindowKind::Timed {
-            driver.record(self.start, stream)?;
+        let Assignment {
+            on_device,
+            buffers,
+            call,
+            ..
+        } = &self.assignment;
+        let OpenDevice {
+            driver,
+            harness,
+            stream,
+            start,
+            end,
+            ..
+        } = &mut self.device;
+        let (driver, stream) = (&mut **driver, *stream);
+        driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
+        if kind.is_timed() {
+            driver.record(*start, stream)?;
         }
         let queued_from = Instant::now();
-        match self.call.queue(driver, stream) {
+        match call.queue(driver, stream) {
             Ok(()) => {}
             Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
             Err(error) => return Err(error.into()),
         }
         let host_ns = queued_from.elapsed().as_nanos() as f64;
         let coverage = match kind {
-            WindowKind::Timed => {
-                driver.record(self.end, stream)?;
+            WindowKind::Timed | WindowKind::Null => {
+                driver.record(*end, stream)?;
                 Coverage::Sample
             }
             WindowKind::EarlyCheck => Coverage::Whole,
         };
-        let keys = self.on_device.keys();
-        for (output, (address, bytes)) in self.buffers.outputs().into_iter().enumerate() {
-            let seal = self.on_device.seal(output);
-            self.harness
-                .digest(driver, stream, address, bytes, keys, coverage, seal)?;
+        let keys = on_device.keys();
+        for (output, (address, bytes)) in buffers.outputs().into_iter().enumerate() {
+            let seal = on_device.seal(output);
+            harness.digest(driver, stream, address, bytes, keys, coverage, seal)?;
         }
-        driver.write_value(stream, DevicePtr(self.on_device.done()), order.window)?;
+        driver.write_value(stream, DevicePtr(on_device.done()), order.window)?;
         Ok(Armed::Queued { host_ns })
     }
 
     /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the device could not be closed.
     fn let_go(&mut self, order: &WindowOrder) {
-        self.driver.store_value(self.page.on_host().go(), order.window);
+        let go = self.assignment.page.on_host().go();
+        self.device.driver.store_value(go, order.window);
     }
 
     /// Waits for the window's work and says what it took.
@@ -203,9 +289,16 @@ impl Worker {
             }
         };
         let claim = Claim { host_ns, ..empty };
-        match self.driver.synchronize(self.stream) {
-            Ok(()) if order.kind == WindowKind::Timed.number() => Ok(Claim {
-                elapsed_ns: self.driver.elapsed_ns(self.start, self.end)?,
+        let OpenDevice {
+            driver,
+            stream,
+            start,
+            end,
+            ..
+        } = &mut self.device;
+        match driver.synchronize(*stream) {
+            Ok(()) if WindowKind::from_number(order.kind).is_some_and(WindowKind::is_timed) => Ok(Claim {
+                elapsed_ns: driver.elapsed_ns(*start, *end)?,
                 ..claim
             }),
             Ok(()) => Ok(claim),
@@ -216,19 +309,24 @@ impl Worker {
     }
 
     fn fault_claim(&self, claim: Claim, fault: &Fault) -> Claim {
-        let launch = self.call.faulting_launch(fault);
+        let launch = self.assignment.call.faulting_launch(fault);
         let place = match (fault.block, fault.thread) {
             (Some(_), Some(_)) => FaultPlace::Thread,
             (Some(_), None) => FaultPlace::Block,
             (None, _) => FaultPlace::Unknown,
         };
         Claim {
-            fault: self.buffers.code_of(fault) as u32,
+            fault: self.assignment.buffers.code_of(fault) as u32,
             step: launch.map_or(UNKNOWN_STEP, |(position, _)| position),
             block: fault.block.unwrap_or_default(),
             thread: fault.thread.unwrap_or_default(),
             place: place as u32,
-            text: FixedText::new(&self.buffers.describe(fault, launch.map(|(_, kernel)| kernel))),
+            text: FixedText::new(
+                &self
+                    .assignment
+                    .buffers
+                    .describe(fault, launch.map(|(_, kernel)| kernel)),
+            ),
             ..claim
         }
     }
@@ -246,16 +344,19 @@ fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {
     }
 }
 
+/// The buffers as they are mapped here, and the allocations behind them.
 fn map_buffers(
     driver: &mut dyn Driver,
     layouts: Vec<BufferLayout>,
     mut descriptors: impl Iterator<Item = OwnedFd>,
     recording: &Recording,
-) -> Result<Buffers, WorkerError> {
+) -> Result<(Buffers, Vec<Memory>), WorkerError> {
+    let mut memories = Vec::with_capacity(layouts.len());
     let mut buffers = Vec::with_capacity(layouts.len());
     for (position, layout) in layouts.into_iter().enumerate() {
         let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
         let memory = driver.import(descriptor, layout.allocation)?;
+        memories.push(memory);
         let (name, role) = describe_buffer(recording, position);
         let access = if matches!(role, Role::Input | Role::Constant) {
             Access::Read
@@ -269,7 +370,7 @@ fn map_buffers(
             layout,
         });
     }
-    Ok(Buffers::new(buffers))
+    Ok((Buffers::new(buffers), memories))
 }
 
 /// Whose memory must be closed to the user's host code: the broker's, the referee's and the author's.
@@ -278,7 +379,7 @@ fn guarded(head: &WorkerSetup) -> impl Iterator<Item = Pid> {
     rustix::process::getppid().into_iter().chain(others)
 }
 
-/// The broker's first order.
+/// A set-up as it was sent.
 struct Setup {
     head: WorkerSetup,
     layouts: Vec<BufferLayout>,
@@ -289,9 +390,6 @@ struct Setup {
 
 fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
     let damaged = || WorkerError::Order("it is damaged");
-    if frame.kind != to_worker::SETUP {
-        return Err(WorkerError::Order("it came out of turn"));
-    }
     let mut rest = frame.payload.as_slice();
     let mut take = |bytes: usize| {
         let (taken, behind) = rest.split_at_checked(bytes).ok_or_else(damaged)?;
@@ -303,7 +401,16 @@ fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
     let modules = take(head.module_bytes as usize)?;
     let library = take(head.library_bytes as usize)?;
     let request = take(head.request_bytes as usize)?;
-    let recording: Recording = codec::decode(rest).map_err(|_| damaged())?;
+    let mut recording: Recording = codec::decode(rest).map_err(|_| damaged())?;
+    match frame.kind {
+        to_worker::SETUP => {}
+        // The buffers of the plan's scratch stay: the null worker has what the other has.
+        to_worker::SETUP_NULL => {
+            recording.plan.steps.clear();
+            recording.execution = Execution::Sealed;
+        }
+        _ => return Err(WorkerError::Order("it came out of turn")),
+    }
     let hosted = match recording.execution {
         Execution::Sealed => None,
         Execution::Hosted => Some(HostedOrder {
@@ -321,9 +428,6 @@ fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
     })
 }
 
-fn record<R: bytemuck::AnyBitPattern>(frame: &Frame, kind: u32) -> Result<R, WorkerError> {
-    if frame.kind != kind {
-        return Err(WorkerError::Order("it came out of turn"));
-    }
+fn record<R: bytemuck::AnyBitPattern>(frame: &Frame) -> Result<R, WorkerError> {
     bytemuck::try_pod_read_unaligned(&frame.payload).map_err(|_| WorkerError::Order("it has another length"))
 }

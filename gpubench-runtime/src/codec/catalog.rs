@@ -20,8 +20,14 @@ codec_struct!(Axis { name, values });
 codec_enum!(AxisValue { 0 = Int(value), 1 = Float(value), 2 = Text(value) });
 codec_enum!(Requirement { 0 = Device(kind), 1 = Capability(capability) });
 codec_enum!(DeviceKind { 0 = Cpu, 1 = Cuda });
-codec_struct!(Source { name, files, options });
-codec_struct!(SourceFile { path, text });
+codec_struct!(Source {
+    name,
+    form,
+    files,
+    options
+});
+codec_enum!(SourceForm { 0 = Cuda, 1 = CudaForNvcc, 2 = Ptx, 3 = Cubin, 4 = Fatbin });
+codec_struct!(SourceFile { path, contents });
 codec_struct!(RecordRequest { params, facts });
 codec_struct!(DeviceFacts {
     kind,

@@ -59,9 +59,20 @@ fn benchmark() -> impl Strategy<Value = Benchmark> {
 }
 
 fn catalog() -> impl Strategy<Value = Catalog> {
-    let file = (text(), text()).prop_map(|(path, text)| SourceFile { path, text });
-    let source =
-        (text(), vec(file, 0..3), vec(text(), 0..3)).prop_map(|(name, files, options)| Source { name, files, options });
+    let file = (text(), vec(any::<u8>(), 0..9)).prop_map(|(path, contents)| SourceFile { path, contents });
+    let form = prop_oneof![
+        Just(SourceForm::Cuda),
+        Just(SourceForm::CudaForNvcc),
+        Just(SourceForm::Ptx),
+        Just(SourceForm::Cubin),
+        Just(SourceForm::Fatbin),
+    ];
+    let source = (text(), form, vec(file, 0..3), vec(text(), 0..3)).prop_map(|(name, form, files, options)| Source {
+        name,
+        form,
+        files,
+        options,
+    });
     (vec(benchmark(), 0..4), vec(source, 0..3)).prop_map(|(benchmarks, sources)| Catalog { benchmarks, sources })
 }
 

@@ -39,14 +39,8 @@ fn sources() -> &'static [Source] {
         let mut sources: Vec<Source> = inventory::iter::<SourceEntry>()
             .map(|entry| entry.0.describe())
             .collect();
-        let key = |source: &Source| {
-            (
-                source.files[0].path.clone(),
-                source.options.clone(),
-                source.files.clone().len(),
-            )
-        };
-        sources.sort_by_key(key);
+        let place = |source: &Source| (source.files[0].path.clone(), source.options.clone());
+        sources.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)));
         sources.dedup();
         sources
     })

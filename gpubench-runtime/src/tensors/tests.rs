@@ -1,9 +1,9 @@
 use super::*;
-use crate::catalog::DType;
+use crate::catalog::{DType, SourceForm};
 use crate::element::{BF16, Element, Elements, F16};
 use crate::source::CudaSource;
 
-static SOURCE: CudaSource = CudaSource::embedded("image.cu", &[], &[]);
+static SOURCE: CudaSource = CudaSource::embedded("image.cu", SourceForm::Cuda, &[], &[]);
 
 fn describe(tensors: Tensors, default: Option<Tolerance>) -> Result<Vec<Tensor>> {
     tensors.describe(default, |kernel| {

@@ -5,7 +5,9 @@ mod hosted;
 
 use client::{Memory, catalog, params, record};
 use gpubench::abi::Status;
-use gpubench::catalog::{AxisValue, Benchmark, DeviceKind, Fill, Requirement, Role, Selection, Tolerance, Work};
+use gpubench::catalog::{
+    AxisValue, Benchmark, DeviceKind, Fill, Requirement, Role, Selection, Source, SourceForm, Tolerance, Work,
+};
 use gpubench::plan::{Argument, BufferId, Step};
 
 /// The kernel crate.
@@ -52,6 +54,10 @@ mod sums {
 
     cuda_source!(SUMS = "kernels/sums.cu");
     cuda_source!(pub(crate) SAME_SUMS = "kernels/sums.cu");
+    cuda_source!(FOR_NVCC = "kernels/sums.cu", compiler = nvcc);
+    cuda_source!(COMPILED = "kernels/affine.ptx");
+    cuda_image!(SHIPPED = crate::SHIPPED_PTX);
+    cuda_image!(SHIPPED_BYTES = b"\x7fELF");
 
     fn numbers(len: usize) -> Tensors {
         Tensors::new()
@@ -234,6 +240,25 @@ fn benchmark(path: &str) -> Benchmark {
         .expect(path)
 }
 
+/// As another crate would ship it.
+const SHIPPED_PTX: &str = ".version 7.8\n.target sm_75\n";
+
+#[test]
+fn what_is_compiled_already_travels_as_it_is() {
+    let catalog = catalog();
+    let source = |name: &str| {
+        let found = catalog.sources.iter().find(|source| source.name == name);
+        found.map(|source| (source.form, source.files[0].contents.clone()))
+    };
+    let file = include_bytes!("kernels/affine.ptx").to_vec();
+    assert_eq!(source("kernels/affine.ptx"), Some((SourceForm::Ptx, file)));
+    assert_eq!(source("SHIPPED"), Some((SourceForm::Ptx, SHIPPED_PTX.into())));
+    assert_eq!(source("SHIPPED_BYTES"), Some((SourceForm::Cubin, b"\x7fELF".to_vec())));
+    let forms = catalog.sources.iter().filter(|source| source.name == "kernels/sums.cu");
+    let forms: Vec<SourceForm> = forms.map(|source| source.form).collect();
+    assert_eq!(forms, [SourceForm::Cuda, SourceForm::CudaForNvcc]);
+}
+
 #[test]
 fn a_benchmark_is_in_the_catalog_with_all_that_its_attribute_says() {
     let catalog = catalog();
@@ -272,7 +297,7 @@ fn a_source_travels_with_everything_it_includes() {
             "tests/abi/kernels/weights.cuh"
         ]
     );
-    assert!(source.files[2].text.contains("#define RED"));
+    assert!(source.files[2].text().contains("#define RED"));
     assert_eq!(source.options, ["-DFAST"]);
 }
 
@@ -355,7 +380,11 @@ fn benchmarks_are_listed_by_path() {
 
 #[test]
 fn a_source_that_is_embedded_twice_is_listed_once() {
-    let sources: Vec<String> = catalog().sources.into_iter().map(|source| source.name).collect();
+    let sources = catalog()
+        .sources
+        .into_iter()
+        .filter(|source| source.form == SourceForm::Cuda);
+    let sources: Vec<String> = sources.map(|source| source.name).collect();
     assert_eq!(sources, ["kernels/image.cu", "kernels/sums.cu"]);
 }
 
@@ -397,14 +426,16 @@ fn a_plan_names_scratch_tensors_templates_and_sources_by_position() {
     let Fill::Kernel(ramp) = &recording.tensors[0].fill else {
         panic!("{:?}", recording.tensors[0])
     };
-    assert_eq!((ramp.source, ramp.name.as_str()), (1, "ramp"));
+    let is_sums = |source: &Source| source.name == "kernels/sums.cu" && source.form == SourceForm::Cuda;
+    let sums = catalog().sources.iter().position(is_sums).expect("it is embedded") as u32;
+    assert_eq!((ramp.source, ramp.name.as_str()), (sums, "ramp"));
     assert_eq!(recording.tensors[1].role, Role::Scratch);
     let [Step::Launch(partial), Step::Launch(total)] = &recording.plan.steps[..] else {
         panic!("{:?}", recording.plan)
     };
     assert_eq!(
         (partial.kernel.source, partial.kernel.name.as_str()),
-        (1, "partial_sums<64>")
+        (sums, "partial_sums<64>")
     );
     assert_eq!(partial.grid, [8, 1, 1]);
     assert_eq!(total.arguments[2], Argument::Value(2u64.to_le_bytes().to_vec()));

@@ -7,5 +7,8 @@ cuda_source!(ABSOLUTE = "/kernels/image.cu");
 cuda_source!("image.cu");
 cuda_source!(NO_PATH);
 cuda_source!(UNKNOWN_OPTION = "image.cu", flags = ["-O3"]);
+cuda_source!(UNKNOWN_COMPILER = "image.cu", compiler = clang);
+cuda_source!(COMPILED = "image.ptx", options = ["-O3"]);
+cuda_image!(NO_IMAGE);
 
 fn main() {}

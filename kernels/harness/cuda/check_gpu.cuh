@@ -102,7 +102,8 @@ template <class E>
 GB_INLINE uint64_t repeated(typename E::Raw raw) {
   constexpr uint32_t SIZE = sizeof(typename E::Bits);
   const uint64_t factor = SIZE == 1 ? 0x0101010101010101ull : SIZE == 2 ? 0x0001000100010001ull : SIZE == 4 ? 0x100000001ull : 1;
-  return (uint64_t)raw * factor;
+  // A negative number would be extended to all 64 bits.
+  return ((uint64_t)raw & ~0ull >> (64 - 8 * SIZE)) * factor;
 }
 
 template <class E>

@@ -27,9 +27,19 @@ fn argmax_on_cpu(_rows: usize, columns: usize, x: &[f32], index: &mut [i32]) {
     }
 }
 
+fn backwards(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<i32>) -> Result<()> {
+    let width = i32::try_from(columns)?;
+    cx.launch(
+        ARGMAX.kernel("backwards"),
+        Grid::covering(rows, 32),
+        (x, index, rows, width),
+    )
+}
+
 #[gpubench(
     axes(rows = [16384], columns = [1024, 999]),
     cpu(axes(rows = [64], columns = [512, 333])),
+    cuda(reference = launch(backwards)),
     inputs = scores,
     reference = argmax_on_cpu,
     bytes = 4 * rows * columns + 4 * rows,

@@ -48,9 +48,28 @@ fn tiled_on_cpu(width: usize, height: usize, radius: usize, image: &[f32], filte
 }
 
 #[allow(clippy::too_many_arguments)]
+fn in_double(
+    cx: &mut Launcher,
+    width: usize,
+    height: usize,
+    radius: usize,
+    image: In<f32>,
+    filter: Constant<f32>,
+    out: Out<f32>,
+) -> Result<()> {
+    let (columns, rows, reach) = (i32::try_from(width)?, i32::try_from(height)?, i32::try_from(radius)?);
+    cx.launch(
+        CONVOLUTION.kernel("in_double"),
+        Grid::covering((width, height), (16, 16)),
+        (image, filter, out, columns, rows, reach),
+    )
+}
+
+#[allow(clippy::too_many_arguments)]
 #[gpubench(
     axes(width = [4096, 4001], height = [2160], radius = [2]),
     cpu(axes(width = [256, 131], height = [100])),
+    cuda(reference = launch(in_double)),
     inputs = filter_and_image,
     reference = tiled_on_cpu,
     bytes = 8 * width * height + 4 * taps(radius),

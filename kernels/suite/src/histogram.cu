@@ -33,3 +33,17 @@ __global__ void privatised(const unsigned char *__restrict__ pixels, unsigned in
     if (own[bin] != 0) atomicAdd(&bins[bin], own[bin]);
   }
 }
+
+// The expected counts, where the pixels are too many for the CPU: a block for each bin looks at all pixels, and counts
+// without atomic operations.
+__global__ void __launch_bounds__(256) count_one_value(const unsigned char *__restrict__ pixels, unsigned int *__restrict__ bins,
+                                                       size_t n) {
+  __shared__ unsigned int counts[256];
+  unsigned int count = 0;
+  for (size_t i = threadIdx.x; i < n; i += 256) count += pixels[i] == blockIdx.x;
+  counts[threadIdx.x] = count;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int other = 1; other < 256; other++) count += counts[other];
+  bins[blockIdx.x] = count;
+}

@@ -12,10 +12,19 @@ fn dark_image(n: usize) -> Tensors {
         .output("bins", u32::shape(256))
 }
 
+fn value_by_value(cx: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
+    cx.launch(
+        HISTOGRAM.kernel("count_one_value"),
+        Grid::new(256, 256),
+        (pixels, bins, n),
+    )
+}
+
 /// How often each value occurs among the pixels.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 17, 100_003])),
+    cuda(reference = launch(value_by_value)),
     inputs = dark_image,
     bytes = n + 4 * 256,
 )]

@@ -28,9 +28,16 @@ fn grayscale_on_cpu(_width: usize, _height: usize, rgb: &[f32], gray: &mut [f32]
     }
 }
 
+fn grayscale_in_double(cx: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
+    let pixels = width * height;
+    let kernel = IMAGE.kernel("grayscale_in_double");
+    cx.launch(kernel, Grid::covering(pixels, 128), (rgb, gray, pixels))
+}
+
 #[gpubench(
     axes(width = [4096, 1919], height = [4096]),
     cpu(axes(width = [512, 333], height = [256])),
+    cuda(reference = launch(grayscale_in_double)),
     inputs = rgb_image,
     reference = grayscale_on_cpu,
     tolerance(rtol = RTOL),

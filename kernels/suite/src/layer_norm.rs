@@ -54,9 +54,23 @@ fn layer_norm_on_cpu(_rows: usize, columns: usize, x: &[f32], gain: &[f32], bias
     }
 }
 
+fn in_double(
+    cx: &mut Launcher,
+    rows: usize,
+    columns: usize,
+    x: In<f32>,
+    gain: In<f32>,
+    bias: In<f32>,
+    y: Out<f32>,
+) -> Result<()> {
+    let kernel = LAYER_NORM.kernel("in_double");
+    cx.launch(kernel, Grid::new(rows, 64), (x, gain, bias, y, columns, EPSILON))
+}
+
 #[gpubench(
     axes(rows = [8192], columns = [1024, 999]),
     cpu(axes(rows = [32], columns = [512, 333])),
+    cuda(reference = launch(in_double)),
     inputs = activations,
     reference = layer_norm_on_cpu,
     tolerance(atol = ATOL),

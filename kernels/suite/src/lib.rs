@@ -12,11 +12,15 @@
 //! - No answer that ignores the inputs passes: neither zeros, nor the expected mean, nor any other constant. Tests hold
 //!   every problem to that.
 //!
+//! On a GPU the answers come from a kernel of their own ([`reference = launch(..)`](macro@gpubench::gpubench)), plain and unlike
+//! those that compete: in double, in integers, or in another order.
+//!
 //! Sizes for a GPU fill its memory system; sizes for the CPU device keep a case within a fraction of a second. Either
 //! way every problem has a size that is no multiple of its block.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod add1;
 pub mod argmax;
 pub mod convolution;
 pub mod histogram;

@@ -17,10 +17,16 @@ fn matrices(m: usize, n: usize, k: usize) -> Tensors {
         .tolerance(0.0, random_sum(k, PRODUCT))
 }
 
+fn in_double(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    let grid = Grid::covering((n, m), (32, 8));
+    cx.launch(MATMUL.kernel("in_double"), grid, (a, b, c, m, n, k))
+}
+
 /// C = A B with A of `m` rows and `k` columns and B of `k` rows and `n` columns.
 #[problem(
-    axes(m = [1024, 1000], n = [1024], k = [1024]),
+    axes(m = [2048, 1999], n = [2048], k = [2048]),
     cpu(axes(m = [96, 61], n = [96], k = [100])),
+    cuda(reference = launch(in_double)),
     inputs = matrices,
     bytes = 4 * (m * k + k * n + m * n),
     flops = 2 * m * n * k,

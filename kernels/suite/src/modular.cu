@@ -52,3 +52,18 @@ __global__ void montgomery(const unsigned int *__restrict__ a, const unsigned in
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i < n) c[i] = montgomery_product(montgomery_product(a[i], b[i]), R_SQUARED);
 }
+
+// The expected products, where they are too many for the CPU: one factor is doubled and the other tells when to add it, so
+// that nothing is ever divided or wider than 32 bits.
+__global__ void by_doubling(const unsigned int *__restrict__ a, const unsigned int *__restrict__ b, unsigned int *__restrict__ c,
+                            size_t n) {
+  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  if (i >= n) return;
+  constexpr unsigned int prime = 15u << 27 | 1u;
+  unsigned int doubled = a[i], sum = 0;
+  for (unsigned int bits = b[i]; bits != 0; bits >>= 1) {
+    if (bits & 1u) sum = sum >= prime - doubled ? sum - (prime - doubled) : sum + doubled;
+    doubled = doubled >= prime - doubled ? doubled - (prime - doubled) : doubled + doubled;
+  }
+  c[i] = sum;
+}

@@ -15,10 +15,15 @@ fn factors(n: usize) -> Tensors {
         .output("c", u32::shape(n))
 }
 
+fn by_doubling(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
+    cx.launch(MODULAR.kernel("by_doubling"), Grid::covering(n, 128), (a, b, c, n))
+}
+
 /// The products of residues modulo 15 * 2^27 + 1.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 17, 100_003])),
+    cuda(reference = launch(by_doubling)),
     inputs = factors,
     bytes = 12 * n,
 )]

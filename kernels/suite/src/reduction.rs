@@ -19,10 +19,18 @@ fn vector(n: usize) -> Tensors {
         .output("sum", f32::shape(1))
 }
 
+fn in_integers(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    let integer = cx.scratch::<i64>(1)?;
+    cx.memset(integer, 0)?;
+    cx.launch(REDUCTION.kernel("add_as_integers"), Grid::new(256, 64), (x, integer, n))?;
+    cx.launch(REDUCTION.kernel("as_float"), Grid::new(1, 1), (integer, sum))
+}
+
 /// The sum of a vector of whole numbers.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 16, 50_021])),
+    cuda(reference = launch(in_integers)),
     inputs = vector,
     exact,
     bytes = 4 * n + 4,

@@ -23,9 +23,20 @@ fn inclusive_on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
     }
 }
 
+fn piece_by_piece(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    const PIECE: usize = 2048;
+    let pieces = n.div_ceil(PIECE);
+    let sums = cx.scratch::<u32>(pieces)?;
+    let grid = Grid::covering(pieces, 32);
+    cx.launch(SCAN.kernel("add_pieces"), grid, (x, sums, n, PIECE))?;
+    cx.launch(SCAN.kernel("add_before"), Grid::new(1, 1), (sums, pieces))?;
+    cx.launch(SCAN.kernel("scan_pieces"), grid, (x, sums, y, n, PIECE))
+}
+
 #[gpubench(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 16, 50_021])),
+    cuda(reference = launch(piece_by_piece)),
     inputs = vector,
     reference = inclusive_on_cpu,
     bytes = 8 * n,

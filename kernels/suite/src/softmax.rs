@@ -29,10 +29,15 @@ fn logits(rows: usize, columns: usize) -> Tensors {
         .output("y", f32::shape([rows, columns]))
 }
 
+fn in_double(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    cx.launch(SOFTMAX.kernel("in_double"), Grid::new(rows, 64), (x, y, columns))
+}
+
 /// Softmax of every row: the exponentials of its elements, divided by their sum.
 #[problem(
     axes(rows = [16384], columns = [1024, 999]),
     cpu(axes(rows = [32], columns = [512, 333])),
+    cuda(reference = launch(in_double)),
     inputs = logits,
     tolerance(rtol = RTOL),
     bytes = 8 * rows * columns,

@@ -64,10 +64,25 @@ fn fill_structure(rng: &mut Rng, rows: usize, row_start: &mut [u32], column: &mu
     Ok(())
 }
 
+#[allow(clippy::too_many_arguments)]
+fn in_integers(
+    cx: &mut Launcher,
+    rows: usize,
+    row_start: In<u32>,
+    column: In<u32>,
+    value: In<f32>,
+    x: In<f32>,
+    y: Out<f32>,
+) -> Result<()> {
+    let arguments = (row_start, column, value, x, y);
+    cx.launch(SPARSE.kernel("in_integers"), Grid::new(rows, 64), arguments)
+}
+
 /// A sparse matrix in compressed rows times a vector.
 #[problem(
     axes(rows = [1 << 18, 200_003]),
     cpu(axes(rows = [4096, 3001])),
+    cuda(reference = launch(in_integers)),
     inputs = matrix_and_vector,
     exact,
     bytes = 8 * ENTRIES_PER_ROW * rows + 12 * rows + 4,

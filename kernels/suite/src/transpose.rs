@@ -10,11 +10,17 @@ fn matrix(rows: usize, columns: usize) -> Tensors {
         .output("y", f32::shape([columns, rows]))
 }
 
+fn gather(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    let grid = Grid::covering(rows * columns, 128);
+    cx.launch(TRANSPOSE.kernel("gather"), grid, (x, y, rows, columns))
+}
+
 /// The transpose of a matrix.
 // Exact: elements are moved, not computed with.
 #[problem(
     axes(rows = [4096, 4001], columns = [4096]),
     cpu(axes(rows = [256, 161], columns = [200])),
+    cuda(reference = launch(gather)),
     inputs = matrix,
     exact,
     bytes = 8 * rows * columns,

@@ -18,10 +18,15 @@ fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     }
 }
 
+fn add_in_double(cx: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    cx.launch(VECTOR.kernel("add_in_double"), Grid::covering(n, 128), (a, b, c, n))
+}
+
 // Exact: one addition, which IEEE 754 rounds the same way everywhere.
 #[gpubench(
     axes(n = [1 << 24, (1 << 26) + 1]),
     cpu(axes(n = [1 << 18, 100_003])),
+    cuda(reference = launch(add_in_double)),
     inputs = summands,
     reference = add_on_cpu,
     exact,

@@ -7,8 +7,10 @@ use std::fmt::Write as _;
 
 use gpubench::catalog::Source;
 
-use super::scan::{DeclaredKernel, Shape, kernels_in};
-use super::scratch::{Scratch, UNIT};
+use super::error::KernelBuildError;
+use super::scan::{DeclaredKernel, Shape, declared_kernels, kernels_in};
+use super::scratch::Scratch;
+use super::unit::{NVCC_UNIT, UNIT, name_place};
 
 /// Stands for the directory of the shim.
 const SHIM: &str = "<shim>/";
@@ -18,7 +20,28 @@ const NO_SINGLE_FUNCTION: &[&str] = &[
     "unable to deduce 'const auto'",
     "no matches converting function",
     "overloaded function",
+    "cannot determine which instance",
+    "no instance of function template",
+    "no instance of overloaded function",
 ];
+
+/// The first kernel that the messages are about and that the source does not declare.
+pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &str) -> Option<KernelBuildError> {
+    let defined = declared_kernels(source);
+    let is_missing = |name: &&String| {
+        let base = base_name(name);
+        !defined
+            .iter()
+            .any(|known| known == base || known.ends_with(&format!("::{base}")))
+            && diagnostics.contains(&name_place(name))
+    };
+    let name = names.iter().find(is_missing)?.clone();
+    Some(KernelBuildError::UnknownKernel {
+        name,
+        source_name: source.name.clone(),
+        defined,
+    })
+}
 
 /// The messages that concern the user, each once.
 pub(super) fn readable(source: &Source, scratch: &Scratch, diagnostics: &str) -> String {
@@ -87,7 +110,7 @@ fn origin(path: &str) -> Origin<'_> {
     if let Some(name) = path.strip_prefix("kernel `") {
         return Origin::Name(name.trim_end_matches('`'));
     }
-    match path.starts_with(SHIM) || path == UNIT {
+    match path.starts_with(SHIM) || path == UNIT || path == NVCC_UNIT {
         true => Origin::Generated,
         false => Origin::User,
     }
@@ -117,12 +140,13 @@ fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
 }
 
 /// A name expression without its template arguments.
-pub(super) fn base_name(expression: &str) -> &str {
+fn base_name(expression: &str) -> &str {
     expression
         .split('<')
         .next()
         .unwrap_or(expression)
         .trim()
+        .trim_start_matches("&")
         .trim_start_matches("::")
 }
 

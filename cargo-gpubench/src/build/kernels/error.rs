@@ -4,7 +4,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use gpubench::catalog::SourceForm;
+
 use super::refusal::Refusal;
+use crate::device::cuda::Architecture;
 
 /// There is no C++ compiler.
 #[derive(Debug, thiserror::Error)]
@@ -19,14 +22,34 @@ pub struct CompilerMissing {
     pub source: io::Error,
 }
 
-/// A source could not be turned into a kernel library.
+/// What kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The CPU device.
+    Cpu,
+    /// GPUs of an architecture.
+    Gpu(Architecture),
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Target::Cpu => f.write_str("the CPU device"),
+            Target::Gpu(architecture) => architecture.fmt(f),
+        }
+    }
+}
+
+/// A source could not be turned into kernels that a device loads.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelBuildError {
     /// The compiler reported errors.
-    #[error("could not compile `{source_name}` for the CPU device\n{diagnostics}")]
+    #[error("could not compile `{source_name}` for {target}\n{diagnostics}")]
     Compile {
         /// The source as named in `cuda_source!`.
         source_name: String,
+        /// For what.
+        target: Target,
         /// The compiler's messages, with the user's files and lines.
         diagnostics: String,
     },
@@ -51,6 +74,87 @@ pub enum KernelBuildError {
         /// Why there is no compiler.
         reason: String,
     },
+    /// The source is compiled for GPUs already.
+    #[error("`{source_name}` cannot run on the CPU device: it is {form}, which runs on GPUs alone")]
+    ForGpusOnly {
+        /// The source as named in `cuda_source!` or `cuda_image!`.
+        source_name: String,
+        /// What it is.
+        form: SourceForm,
+    },
+    /// There is no compiler for GPUs.
+    #[error(
+        "cannot compile `{source_name}` for {architecture}: found neither NVRTC nor nvcc (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC; \
+         where it lies elsewhere, name it with `--nvrtc`)"
+    )]
+    NoCompiler {
+        /// The source as named in `cuda_source!`.
+        source_name: String,
+        /// The device's architecture.
+        architecture: Architecture,
+    },
+    /// The source asks for nvcc.
+    #[error(
+        "cannot compile `{source_name}`, which asks for nvcc: found none (hint: install the CUDA toolkit or `pip install nvidia-cuda-nvcc`, and \
+         put nvcc on the path or name it in `NVCC`)"
+    )]
+    NoNvcc {
+        /// The source as named in `cuda_source!`.
+        source_name: String,
+    },
+    /// The compiler knows no architecture that the device could run.
+    #[error(
+        "{compiler} compiles for sm_{oldest} and later, but the device is {architecture} (hint: use an older version of it)"
+    )]
+    TooOld {
+        /// The compiler and its version.
+        compiler: String,
+        /// The oldest compute capability it knows.
+        oldest: u32,
+        /// The device's architecture.
+        architecture: Architecture,
+    },
+    /// The source is for other devices.
+    #[error("`{source_name}` is for {found}, and this device is {architecture}")]
+    OtherArchitecture {
+        /// The source as named in `cuda_source!` or `cuda_image!`.
+        source_name: String,
+        /// What it is for.
+        found: String,
+        /// The device's architecture.
+        architecture: Architecture,
+    },
+    /// An option that is not passed on.
+    #[error("`{source_name}` asks for the option `{option}`, which is not passed to {compiler}")]
+    Option {
+        /// The source as named in `cuda_source!`.
+        source_name: String,
+        /// The option.
+        option: String,
+        /// The compiler.
+        compiler: &'static str,
+    },
+    /// A cubin, a fatbin or PTX that is none.
+    #[error("`{source_name}` is no usable image: {reason}")]
+    Image {
+        /// The source as named in `cuda_source!` or `cuda_image!`.
+        source_name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The compiler itself failed.
+    #[error("{compiler} failed on `{source_name}`: {reason}")]
+    Crash {
+        /// The compiler.
+        compiler: &'static str,
+        /// The source as named in `cuda_source!`.
+        source_name: String,
+        /// How.
+        reason: String,
+    },
+    /// The user wants the run to end.
+    #[error("interrupted")]
+    Interrupted,
     /// A kernel is not in its source.
     #[error("unknown kernel `{name}`; {}", defines(.source_name, .defined))]
     UnknownKernel {
@@ -68,8 +172,10 @@ pub enum KernelBuildError {
         path: String,
     },
     /// The compiler did not finish.
-    #[error("the C++ compiler did not finish `{source_name}` within {} s", .limit.as_secs())]
+    #[error("{compiler} did not finish `{source_name}` within {} s", .limit.as_secs())]
     Timeout {
+        /// The compiler.
+        compiler: &'static str,
         /// The source as named in `cuda_source!`.
         source_name: String,
         /// The limit.
@@ -93,7 +199,7 @@ impl KernelBuildError {
     pub(super) fn may_be_of_one_name(&self) -> bool {
         matches!(
             self,
-            KernelBuildError::Compile { .. } | KernelBuildError::UnknownKernel { .. }
+            KernelBuildError::Compile { .. } | KernelBuildError::UnknownKernel { .. } | KernelBuildError::Crash { .. }
         )
     }
 }

@@ -11,16 +11,16 @@ use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_
 use sha2::{Digest as _, Sha256};
 
 use super::compiler::Compiler;
-use super::diagnostics::{base_name, readable};
+use super::diagnostics::{readable, unknown_kernel};
 use super::dynamic_shared::{definitions, undefined_thread_locals};
-use super::error::{CompilerMissing, KernelBuildError};
+use super::error::{CompilerMissing, KernelBuildError, Target};
 use super::options::host_options;
-use super::process::{Finished, Outcome, run};
+use super::process::{Finished, Outcome, Patience, run};
 use super::processors::{BASELINE, Processors};
 use super::refusal::{Refusal, refusals, refusals_after_preprocessing};
-use super::scan::declared_kernels;
-use super::scratch::{Scratch, UNIT, name_place};
+use super::scratch::Scratch;
 use super::undefined::missing_definitions;
+use super::unit::{UNIT, host_unit};
 
 /// The longest a source may take to compile.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -74,24 +74,72 @@ impl HostCompiler {
         HostCompiler { processors, ..self }
     }
 
-    /// The compiler's own name and version, and its path.
-    pub fn identity(&self) -> &str {
+    /// Everything a library depends on, as a file name.
+    fn key(&self, source: &Source, names: &[String]) -> String {
+        let mut hash = Sha256::new();
+        let mut add = |part: &[u8]| {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        };
+        add(env!("CARGO_PKG_VERSION").as_bytes());
+        add(self.identity.as_bytes());
+        match self.processors {
+            Processors::Here => add(processor().as_bytes()),
+            Processors::Baseline => add(BASELINE.as_bytes()),
+        }
+        for part in REQUIRED_OPTIONS
+            .iter()
+            .chain(&self.options)
+            .chain(SHIM.iter().flat_map(|(path, text)| [path, text]))
+        {
+            add(part.as_bytes());
+        }
+        for list in [names, &source.options] {
+            add(list.len().to_string().as_bytes());
+            list.iter().for_each(|part| add(part.as_bytes()));
+        }
+        for file in &source.files {
+            add(file.path.as_bytes());
+            add(&file.contents);
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl Compiler for HostCompiler {
+    fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// Compiles the kernels `names` (name expressions such as `axpy` or `reduce<256>`) of a source into a library in the directory `cache`,
-    /// or finds it there; answers its path.
-    ///
-    /// # Errors
-    /// If the source does not compile, uses what the CPU device cannot run, lacks a kernel, or a file cannot be written.
-    pub fn compile(&self, source: &Source, names: &[String], cache: &Path) -> Result<PathBuf, KernelBuildError> {
+    fn compile(
+        &self,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<PathBuf, KernelBuildError> {
+        if !source.form.is_compiled() {
+            return Err(KernelBuildError::ForGpusOnly {
+                source_name: source.name.clone(),
+                form: source.form,
+            });
+        }
         let library = cache.join(format!("{}.so", self.key(source, names)));
         if library.is_file() {
             return Ok(library);
         }
-        let scratch = Scratch::new(cache, source, names)?;
-        self.refuse_unsupported(source, &scratch)?;
-        self.build(source, names, &scratch)?;
+        let scratch = Scratch::new(cache, source)?;
+        scratch.add_headers(SHIM)?;
+        scratch.add_unit(UNIT, &host_unit(source, names))?;
+        let job = Job {
+            compiler: self,
+            source,
+            names,
+            scratch: &scratch,
+            interrupt,
+        };
+        job.refuse_unsupported()?;
+        job.build()?;
         let built = scratch.file("kernels.so");
         fs_err::rename(&built, &library).map_err(|error| KernelBuildError::Io {
             action: "write",
@@ -100,50 +148,31 @@ impl HostCompiler {
         })?;
         Ok(library)
     }
+}
 
-    /// Everything a library depends on, as a file name.
-    fn key(&self, source: &Source, names: &[String]) -> String {
-        let mut hash = Sha256::new();
-        let mut add = |part: &str| {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        };
-        add(env!("CARGO_PKG_VERSION"));
-        add(&self.identity);
-        match self.processors {
-            Processors::Here => add(&processor()),
-            Processors::Baseline => add(BASELINE),
-        }
-        for part in REQUIRED_OPTIONS
-            .iter()
-            .chain(&self.options)
-            .chain(SHIM.iter().flat_map(|(path, text)| [path, text]))
-        {
-            add(part);
-        }
-        for list in [names, &source.options] {
-            add(&list.len().to_string());
-            list.iter().for_each(|part| add(part));
-        }
-        for file in &source.files {
-            add(&file.path);
-            add(&file.text);
-        }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-    }
+/// A source on its way through the compiler.
+struct Job<'a> {
+    compiler: &'a HostCompiler,
+    source: &'a Source,
+    names: &'a [String],
+    scratch: &'a Scratch,
+    interrupt: &'a AtomicBool,
+}
 
+impl Job<'_> {
     /// Refuses what the CPU device cannot run. The text is read first; only if something is found there, the preprocessor says whether it is
     /// really compiled.
-    fn refuse_unsupported(&self, source: &Source, scratch: &Scratch) -> Result<(), KernelBuildError> {
+    fn refuse_unsupported(&self) -> Result<(), KernelBuildError> {
+        let source = self.source;
         let found: Vec<Refusal> = source
             .files
             .iter()
-            .flat_map(|file| refusals(&file.path, &file.text))
+            .flat_map(|file| refusals(&file.path, &file.text()))
             .collect();
         if found.is_empty() {
             return Ok(());
         }
-        let preprocessed = self.run(source, scratch, self.command(source, scratch).args(["-E", UNIT]))?;
+        let preprocessed = self.run(self.command().args(["-E", UNIT]))?;
         let is_users = |path: &str| {
             source
                 .files
@@ -151,7 +180,7 @@ impl HostCompiler {
                 .any(|file| file.path == path.trim_start_matches("./"))
         };
         let refusals = match preprocessed.status.success() {
-            true => refusals_after_preprocessing(&preprocessed.stdout, is_users),
+            true => refusals_after_preprocessing(&String::from_utf8_lossy(&preprocessed.stdout), is_users),
             false => found,
         };
         match refusals.is_empty() {
@@ -163,17 +192,14 @@ impl HostCompiler {
         }
     }
 
-    fn build(&self, source: &Source, names: &[String], scratch: &Scratch) -> Result<(), KernelBuildError> {
+    fn build(&self) -> Result<(), KernelBuildError> {
+        let Job { source, scratch, .. } = *self;
         let object = scratch.file("kernels.o");
-        let compiled = self.run(
-            source,
-            scratch,
-            self.command(source, scratch).args(["-c", UNIT, "-o"]).arg(&object),
-        )?;
+        let compiled = self.run(self.command().args(["-c", UNIT, "-o"]).arg(&object))?;
         if !compiled.status.success() {
-            return Err(rejection(source, names, scratch, &compiled));
+            return Err(self.rejection(&compiled));
         }
-        let mut link = Command::new(&self.program);
+        let mut link = Command::new(&self.compiler.program);
         link.current_dir(scratch.root())
             .args(["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic"])
             .arg(&object);
@@ -188,10 +214,11 @@ impl HostCompiler {
             fs_err::write(&assembly, definitions(&dynamic)).map_err(io("write", &assembly))?;
             link.arg(&assembly);
         }
-        let linked = self.run(source, scratch, link.arg("-o").arg(scratch.file("kernels.so")))?;
+        let linked = self.run(link.arg("-o").arg(scratch.file("kernels.so")))?;
         if !linked.status.success() {
             return Err(KernelBuildError::Compile {
                 source_name: source.name.clone(),
+                target: Target::Cpu,
                 diagnostics: missing_definitions(source, &linked.stderr)
                     .unwrap_or_else(|| readable(source, scratch, &linked.stderr)),
             });
@@ -200,14 +227,15 @@ impl HostCompiler {
     }
 
     /// The compiler with everything but what to do.
-    fn command(&self, source: &Source, scratch: &Scratch) -> Command {
-        let mut command = Command::new(&self.program);
+    fn command(&self) -> Command {
+        let Job { source, scratch, .. } = *self;
+        let mut command = Command::new(&self.compiler.program);
         command
             .current_dir(scratch.root())
-            .args(["-x", "c++", "-O3", &self.processors.option()]);
+            .args(["-x", "c++", "-O3", &self.compiler.processors.option()]);
         command
             .args(REQUIRED_OPTIONS)
-            .args(&self.options)
+            .args(&self.compiler.options)
             .args(SILENCED_WARNINGS)
             .args(["-fdiagnostics-color=never", "-w"]);
         command
@@ -218,58 +246,34 @@ impl HostCompiler {
         command
     }
 
-    fn run(&self, source: &Source, scratch: &Scratch, command: &mut Command) -> Result<Finished, KernelBuildError> {
-        match run(command, scratch.directory(), LIMIT) {
+    fn run(&self, command: &mut Command) -> Result<Finished, KernelBuildError> {
+        let patience = Patience {
+            limit: LIMIT,
+            interrupt: self.interrupt,
+        };
+        match run(command, self.scratch.directory(), patience) {
             Ok(Outcome::Finished(finished)) => Ok(finished),
+            Ok(Outcome::Interrupted) => Err(KernelBuildError::Interrupted),
             Ok(Outcome::TimedOut) => Err(KernelBuildError::Timeout {
-                source_name: source.name.clone(),
+                compiler: "the C++ compiler",
+                source_name: self.source.name.clone(),
                 limit: LIMIT,
             }),
             Err(error) => Err(KernelBuildError::Io {
                 action: "run",
-                path: self.program.clone(),
+                path: self.compiler.program.clone(),
                 source: error,
             }),
         }
     }
-}
 
-impl Compiler for HostCompiler {
-    fn identity(&self) -> &str {
-        &self.identity
-    }
-
-    fn compile(
-        &self,
-        source: &Source,
-        names: &[String],
-        cache: &Path,
-        _interrupt: &AtomicBool,
-    ) -> Result<PathBuf, KernelBuildError> {
-        HostCompiler::compile(self, source, names, cache)
-    }
-}
-
-/// Why the compiler failed: a kernel that is not there, or else its own words.
-fn rejection(source: &Source, names: &[String], scratch: &Scratch, finished: &Finished) -> KernelBuildError {
-    let defined = declared_kernels(source);
-    let missing = names.iter().find(|name| {
-        let base = base_name(name);
-        !defined
-            .iter()
-            .any(|known| known == base || known.ends_with(&format!("::{base}")))
-            && finished.stderr.contains(&name_place(name))
-    });
-    match missing {
-        Some(name) => KernelBuildError::UnknownKernel {
-            name: name.clone(),
-            source_name: source.name.clone(),
-            defined,
-        },
-        None => KernelBuildError::Compile {
-            source_name: source.name.clone(),
-            diagnostics: readable(source, scratch, &finished.stderr),
-        },
+    /// Why the compiler failed: a kernel that is not there, or else its own words.
+    fn rejection(&self, finished: &Finished) -> KernelBuildError {
+        unknown_kernel(self.source, self.names, &finished.stderr).unwrap_or_else(|| KernelBuildError::Compile {
+            source_name: self.source.name.clone(),
+            target: Target::Cpu,
+            diagnostics: readable(self.source, self.scratch, &finished.stderr),
+        })
     }
 }
 

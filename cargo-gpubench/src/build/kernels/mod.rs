@@ -1,7 +1,8 @@
 //! Compiling kernel sources for a device.
 //!
-//! [`HostCompiler`] turns a CUDA C++ source into a library for the CPU device: it refuses by name what that device cannot run, compiles the
-//! rest as C++ with the shim, and keeps the library in a cache addressed by everything that went into it. No user code runs here.
+//! [`HostCompiler`] turns a CUDA C++ source into a library for the CPU device: it refuses by name what that device cannot run and compiles the
+//! rest as C++ with the shim. [`GpuCompiler`] turns it into an image for a GPU. Both are a [`Compiler`], and keep what they make in a cache
+//! addressed by everything that went into it. No user code runs here.
 
 #![forbid(unsafe_code)]
 
@@ -9,6 +10,7 @@ mod compiler;
 mod diagnostics;
 mod dynamic_shared;
 mod error;
+mod gpu;
 mod host_compiler;
 mod options;
 mod process;
@@ -19,9 +21,13 @@ mod scratch;
 #[cfg(test)]
 mod tests;
 mod undefined;
+mod unit;
 
 pub use compiler::{Compiled, Compiler};
-pub use error::{CompilerMissing, KernelBuildError};
+pub use error::{CompilerMissing, KernelBuildError, Target};
+pub use gpu::{
+    GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, keep_precompiled, precompiled, serve,
+};
 pub use host_compiler::HostCompiler;
 pub use processors::{BASELINE, Processors};
 pub use refusal::Refusal;

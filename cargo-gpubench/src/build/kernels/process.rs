@@ -1,18 +1,23 @@
-//! Running a compiler: its own process group, output captured, a limit of time.
+//! Running a compiler: its own process group, output captured, a limit of time, and an end when the user wants one.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often a running compiler is looked at.
 const POLL: Duration = Duration::from_millis(2);
 
+/// The most that is read of what a process wrote to one stream.
+const LONGEST_OUTPUT: u64 = 256 << 20;
+
 /// What a process left.
 pub(super) struct Finished {
     pub(super) status: ExitStatus,
-    pub(super) stdout: String,
+    pub(super) stdout: Vec<u8>,
     pub(super) stderr: String,
 }
 
@@ -21,13 +26,32 @@ pub(super) enum Outcome {
     Finished(Finished),
     /// It was killed with everything it had started.
     TimedOut,
+    /// The same, because the user wants no more of it.
+    Interrupted,
+}
+
+/// When a process is ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience<'a> {
+    pub(super) limit: Duration,
+    pub(super) interrupt: &'a AtomicBool,
 }
 
 /// Runs a command; its output goes through files in `scratch`, so that a process it leaves behind cannot keep a pipe open.
-pub(super) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> io::Result<Outcome> {
+pub(super) fn run(command: &mut Command, scratch: &Path, patience: Patience<'_>) -> io::Result<Outcome> {
+    run_with_input(command, Stdio::null(), scratch, patience)
+}
+
+/// The same with something to read.
+pub(super) fn run_with_input(
+    command: &mut Command,
+    input: Stdio,
+    scratch: &Path,
+    patience: Patience<'_>,
+) -> io::Result<Outcome> {
     let (out, err) = (scratch.join("stdout"), scratch.join("stderr"));
     command
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(fs_err::File::create(&out)?.into_file())
         .stderr(fs_err::File::create(&err)?.into_file());
     let mut group = Group(command.env("LC_ALL", "C").process_group(0).spawn()?);
@@ -35,16 +59,22 @@ pub(super) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> io:
     let status = loop {
         match group.0.try_wait()? {
             Some(status) => break status,
-            None if begun.elapsed() > limit => return Ok(Outcome::TimedOut),
+            None if patience.interrupt.load(Ordering::Relaxed) => return Ok(Outcome::Interrupted),
+            None if begun.elapsed() > patience.limit => return Ok(Outcome::TimedOut),
             None => std::thread::sleep(POLL),
         }
     };
-    let text = |path| fs_err::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(Outcome::Finished(Finished {
         status,
-        stdout: text(out)?,
-        stderr: text(err)?,
+        stdout: beginning_of(&out)?,
+        stderr: String::from_utf8_lossy(&beginning_of(&err)?).into_owned(),
     }))
+}
+
+fn beginning_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::take(fs_err::File::open(path)?.into_file(), LONGEST_OUTPUT).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A process and its descendants, ended when it goes out of scope.
@@ -60,5 +90,36 @@ impl Drop for Group {
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
         let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_process_ends_with_what_it_started() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let interrupt = AtomicBool::new(true);
+        let patience = Patience {
+            limit: Duration::from_secs(600),
+            interrupt: &interrupt,
+        };
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 600 & sleep 600"]);
+        let outcome = run(&mut command, folder.path(), patience).expect("a shell");
+        assert!(matches!(outcome, Outcome::Interrupted));
+    }
+
+    #[test]
+    fn a_process_that_takes_too_long_is_ended() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let interrupt = AtomicBool::new(false);
+        let patience = Patience {
+            limit: Duration::ZERO,
+            interrupt: &interrupt,
+        };
+        let outcome = run(Command::new("sleep").arg("600"), folder.path(), patience).expect("sleep");
+        assert!(matches!(outcome, Outcome::TimedOut));
     }
 }

@@ -36,7 +36,8 @@ pub fn declared_kernels(source: &Source) -> Vec<String> {
 pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
     let mut kernels: Vec<DeclaredKernel> = Vec::new();
     for file in &source.files {
-        for (name, line, shape) in kernels_of(&tokens(&file.text)) {
+        let text = file.text();
+        for (name, line, shape) in kernels_of(&tokens(&text)) {
             if !kernels.iter().any(|known| known.name == name) {
                 let file = file.path.clone();
                 kernels.push(DeclaredKernel {
@@ -219,10 +220,11 @@ mod tests {
     fn source(text: &str) -> Source {
         let file = gpubench::catalog::SourceFile {
             path: "a.cu".into(),
-            text: text.into(),
+            contents: text.into(),
         };
         Source {
             name: "a.cu".into(),
+            form: gpubench::catalog::SourceForm::Cuda,
             files: vec![file],
             options: vec![],
         }

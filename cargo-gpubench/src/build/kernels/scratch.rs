@@ -5,18 +5,15 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use gpubench::catalog::Source;
-use gpubench_harness::shim::SHIM;
 
 use super::error::KernelBuildError;
-
-/// Name of the generated file that includes the source and exports its kernels.
-pub(super) const UNIT: &str = "gpubench_unit.cpp";
 
 const PREFIX: &str = ".kernel-";
 /// After this time, a directory belongs to a compilation that was killed.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// A directory with the shim, the source under its own relative paths, and room for what the compiler makes. Removed when dropped.
+/// A directory with the source under its own relative paths, a folder for the headers the compiler is given, and room for what it makes. Removed
+/// when dropped.
 pub(super) struct Scratch {
     directory: tempfile::TempDir,
     /// The crate's root inside the directory; deeper where paths climb out of the crate.
@@ -24,7 +21,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn new(parent: &Path, source: &Source, names: &[String]) -> Result<Scratch, KernelBuildError> {
+    pub(super) fn new(parent: &Path, source: &Source) -> Result<Scratch, KernelBuildError> {
         let failed = |action, path: &Path| {
             let path = path.to_owned();
             move |source| KernelBuildError::Io { action, path, source }
@@ -46,15 +43,22 @@ impl Scratch {
             .join("root")
             .join(PathBuf::from_iter(std::iter::repeat_n("up", depth)));
         let scratch = Scratch { directory, root };
-        let write = |path: PathBuf, text: &str| write_below(&path, text).map_err(failed("write", &path));
-        for (path, text) in SHIM {
-            write(scratch.shim().join(path), text)?;
-        }
         for file in &source.files {
-            write(scratch.root.join(&file.path), &file.text)?;
+            write(&scratch.root.join(&file.path), &file.contents)?;
         }
-        write(scratch.root.join(UNIT), &unit(source, names))?;
         Ok(scratch)
+    }
+
+    /// Adds a generated file beside the crate's own.
+    pub(super) fn add_unit(&self, name: &str, text: &str) -> Result<(), KernelBuildError> {
+        write(&self.root.join(name), text.as_bytes())
+    }
+
+    /// Adds headers that the compiler is given.
+    pub(super) fn add_headers(&self, headers: &[(&str, &str)]) -> Result<(), KernelBuildError> {
+        headers
+            .iter()
+            .try_for_each(|(path, text)| write(&self.shim().join(path), text.as_bytes()))
     }
 
     /// Where the compiler runs: paths in its messages are then relative to the crate's root.
@@ -62,7 +66,7 @@ impl Scratch {
         &self.root
     }
 
-    /// The shim's include directory.
+    /// The include directory of the headers that were added.
     pub(super) fn shim(&self) -> PathBuf {
         self.directory.path().join("shim")
     }
@@ -93,34 +97,6 @@ fn remove_leftovers(parent: &Path) {
     }
 }
 
-/// The generated translation unit: prelude, source, exports. What is wrong with a name is reported in a file called as [`name_place`] says,
-/// on its own line; all else that the unit adds is in [`UNIT`].
-fn unit(source: &Source, names: &[String]) -> String {
-    let main = source.files.first().map_or("", |file| file.path.as_str());
-    let prelude = format!("#include \"gpubench/cuda.h\"\n#include \"{main}\"\n");
-    let export = |(number, name): (usize, &String)| {
-        format!(
-            "#line 1 \"{}\"\nstatic constexpr auto gb_function_n{number} = ({name});\n\
-             static_assert(gb_is_kernel<decltype(gb_function_n{number})>, \"a kernel is a function that returns void\");\n\
-             #line 1 \"{UNIT}\"\nGB_EXPORT_AS(n{number}, {name:?}, gb_function_n{number})\n",
-            name_place(&name.escape_default().to_string())
-        )
-    };
-    let exports: String = names.iter().enumerate().map(export).collect();
-    let descriptors: Vec<String> = (0..names.len()).map(|number| format!("&gb_kernel_n{number}")).collect();
-    // Without a kernel the unit only tells whether the source itself compiles.
-    let module = match descriptors.is_empty() {
-        true => String::new(),
-        false => format!("GB_MODULE({})\n", descriptors.join(", ")),
-    };
-    format!("{prelude}{exports}{module}")
-}
-
-/// What stands for a file in messages about a name expression.
-pub(super) fn name_place(name: &str) -> String {
-    format!("kernel `{name}`")
-}
-
 /// How many directories above its start a path reaches at most.
 fn climb(path: &str) -> Result<usize, KernelBuildError> {
     let refuse = || KernelBuildError::Path { path: path.to_owned() };
@@ -141,9 +117,16 @@ fn climb(path: &str) -> Result<usize, KernelBuildError> {
     Ok(highest.unsigned_abs())
 }
 
-fn write_below(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs_err::create_dir_all(parent)?;
-    }
-    fs_err::write(path, text)
+fn write(path: &Path, contents: &[u8]) -> Result<(), KernelBuildError> {
+    let write = || {
+        if let Some(parent) = path.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        fs_err::write(path, contents)
+    };
+    write().map_err(|source: io::Error| KernelBuildError::Io {
+        action: "write",
+        path: path.to_owned(),
+        source,
+    })
 }

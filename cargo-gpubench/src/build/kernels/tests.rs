@@ -1,19 +1,21 @@
 //! Sources that do not become kernels, and what is said of them.
 
 use std::path::Path;
+
 use std::sync::atomic::AtomicBool;
 
-use gpubench::catalog::{Source, SourceFile};
+use gpubench::catalog::{Source, SourceFile, SourceForm};
 
-use super::{Compiler, HostCompiler, KernelBuildError};
+use super::{Compiler as _, HostCompiler, KernelBuildError};
 
 fn source(files: &[(&str, &str)]) -> Source {
     let file = |&(path, text): &(&str, &str)| SourceFile {
         path: path.into(),
-        text: text.into(),
+        contents: text.into(),
     };
     Source {
         name: "image.cu".into(),
+        form: SourceForm::Cuda,
         files: files.iter().map(file).collect(),
         options: Vec::new(),
     }
@@ -23,7 +25,7 @@ fn compile_in(cache: &Path, source: &Source, names: &[&str]) -> Result<std::path
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     HostCompiler::find()
         .expect("a C++ compiler")
-        .compile(source, &names, cache)
+        .compile(source, &names, cache, &AtomicBool::new(false))
 }
 
 fn rejection(files: &[(&str, &str)], names: &[&str]) -> KernelBuildError {
@@ -305,7 +307,7 @@ fn a_library_is_built_once_for_each_of_what_it_depends_on() {
     other.options.push("-DN=2".into());
     assert_ne!(compile_in(cache.path(), &other, &["k"]).expect("it compiles"), library);
     other.options.clear();
-    other.files[0].text.push('\n');
+    other.files[0].contents.push(b'\n');
     assert_ne!(compile_in(cache.path(), &other, &["k"]).expect("it compiles"), library);
 }
 

@@ -59,7 +59,8 @@ fn identifier(symbol: &str) -> &str {
 /// Where a source first mentions a word, as `file:line`.
 fn mention(source: &Source, word: &str) -> Option<String> {
     source.files.iter().find_map(|file| {
-        let found = tokens(&file.text).into_iter().find(|token| token.text == word)?;
+        let text = file.text();
+        let found = tokens(&text).into_iter().find(|token| token.text == word)?;
         Some(format!("{}:{}", file.path, found.line))
     })
 }

@@ -24,6 +24,10 @@ macro_rules! driver_api {
         }
 
         impl Api {
+            /// What every driver must have.
+            #[cfg(test)]
+            pub(super) const REQUIRED: &[&str] = &[$(stringify!($name)),*];
+
             /// Looks every function up in the driver's library.
             ///
             /// # Errors

@@ -11,6 +11,8 @@ use crate::device::{Absence, AbsenceKind};
 /// The oldest driver that will do, as `cuDriverGetVersion` counts: CUDA 12.0.
 const OLDEST: c_int = 12_000;
 
+const NEWER: &str = "install driver 525 (CUDA 12.0) or later";
+
 /// What the kernel driver calls itself, where it is loaded.
 const KERNEL_DRIVER: &str = "/proc/driver/nvidia/version";
 
@@ -32,23 +34,16 @@ impl Library {
         if !unsafe { is_culib_present() } {
             return Err(not_installed());
         }
-        let api = Api::resolve().map_err(|symbol| {
-            unusable(
-                format!("the GPU driver is too old: it lacks `{symbol}`"),
-                "a driver for CUDA 12.0 or later is needed: 525 or later",
-            )
-        })?;
+        let api = Api::resolve()
+            .map_err(|symbol| unusable(format!("the CUDA driver is too old: it lacks `{symbol}`"), NEWER))?;
         // SAFETY: it takes a number.
         unsafe { call!(api, cuInit(0)) }.map_err(|error| refusal_to_start(&error))?;
         let mut version = 0;
         // SAFETY: it writes one number.
         unsafe { call!(api, cuDriverGetVersion(&mut version)) }.map_err(|error| refusal_to_start(&error))?;
         if version < OLDEST {
-            let reason = format!("the GPU driver is too old: it supports CUDA {}", version_text(version));
-            return Err(unusable(
-                reason,
-                "a driver for CUDA 12.0 or later is needed: 525 or later",
-            ));
+            let reason = format!("the CUDA driver is too old: it supports CUDA {}", version_text(version));
+            return Err(unusable(reason, NEWER));
         }
         Ok(Library { api, version })
     }
@@ -82,7 +77,7 @@ fn not_installed() -> Absence {
     }
     Absence {
         kind: AbsenceKind::NotInstalled,
-        reason: "no GPU driver is installed: `libcuda.so.1` is not found".to_owned(),
+        reason: "no CUDA driver is installed: `libcuda.so.1` is not found".to_owned(),
         hint: "`--device cpu` runs the kernels on the built-in CPU device".to_owned(),
     }
 }
@@ -97,14 +92,14 @@ fn refusal_to_start(error: &DriverError) -> Absence {
         ),
         100 if hides_all_devices() => (
             "`CUDA_VISIBLE_DEVICES` hides every GPU",
-            "unset `CUDA_VISIBLE_DEVICES`, or name a GPU in it",
+            "unset `CUDA_VISIBLE_DEVICES` or name a GPU in it; `--device cpu` needs none",
         ),
         100 => (
-            "the driver finds no GPU",
+            "the CUDA driver finds no GPU",
             "`nvidia-smi -L` lists what the kernel driver sees; in a container, pass the GPU through (`--gpus all`)",
         ),
         803 => (
-            "the driver's library and its kernel module have different versions",
+            "the CUDA driver's library and its kernel module have different versions",
             "reboot after the driver's update, or reload its kernel module",
         ),
         804 => (
@@ -124,11 +119,11 @@ fn refusal_to_start(error: &DriverError) -> Absence {
             "the device files `/dev/nvidia*` must be accessible, and `/proc` must be mounted",
         ),
         _ => (
-            "the driver does not start",
+            "the CUDA driver does not start",
             "`nvidia-smi` says whether the kernel driver works",
         ),
     };
-    unusable(format!("{reason}: {} gives {result}", error.call), hint)
+    unusable(format!("{reason}: `{}` gives {result}", error.call), hint)
 }
 
 fn hides_all_devices() -> bool {

@@ -3,24 +3,28 @@
 //! `library` finds the driver and says why it cannot be used, `api` is the table of its functions, `call` turns their results into errors.
 //! `choice` picks the GPU and refuses those that cannot keep to the window protocol, `sharing` tells whether others compute on it at the same time,
 //! and `facts` says what it is. `context`, `memory`, `module` and `launch` hold what one process has on it; `driver` is the [`Driver`](super::Driver)
-//! made of them, and `fault` says what a kernel did wrong.
+//! made of them, and `fault` says what a kernel did wrong. `architecture` names what kernels are compiled for.
 
 mod api;
+mod architecture;
 mod call;
 mod choice;
 mod context;
 mod driver;
 mod facts;
 mod fault;
-pub mod image;
+mod image;
 mod launch;
 mod library;
 mod memory;
 mod module;
+pub mod nvrtc;
 mod sharing;
 
 #[cfg(test)]
 mod tests;
 
+pub use architecture::{Architecture, Features, InvalidArchitecture};
 pub use call::DriverError;
 pub use driver::CudaDriver;
+pub use image::{DamagedImage, KernelImage};

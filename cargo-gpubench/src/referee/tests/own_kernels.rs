@@ -1,12 +1,13 @@
 //! References and generators that the referee runs, as it does where kernels cannot reach its process.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
-use gpubench::catalog::{Source, SourceFile};
+use gpubench::catalog::{Source, SourceFile, SourceForm};
 use gpubench::plan::{Argument, BufferId, KernelRef, Launch, Step};
 
 use super::*;
-use crate::build::kernels::HostCompiler;
+use crate::build::kernels::{Compiler as _, HostCompiler};
 use crate::device::CodeHome;
 
 const KERNELS: &str = r#"
@@ -29,15 +30,21 @@ fn kernel(name: &str) -> KernelRef {
 fn compile(directory: &std::path::Path) -> Vec<(u32, PathBuf)> {
     let source = Source {
         name: "own.cu".to_owned(),
+        form: SourceForm::Cuda,
         files: vec![SourceFile {
             path: "src/own.cu".to_owned(),
-            text: KERNELS.to_owned(),
+            contents: KERNELS.as_bytes().to_vec(),
         }],
         options: Vec::new(),
     };
     let names = ["ramp", "copy", "add", "stray"].map(str::to_owned);
     let compiler = HostCompiler::find().expect("a C++ compiler");
-    vec![(3, compiler.compile(&source, &names, directory).expect("they compile"))]
+    vec![(
+        3,
+        compiler
+            .compile(&source, &names, directory, &AtomicBool::new(false))
+            .expect("they compile"),
+    )]
 }
 
 /// An input that a kernel fills, and an output or in-out tensor that a plan of one launch computes.
@@ -73,7 +80,7 @@ fn open(recording: Recording) -> (Referee, Result<OpenCase, RefereeError>) {
     let cache = tempfile::tempdir().expect("a directory");
     let mut referee = referee(Box::new(cpu())).unwrap();
     referee.kernels_run_in = CodeHome::Referee;
-    let case = OpenCase::open(&mut referee, 0, recording, &compile(cache.path()));
+    let case = OpenCase::open(&mut referee, 0, Cast::Worker, recording, &compile(cache.path()));
     (referee, case)
 }
 

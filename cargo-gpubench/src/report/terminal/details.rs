@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::text::NO_BREAK;
+use super::text::{NO_BREAK, printable};
 use crate::report::units::{percent, time, wall_time};
 use crate::report::{BenchmarkComplete, Stats};
 use crate::verdict::Verdict;
@@ -14,6 +14,8 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
     };
     let mut phrases = vec![samples(stats), measurement(result)];
     phrases.extend(work(result));
+    phrases.extend(grade(result));
+    phrases.extend(result.notices.iter().map(|notice| printable(notice)));
     phrases
 }
 
@@ -73,8 +75,22 @@ fn work(result: &BenchmarkComplete) -> Option<String> {
                 time(clocks.observed_ns)
             )
         }),
+        result.conservation.as_ref().and_then(|clocks| {
+            let (excess, bound) = (clocks.excess_ns?, clocks.bound_ns?);
+            Some(format!(
+                "{:+.1} µs beyond a null worker, ±{:.1} µs explained",
+                excess / 1e3,
+                bound / 1e3
+            ))
+        }),
     ]);
     (!phrase.is_empty()).then_some(phrase)
+}
+
+/// `advisory: kernels of the CPU device are native code in the worker`.
+fn grade(result: &BenchmarkComplete) -> Option<String> {
+    let (grade, reason) = (result.grade?, result.grade_reason.as_deref()?);
+    Some(format!("{grade}: {}", printable(reason)))
 }
 
 /// Phrases with dots between them, to be broken there only.

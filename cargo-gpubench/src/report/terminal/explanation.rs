@@ -9,11 +9,47 @@ use crate::verdict::Cause;
 /// A bar stands before every line, so that it is clear where an explanation ends even if it holds a compiler's output.
 const BAR: &str = "  │ ";
 
-/// The explanation of a failed case, line by line. `overridden` names the axes whose values are the command line's.
+/// What a command that runs a case again has to say beside its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repetition<'a> {
+    /// The archive that the case comes from.
+    pub(super) archive: Option<&'a str>,
+    /// Axes whose values are the command line's.
+    pub(super) overridden: &'a [String],
+    /// The seed of the run.
+    pub(super) seed: &'a str,
+}
+
+impl Repetition<'_> {
+    fn command(&self, result: &BenchmarkComplete) -> String {
+        let mut command = match self.archive {
+            Some(archive) => format!(
+                "cargo-gpubench gpubench --archive-file {}",
+                shell_quoted(&printable(archive))
+            ),
+            None => "cargo gpubench".to_owned(),
+        };
+        command = format!("{command} --exact {}", shell_quoted(&printable(&result.case)));
+        let overridden = result
+            .params
+            .0
+            .iter()
+            .filter(|(name, _)| self.overridden.contains(name));
+        for (name, value) in overridden {
+            let value = shell_quoted(&printable(&format!("{name}={value}")));
+            command = format!("{command} --axis {value}");
+        }
+        if result.windows > 0 {
+            command = format!("{command} --seed {}", self.seed);
+        }
+        command
+    }
+}
+
+/// The explanation of a failed case, line by line.
 pub(super) fn lines(
     result: &BenchmarkComplete,
-    overridden: &[String],
-    seed: &str,
+    repetition: Repetition<'_>,
     line_width: usize,
     styling: Styling,
 ) -> Vec<String> {
@@ -41,14 +77,7 @@ pub(super) fn lines(
             say(&line);
         }
     }
-    let mut command = format!("cargo gpubench --exact {}", shell_quoted(&printable(&result.case)));
-    for (name, value) in result.params.0.iter().filter(|(name, _)| overridden.contains(name)) {
-        let value = shell_quoted(&printable(&format!("{name}={value}")));
-        command = format!("{command} --axis {value}");
-    }
-    if result.windows > 0 {
-        command = format!("{command} --seed {seed}");
-    }
+    let command = repetition.command(result);
     lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
     lines
 }
@@ -73,6 +102,7 @@ fn gloss(cause: Cause) -> &'static str {
         Cause::Constant => " (one value everywhere)",
         Cause::Unsealed => " (the output changed after the call)",
         Cause::ClaimTooShort => " (the referee's clock saw more time pass)",
+        Cause::ClaimsInconsistent => " (time was moved from one call's claim to another's)",
         Cause::NotReproducible => " (a second recording gave another plan)",
         _ => "",
     }

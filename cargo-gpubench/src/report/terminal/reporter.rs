@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use super::columns::Columns;
 use super::contest::Contests;
 use super::details;
-use super::explanation;
+use super::explanation::{self, Repetition};
 use super::progress::ProgressLine;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{padded, printable, width, wrapped};
@@ -100,6 +100,7 @@ pub struct TerminalReporter {
     contests: Contests,
     failures: Vec<BenchmarkComplete>,
     overridden: Vec<String>,
+    archive: Option<String>,
 }
 
 impl TerminalReporter {
@@ -119,6 +120,7 @@ impl TerminalReporter {
             contests: Contests::default(),
             failures: Vec::new(),
             overridden: Vec::new(),
+            archive: None,
         }
     }
 
@@ -128,6 +130,11 @@ impl TerminalReporter {
             overridden: names,
             ..self
         }
+    }
+
+    /// Names the archive that the cases come from, for the commands that are shown.
+    pub fn with_archive(self, archive: Option<String>) -> TerminalReporter {
+        TerminalReporter { archive, ..self }
     }
 
     fn print(&mut self, text: &str) -> Result<(), OutputError> {
@@ -153,15 +160,14 @@ impl TerminalReporter {
 
     fn explanations(&self, seed: &str) -> String {
         let mut text = String::new();
+        let repetition = Repetition {
+            archive: self.archive.as_deref(),
+            overridden: &self.overridden,
+            seed,
+        };
         for failure in &self.failures {
             text.push('\n');
-            for line in explanation::lines(
-                failure,
-                &self.overridden,
-                seed,
-                self.options.width,
-                self.options.styling,
-            ) {
+            for line in explanation::lines(failure, repetition, self.options.width, self.options.styling) {
                 text += &line;
                 text.push('\n');
             }

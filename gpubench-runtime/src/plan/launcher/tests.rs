@@ -1,10 +1,10 @@
 use super::*;
-use crate::catalog::{DType, Fill, Tolerance};
+use crate::catalog::{DType, Fill, SourceForm, Tolerance};
 use crate::element::F16;
 use crate::plan::{Argument, Cooperation};
 use crate::source::CudaSource;
 
-static SOURCE: CudaSource = CudaSource::embedded("image.cu", &[], &[]);
+static SOURCE: CudaSource = CudaSource::embedded("image.cu", SourceForm::Cuda, &[], &[]);
 
 fn kernel() -> Kernel {
     SOURCE.kernel("blur")

@@ -1,8 +1,10 @@
-//! The driver on a real GPU. Each test opens it anew; what damages the context runs in a process of its own.
+//! The driver on a real GPU, and in `states` on drivers that cannot be used. Each test opens it anew; what damages the context runs in a process of
+//! its own.
 
 mod faults;
 mod launches;
 mod memory;
+mod states;
 
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;

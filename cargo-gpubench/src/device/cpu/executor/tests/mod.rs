@@ -10,11 +10,12 @@ use std::ffi::c_void;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
 
-use gpubench::catalog::{Source, SourceFile};
+use gpubench::catalog::{Source, SourceFile, SourceForm};
 
 use super::{Kernel, KernelFault, LaunchShape, Module, Pool, ScheduleSeed};
-use crate::build::kernels::{HostCompiler, KernelBuildError};
+use crate::build::kernels::{Compiler as _, HostCompiler, KernelBuildError};
 
 static COMPILER: LazyLock<HostCompiler> = LazyLock::new(|| HostCompiler::find().expect("a C++ compiler"));
 static CACHE: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -25,10 +26,11 @@ static CACHE: LazyLock<PathBuf> = LazyLock::new(|| {
 pub(super) fn source(text: &str) -> Source {
     let file = SourceFile {
         path: "kernels/test.cu".into(),
-        text: text.into(),
+        contents: text.into(),
     };
     Source {
         name: "test.cu".into(),
+        form: SourceForm::Cuda,
         files: vec![file],
         options: Vec::new(),
     }
@@ -36,7 +38,7 @@ pub(super) fn source(text: &str) -> Source {
 
 pub(super) fn build(text: &str, names: &[&str]) -> Result<Module, KernelBuildError> {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    let library = COMPILER.compile(&source(text), &names, &CACHE)?;
+    let library = COMPILER.compile(&source(text), &names, &CACHE, &AtomicBool::new(false))?;
     // SAFETY: the library was built from this test's source.
     Ok(unsafe { Module::load(&library) }.expect("the library loads"))
 }

@@ -1,0 +1,137 @@
+//! The null windows of a case, interleaved with those of the worker under test.
+
+use super::measure::{MeasureError, Protocol};
+use crate::clients::{NullWorker, OpenedCase, RoleFailure};
+use crate::device::ClockBound;
+use crate::verdict::{Ending, WindowEvidence};
+use crate::window::{ConductError, Conducted, Conductor, NullPace, Place};
+use crate::wire::{Cast, FaultCode};
+
+/// The null worker in a case, and what came of its windows.
+#[derive(Debug)]
+pub(super) struct NullSide<'a> {
+    worker: Option<&'a mut NullWorker>,
+    /// Windows since the last call to [`NullSide::begin`].
+    pub(super) windows: Vec<WindowEvidence>,
+    /// Why there are no more, where the worker failed.
+    pub(super) loss: Option<String>,
+    begun: usize,
+    since: u32,
+}
+
+/// Who takes part in a case.
+pub(super) fn cast(clock_bound: &ClockBound) -> Cast {
+    match clock_bound {
+        ClockBound::Exclusive => Cast::WorkerAndNull,
+        ClockBound::Absent(_) => Cast::Worker,
+    }
+}
+
+impl<'a> NullSide<'a> {
+    /// Hands the case's buffers to the null worker, where the case has one.
+    pub(super) fn set_up(worker: &'a mut NullWorker, opened: &OpenedCase, recording: &[u8]) -> NullSide<'a> {
+        use std::os::fd::AsFd;
+        let mut side = NullSide {
+            worker: None,
+            windows: Vec::new(),
+            loss: None,
+            begun: 0,
+            since: 0,
+        };
+        if let Some(page) = &opened.null_page {
+            match worker.set_up(opened, page.as_fd(), recording) {
+                Ok(()) => side.worker = Some(worker),
+                Err(failure) => side.loss = Some(in_words(&failure)),
+            }
+        }
+        side
+    }
+
+    /// Waits until the null worker has the buffers.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub(super) fn ready(&mut self, protocol: &Protocol<'_>) -> Result<(), MeasureError> {
+        let Some(worker) = &mut self.worker else { return Ok(()) };
+        match worker.ready(protocol.within, protocol.interrupt) {
+            Ok(_) => Ok(()),
+            Err(RoleFailure::Interrupted) => Err(MeasureError::Conduct(ConductError::Interrupted)),
+            Err(failure) => {
+                self.give_up(in_words(&failure));
+                Ok(())
+            }
+        }
+    }
+
+    /// Forgets the windows so far: the warm-up is over.
+    pub(super) fn begin(&mut self) {
+        self.windows.clear();
+    }
+
+    /// Whether there can be more null windows.
+    pub(super) fn is_there(&self) -> bool {
+        self.worker.is_some()
+    }
+
+    /// Conducts a null window where the key draws one before the window at `place`.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the null worker.
+    pub(super) fn take_turn(
+        &mut self,
+        conductor: &mut Conductor<'_>,
+        protocol: &Protocol<'_>,
+        place: Place,
+        pace: NullPace,
+    ) -> Result<(), ConductError> {
+        let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
+            return Ok(());
+        };
+        if !protocol.seeds.null_comes_first(place, self.since, pace) {
+            self.since += 1;
+            return Ok(());
+        }
+        // The window that it comes before is the first behind it.
+        self.since = 1;
+        let before = self.begun;
+        self.begun += 1;
+        match conductor.conduct_null(process, before)? {
+            Conducted::Ended(evidence) => match fault_of(&evidence) {
+                None => self.windows.push(evidence),
+                Some(fault) => self.give_up(format!("the null worker's device faulted: {fault}")),
+            },
+            Conducted::Lost(_, ending) => self.give_up(ended(&ending)),
+        }
+        Ok(())
+    }
+
+    fn give_up(&mut self, why: String) {
+        if let Some(worker) = self.worker.take() {
+            worker.retire();
+        }
+        self.loss = Some(why);
+    }
+}
+
+fn fault_of(evidence: &WindowEvidence) -> Option<String> {
+    let claim = evidence.claim.as_deref()?;
+    (FaultCode::from_number(claim.fault) != FaultCode::None).then(|| claim.text.printable())
+}
+
+fn in_words(failure: &RoleFailure) -> String {
+    format!("the null worker could not be set up: {}", crate::error::chain(failure))
+}
+
+fn ended(ending: &Ending) -> String {
+    match ending {
+        Ending::Stopped => "the null worker stopped".to_owned(),
+        Ending::WorkerEnded { end, .. } => format!("the null worker {end}"),
+        Ending::Refused { why } => format!("the device refused a null window: {why}"),
+        Ending::TimedOut { within } => format!(
+            "a null window was not done within {}",
+            humantime::format_duration(*within)
+        ),
+        Ending::SetUpFailed { message } => format!("the null worker could not be set up: {message}"),
+        Ending::BrokeProtocol { what } => format!("the null worker broke the protocol: {what}"),
+    }
+}

@@ -1,0 +1,338 @@
+//! Where NVRTC, nvcc and their headers may lie.
+
+use std::path::{Path, PathBuf};
+
+/// The part of a machine that is searched.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Surroundings {
+    /// `CUDA_HOME`, `CUDA_PATH`.
+    pub(super) toolkits: Vec<PathBuf>,
+    /// Where toolkits are installed by default: `/usr/local`.
+    pub(super) local: PathBuf,
+    /// `VIRTUAL_ENV`, `CONDA_PREFIX`.
+    pub(super) environments: Vec<PathBuf>,
+    /// `PATH`.
+    pub(super) path: Vec<PathBuf>,
+    /// `HOME`.
+    pub(super) home: Option<PathBuf>,
+    /// `NVCC`.
+    pub(super) nvcc: Option<PathBuf>,
+}
+
+/// Names by which the loader may know NVRTC, the newest first.
+const LOADER_NAMES: &[&str] = &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"];
+
+/// Folders of a toolkit or a wheel that libraries lie in.
+const LIBRARY_FOLDERS: &[&str] = &["", "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"];
+
+impl Surroundings {
+    /// Those of this process.
+    pub(super) fn of_this_process() -> Surroundings {
+        let folder = |name| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        Surroundings {
+            toolkits: ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(folder).collect(),
+            local: "/usr/local".into(),
+            environments: ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(folder).collect(),
+            path: std::env::var_os("PATH").map_or_else(Vec::new, |path| std::env::split_paths(&path).collect()),
+            home: folder("HOME"),
+            nvcc: folder("NVCC"),
+        }
+    }
+
+    /// Libraries to try, in this order: of toolkits, those the loader knows, of Python's packages.
+    pub(super) fn nvrtc(&self) -> Vec<PathBuf> {
+        let of_toolkits = self
+            .toolkit_folders()
+            .into_iter()
+            .flat_map(|folder| libraries_in(&folder));
+        let of_loader = LOADER_NAMES.iter().map(PathBuf::from);
+        let of_python = self
+            .python_folders()
+            .into_iter()
+            .flat_map(|folder| libraries_of_wheels(&folder));
+        let mut found: Vec<PathBuf> = Vec::new();
+        for library in of_toolkits.chain(of_loader).chain(of_python) {
+            if !found.contains(&library) {
+                found.push(library);
+            }
+        }
+        found
+    }
+
+    /// Programs that may be nvcc, in the order in which they are tried: as named, on the path, of toolkits, of Python's packages.
+    pub(super) fn nvcc(&self) -> Vec<PathBuf> {
+        let on_path = self.path.iter().map(|folder| folder.join("nvcc"));
+        let of_toolkits = self.toolkit_folders().into_iter().map(|folder| folder.join("bin/nvcc"));
+        let of_python = self.python_folders().into_iter().flat_map(|site| {
+            let wheels = entries(&site.join("nvidia"), |name| name.starts_with("cu"));
+            wheels.into_iter().map(|wheel| wheel.join("bin/nvcc"))
+        });
+        let named = self.nvcc.iter().cloned();
+        named
+            .chain(
+                on_path
+                    .chain(of_toolkits)
+                    .chain(of_python)
+                    .filter(|path| path.is_file()),
+            )
+            .collect()
+    }
+
+    /// The headers of installed toolkits, for a library that has none beside it.
+    pub(super) fn toolkit_headers(&self) -> Vec<PathBuf> {
+        let found = self
+            .toolkit_folders()
+            .into_iter()
+            .map(|folder| with_headers(&folder.join("include")));
+        found
+            .into_iter()
+            .find(|folders| !folders.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// Toolkits that are named come first, then the newest that is installed.
+    fn toolkit_folders(&self) -> Vec<PathBuf> {
+        let mut installed = entries(&self.local, |name| name == "cuda" || name.starts_with("cuda-"));
+        installed.sort_by_key(|path| std::cmp::Reverse(version_of(path)));
+        self.toolkits.iter().cloned().chain(installed).collect()
+    }
+
+    /// The folders that Python's packages are installed in.
+    fn python_folders(&self) -> Vec<PathBuf> {
+        let programs = self.path.iter().map(|folder| folder.join("python3"));
+        let prefixes = programs
+            .filter(|program| program.is_file())
+            .filter_map(|program| Some(program.parent()?.parent()?.to_owned()));
+        let mut roots: Vec<PathBuf> = self.environments.iter().cloned().chain(prefixes).collect();
+        roots.extend(self.home.iter().map(|home| home.join(".local")));
+        roots.push(self.local.clone());
+        let mut found: Vec<PathBuf> = Vec::new();
+        for root in roots {
+            let versions = entries(&root.join("lib"), |name| name.starts_with("python3"));
+            let folders = versions
+                .iter()
+                .flat_map(|version| ["site-packages", "dist-packages"].map(|name| version.join(name)));
+            for folder in folders.filter(|folder| folder.is_dir()) {
+                if !found.contains(&folder) {
+                    found.push(folder);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The libraries that `--nvrtc` may mean: the file itself, or those in the folder and below it where toolkits and wheels have them.
+pub(super) fn named(path: &Path) -> Vec<PathBuf> {
+    if path.is_dir() {
+        return [libraries_in(path), libraries_of_wheels(path)].concat();
+    }
+    match path.is_file() {
+        true => vec![std::path::absolute(path).unwrap_or_else(|_| path.to_owned())],
+        false => Vec::new(),
+    }
+}
+
+fn libraries_in(toolkit: &Path) -> Vec<PathBuf> {
+    let folders = LIBRARY_FOLDERS.iter().map(|folder| toolkit.join(folder));
+    folders
+        .flat_map(|folder| {
+            let mut libraries = entries(&folder, |name| name.starts_with("libnvrtc.so"));
+            // The shortest name is the one that others link to.
+            libraries.sort_by_key(|path| path.as_os_str().len());
+            libraries.truncate(1);
+            libraries
+        })
+        .collect()
+}
+
+/// `nvidia/cu13/lib` and `nvidia/cuda_nvrtc/lib` in a folder of Python's packages, the newest first.
+fn libraries_of_wheels(site: &Path) -> Vec<PathBuf> {
+    let mut wheels = entries(&site.join("nvidia"), |name| name.starts_with("cu"));
+    wheels.sort_by_key(|path| std::cmp::Reverse(version_of(path)));
+    wheels.iter().flat_map(|wheel| libraries_in(wheel)).collect()
+}
+
+/// The folders of headers that belong to a library.
+pub(super) fn headers_of(library: &Path) -> Vec<PathBuf> {
+    let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
+    let mut found: Vec<PathBuf> = Vec::new();
+    for library in [library, &real] {
+        let Some(root) = library.parent().and_then(Path::parent) else {
+            continue;
+        };
+        // The wheels of CUDA 12 lie beside one another, each with headers of its own.
+        let beside = match root.join("include/cuda_runtime.h").is_file() {
+            true => &[][..],
+            false => &["cuda_runtime", "cuda_nvcc", "cuda_cccl"],
+        };
+        let beside = beside.iter().map(|wheel| root.with_file_name(wheel));
+        let roots = [root.to_owned()].into_iter().chain(beside);
+        for folder in roots.flat_map(|root| with_headers(&root.join("include"))) {
+            if !found.contains(&folder) {
+                found.push(folder);
+            }
+        }
+    }
+    found
+}
+
+/// A folder of headers of CUDA, and that of its C++ library where it lies inside. `/usr/include` has the C library's, which no GPU compiles.
+fn with_headers(folder: &Path) -> Vec<PathBuf> {
+    let is_cuda = [
+        "cuda_runtime.h",
+        "nvrtc.h",
+        "crt/host_config.h",
+        "cuda/std/version",
+        "cccl/cuda/std/version",
+    ]
+    .iter()
+    .any(|header| folder.join(header).is_file());
+    if !is_cuda || folder.join("unistd.h").exists() {
+        return Vec::new();
+    }
+    let nested = Some(folder.join("cccl")).filter(|folder| folder.is_dir());
+    [folder.to_owned()].into_iter().chain(nested).collect()
+}
+
+/// The numbers in the last part of a path: `cuda-12.9` is 12 and 9.
+fn version_of(path: &Path) -> Vec<u32> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let numbers = name.split(|character: char| !character.is_ascii_digit());
+    numbers.filter_map(|number| number.parse().ok()).collect()
+}
+
+/// The entries of a folder with names of a kind, by name; none if it cannot be read.
+fn entries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let Ok(entries) = fs_err::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut found: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| is_wanted(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine with these files and nothing else.
+    fn machine(files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a directory");
+        for file in files {
+            let path = root.path().join(file);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a directory");
+            std::fs::write(path, "").expect("a file");
+        }
+        root
+    }
+
+    fn below(root: &Path, paths: &[PathBuf]) -> Vec<String> {
+        let inside = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).display().to_string();
+        paths.iter().map(inside).collect()
+    }
+
+    #[test]
+    fn a_named_toolkit_comes_first_then_the_newest_then_the_loaders_then_pythons() {
+        let machine = machine(&[
+            "opt/cuda/lib64/libnvrtc.so.12",
+            "opt/cuda/lib64/libnvrtc.so",
+            "local/cuda-12.9/lib64/libnvrtc.so",
+            "local/cuda-13.0/targets/x86_64-linux/lib/libnvrtc.so.13",
+            "venv/bin/python3",
+            "venv/lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+            "venv/lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.9",
+            "venv/lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13",
+        ]);
+        let root = machine.path();
+        let surroundings = Surroundings {
+            toolkits: vec![root.join("opt/cuda")],
+            local: root.join("local"),
+            path: vec![root.join("nothing"), root.join("venv/bin")],
+            ..Surroundings::default()
+        };
+        assert_eq!(
+            below(root, &surroundings.nvrtc()),
+            [
+                "opt/cuda/lib64/libnvrtc.so",
+                "local/cuda-13.0/targets/x86_64-linux/lib/libnvrtc.so.13",
+                "local/cuda-12.9/lib64/libnvrtc.so",
+                "libnvrtc.so.13",
+                "libnvrtc.so.12",
+                "libnvrtc.so.11.2",
+                "libnvrtc.so",
+                "venv/lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13",
+                "venv/lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_named_is_a_file_or_a_folder_of_a_toolkit_or_of_wheels() {
+        let machine = machine(&[
+            "a/libnvrtc.so.12",
+            "b/lib64/libnvrtc.so",
+            "c/nvidia/cu13/lib/libnvrtc.so.13",
+        ]);
+        let root = machine.path();
+        let found = |path: &str| below(root, &named(&root.join(path)));
+        assert_eq!(found("a/libnvrtc.so.12"), ["a/libnvrtc.so.12"]);
+        assert_eq!(found("a"), ["a/libnvrtc.so.12"]);
+        assert_eq!(found("b"), ["b/lib64/libnvrtc.so"]);
+        assert_eq!(found("c"), ["c/nvidia/cu13/lib/libnvrtc.so.13"]);
+        assert!(found("nothing").is_empty());
+    }
+
+    #[test]
+    fn headers_lie_beside_the_library() {
+        let machine = machine(&[
+            "site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+            "site/nvidia/cuda_nvrtc/include/nvrtc.h",
+            "site/nvidia/cuda_runtime/include/cuda_runtime.h",
+            "site/nvidia/cuda_cccl/include/cuda/std/version",
+            "site/nvidia/cu13/lib/libnvrtc.so.13",
+            "site/nvidia/cu13/include/cuda_runtime.h",
+            "site/nvidia/cu13/include/cccl/cuda/std/version",
+            "usr/lib/libnvrtc.so.12",
+            "usr/include/cuda_runtime.h",
+            "usr/include/unistd.h",
+        ]);
+        let root = machine.path();
+        let found = |path: &str| below(root, &headers_of(&root.join(path)));
+        assert_eq!(
+            found("site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"),
+            [
+                "site/nvidia/cuda_nvrtc/include",
+                "site/nvidia/cuda_runtime/include",
+                "site/nvidia/cuda_cccl/include",
+            ]
+        );
+        assert_eq!(
+            found("site/nvidia/cu13/lib/libnvrtc.so.13"),
+            ["site/nvidia/cu13/include", "site/nvidia/cu13/include/cccl"]
+        );
+        assert!(found("usr/lib/libnvrtc.so.12").is_empty());
+    }
+
+    #[test]
+    fn nvcc_is_the_named_one_or_on_the_path_or_in_a_toolkit() {
+        let machine = machine(&["bin/nvcc", "local/cuda/bin/nvcc"]);
+        let root = machine.path();
+        let mut surroundings = Surroundings {
+            local: root.join("local"),
+            path: vec![root.join("bin")],
+            ..Surroundings::default()
+        };
+        assert_eq!(below(root, &surroundings.nvcc()), ["bin/nvcc", "local/cuda/bin/nvcc"]);
+        surroundings.nvcc = Some("my-nvcc".into());
+        assert_eq!(surroundings.nvcc()[0], Path::new("my-nvcc"));
+    }
+}

@@ -1,0 +1,142 @@
+//! Headers that NVRTC lacks and that kernels include out of habit. They are looked for last: a toolkit's own come first.
+
+/// Types and functions that NVRTC knows without a header, or needs one line for.
+const EMPTY: &str = "#pragma once\n";
+
+/// The same types as in CUDA's own C++ library.
+const STDINT: &str = "#pragma once
+typedef signed char int8_t;
+typedef signed short int16_t;
+typedef signed int int32_t;
+typedef signed long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+typedef int64_t intptr_t;
+typedef uint64_t uintptr_t;
+#ifndef INT8_MIN
+#define INT8_MIN (-128)
+#define INT8_MAX 127
+#define UINT8_MAX 255
+#define INT16_MIN (-32768)
+#define INT16_MAX 32767
+#define UINT16_MAX 65535
+#define INT32_MIN (-2147483647 - 1)
+#define INT32_MAX 2147483647
+#define UINT32_MAX 4294967295U
+#define INT64_MIN (-9223372036854775807LL - 1)
+#define INT64_MAX 9223372036854775807LL
+#define UINT64_MAX 18446744073709551615ULL
+#endif
+";
+
+const CSTDINT: &str = "#pragma once
+#include <stdint.h>
+namespace std {
+using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
+using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
+using ::intptr_t; using ::uintptr_t;
+}
+";
+
+/// NVRTC knows `size_t` and `ptrdiff_t` by itself.
+const STDDEF: &str = "#pragma once
+#ifndef NULL
+#define NULL 0
+#endif
+";
+
+const CSTDDEF: &str = "#pragma once
+#include <stddef.h>
+namespace std { using ::size_t; using ::ptrdiff_t; }
+";
+
+const LIMITS: &str = "#pragma once
+#define CHAR_BIT 8
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
+#define SHRT_MIN (-32768)
+#define SHRT_MAX 32767
+#define USHRT_MAX 65535
+#define INT_MIN (-2147483647 - 1)
+#define INT_MAX 2147483647
+#define UINT_MAX 4294967295U
+#define LONG_MIN (-9223372036854775807L - 1)
+#define LONG_MAX 9223372036854775807L
+#define ULONG_MAX 18446744073709551615UL
+#define LLONG_MIN (-9223372036854775807LL - 1)
+#define LLONG_MAX 9223372036854775807LL
+#define ULLONG_MAX 18446744073709551615ULL
+";
+
+const FLOAT: &str = "#pragma once
+#define FLT_RADIX 2
+#define FLT_MANT_DIG 24
+#define FLT_EPSILON 1.19209290e-7f
+#define FLT_MIN 1.17549435e-38f
+#define FLT_MAX 3.40282347e+38f
+#define DBL_MANT_DIG 53
+#define DBL_EPSILON 2.2204460492503131e-16
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_MAX 1.7976931348623157e+308
+";
+
+const MATH: &str = "#pragma once
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef NAN
+#define NAN __int_as_float(0x7fffffff)
+#endif
+#ifndef HUGE_VALF
+#define HUGE_VALF INFINITY
+#endif
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+";
+
+/// Programmatic dependent launch, which only toolkits' headers declare.
+const DEVICE_RUNTIME: &str = "#pragma once
+#if __CUDA_ARCH__ >= 900
+static __device__ __forceinline__ void cudaGridDependencySynchronize() { asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); }
+static __device__ __forceinline__ void cudaTriggerProgrammaticLaunchCompletion() { asm volatile(\"griddepcontrol.launch_dependents;\"); }
+#else
+static __device__ __forceinline__ void cudaGridDependencySynchronize() {}
+static __device__ __forceinline__ void cudaTriggerProgrammaticLaunchCompletion() {}
+#endif
+";
+
+/// The header that sources with these words need, which they do not include where nvcc is at home: it includes it by itself.
+pub(super) const DEVICE_RUNTIME_HEADER: &str = "cuda_device_runtime_api.h";
+pub(super) const DEVICE_RUNTIME_WORDS: &[&str] = &[
+    "cudaGridDependencySynchronize",
+    "cudaTriggerProgrammaticLaunchCompletion",
+];
+
+/// The headers by the names they are included with.
+pub(super) const HEADERS: &[(&str, &str)] = &[
+    ("stdint.h", STDINT),
+    ("cstdint", CSTDINT),
+    ("stddef.h", STDDEF),
+    ("cstddef", CSTDDEF),
+    ("limits.h", LIMITS),
+    ("climits", LIMITS),
+    ("float.h", FLOAT),
+    ("cfloat", FLOAT),
+    ("math.h", MATH),
+    ("cmath", MATH),
+    ("assert.h", EMPTY),
+    ("cassert", EMPTY),
+    ("stdio.h", EMPTY),
+    ("cstdio", EMPTY),
+    ("time.h", EMPTY),
+    ("ctime", EMPTY),
+    ("cuda.h", EMPTY),
+    ("cuda_runtime.h", EMPTY),
+    ("cuda_runtime_api.h", EMPTY),
+    (DEVICE_RUNTIME_HEADER, DEVICE_RUNTIME),
+    ("device_launch_parameters.h", EMPTY),
+];

@@ -1,0 +1,92 @@
+//! The generated translation units: a source, and what makes its kernels be there under known names.
+
+use gpubench::catalog::Source;
+
+/// Name of the generated file that includes the source.
+pub(super) const UNIT: &str = "gpubench_unit.cpp";
+
+/// The same for nvcc, which goes by the extension.
+pub(super) const NVCC_UNIT: &str = "gpubench_unit.cu";
+
+/// The unit for the CPU device: prelude, source, exports. What is wrong with a name is reported in a file called as [`name_place`] says, on its
+/// own line; all else that the unit adds is in [`UNIT`].
+pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
+    let prelude = format!("#include \"gpubench/cuda.h\"\n#include \"{}\"\n", main_file(source));
+    let export = |(number, name): (usize, &String)| {
+        format!(
+            "#line 1 \"{}\"\nstatic constexpr auto gb_function_n{number} = ({name});\n\
+             static_assert(gb_is_kernel<decltype(gb_function_n{number})>, \"a kernel is a function that returns void\");\n\
+             #line 1 \"{UNIT}\"\nGB_EXPORT_AS(n{number}, {name:?}, gb_function_n{number})\n",
+            name_place(&name.escape_default().to_string())
+        )
+    };
+    let exports: String = names.iter().enumerate().map(export).collect();
+    let descriptors: Vec<String> = (0..names.len()).map(|number| format!("&gb_kernel_n{number}")).collect();
+    // Without a kernel the unit only tells whether the source itself compiles.
+    let module = match descriptors.is_empty() {
+        true => String::new(),
+        false => format!("GB_MODULE({})\n", descriptors.join(", ")),
+    };
+    format!("{prelude}{exports}{module}")
+}
+
+/// The unit for nvcc: the source, and a variable for each name that points to the kernel, which makes a template be instantiated and, in PTX,
+/// says how the kernel is called there.
+pub(super) fn nvcc_unit(source: &Source, names: &[String]) -> String {
+    let pointer = |(number, name): (usize, &String)| {
+        format!(
+            "#line 1 \"{}\"\nextern \"C\" __device__ void *{POINTER}{number} = (void *)({name});\n",
+            name_place(&name.escape_default().to_string())
+        )
+    };
+    let pointers: String = names.iter().enumerate().map(pointer).collect();
+    format!("#include \"{}\"\n{pointers}", main_file(source))
+}
+
+const POINTER: &str = "gb_kernel_n";
+
+/// Takes the pointers of [`nvcc_unit`] out of its PTX, which is then that of the source alone; answers it and the symbols in the order of the
+/// names. Nothing if a pointer is missing.
+pub(super) fn without_pointers(ptx: &str, count: usize) -> Option<(String, Vec<String>)> {
+    let mut symbols = vec![None; count];
+    let mut rest = String::with_capacity(ptx.len());
+    for line in ptx.split_inclusive('\n') {
+        match pointer(line).filter(|(number, _)| *number < count) {
+            Some((number, symbol)) => symbols[number] = Some(symbol.to_owned()),
+            None => rest.push_str(line),
+        }
+    }
+    Some((rest, symbols.into_iter().collect::<Option<_>>()?))
+}
+
+/// Reads `.global .align 8 .u64 gb_kernel_n3 = _Z6reducePf;`. The address of a variable is written `generic(name)`.
+fn pointer(line: &str) -> Option<(usize, &str)> {
+    let (declared, value) = line.trim().strip_suffix(';')?.split_once(" = ")?;
+    let number = declared.rsplit(' ').next()?.strip_prefix(POINTER)?;
+    let symbol = value.strip_prefix("generic(").and_then(|value| value.strip_suffix(')'));
+    Some((number.parse().ok()?, symbol.unwrap_or(value)))
+}
+
+/// What stands for a file in messages about a name expression.
+pub(super) fn name_place(name: &str) -> String {
+    format!("kernel `{name}`")
+}
+
+fn main_file(source: &Source) -> &str {
+    source.files.first().map_or("", |file| file.path.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pointers_are_taken_out_of_ptx_and_tell_the_symbols() {
+        let ptx = ".version 9.0\n.entry _Z1kPf;\n.global .align 8 .u64 gb_kernel_n1 = generic(table);\n\
+            .global .align 8 .u64 gb_kernel_n0 = _Z1kPf;\n.global .u32 gb_kernel_n2 = 3;\n";
+        let (rest, symbols) = without_pointers(ptx, 2).expect("both are there");
+        assert_eq!(symbols, ["_Z1kPf", "table"]);
+        assert_eq!(rest, ".version 9.0\n.entry _Z1kPf;\n.global .u32 gb_kernel_n2 = 3;\n");
+        assert_eq!(without_pointers(ptx, 4), None);
+    }
+}

@@ -1,0 +1,69 @@
+//! The null worker as the broker sees it: a worker that runs nothing but this tool's own code, for all cases of a run.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaunch};
+use crate::wire::{DeviceOrder, to_worker};
+
+/// The null worker of a run. Its process is started for the first case that needs it, is given every case's buffers anew, and
+/// is replaced when it fails.
+#[derive(Debug)]
+pub struct NullWorker {
+    device: DeviceOrder,
+    process: Option<WorkerClient>,
+}
+
+impl NullWorker {
+    /// A null worker whose process is yet to be started.
+    pub fn on(device: DeviceOrder) -> NullWorker {
+        NullWorker { device, process: None }
+    }
+
+    /// Sends the buffers of a case, with a page of its own; [`NullWorker::ready`] hears of the end.
+    ///
+    /// # Errors
+    /// When the process cannot be started or is gone.
+    pub fn set_up(&mut self, opened: &OpenedCase, page: BorrowedFd<'_>, recording: &[u8]) -> Result<(), RoleFailure> {
+        let launch = WorkerLaunch {
+            device: self.device,
+            layouts: &opened.layouts,
+            modules: &[],
+            recording,
+            hosted: None,
+            page,
+            buffers: &opened.buffers,
+        };
+        // One that ended between two cases is no failure of this one.
+        if let Some(mut process) = self.process.take()
+            && process.set_up(to_worker::SETUP_NULL, &launch).is_ok()
+        {
+            self.process = Some(process);
+            return Ok(());
+        }
+        let mut process = WorkerClient::idle(Output::Captured)?;
+        process.set_up(to_worker::SETUP_NULL, &launch)?;
+        self.process = Some(process);
+        Ok(())
+    }
+
+    /// Waits until it has taken the buffers.
+    ///
+    /// # Errors
+    /// When it cannot; its process is given up then.
+    pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<&mut WorkerClient, RoleFailure> {
+        let mut process = self.process.take().expect("it was set up");
+        process.ready(within, interrupt)?;
+        Ok(self.process.insert(process))
+    }
+
+    /// The process, where there is one.
+    pub fn process(&mut self) -> Option<&mut WorkerClient> {
+        self.process.as_mut()
+    }
+
+    /// Gives the process up: the next case gets a new one.
+    pub fn retire(&mut self) {
+        self.process = None;
+    }
+}

@@ -1,0 +1,188 @@
+//! GPU architectures, as compilers name them.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An architecture such as `sm_90` or `sm_90a`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Architecture {
+    /// Compute capability as `major * 10 + minor`.
+    capability: u32,
+    features: Features,
+}
+
+/// Which instructions code may use beyond those that later architectures keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Features {
+    /// None.
+    #[default]
+    Portable,
+    /// Those of its family: `sm_100f`.
+    Family,
+    /// Those of this architecture alone: `sm_90a`.
+    Specific,
+}
+
+/// What was to be an architecture and is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no GPU architecture (hint: one is written `sm_90`, `9.0` or `sm_90a`)")]
+pub struct InvalidArchitecture {
+    /// The text.
+    pub text: String,
+}
+
+impl Architecture {
+    /// The architecture of a device of a compute capability, `major * 10 + minor`, without features of its own.
+    pub const fn of_capability(capability: u32) -> Architecture {
+        Architecture {
+            capability,
+            features: Features::Portable,
+        }
+    }
+
+    /// Compute capability as `major * 10 + minor`.
+    pub const fn capability(self) -> u32 {
+        self.capability
+    }
+
+    /// What code for it may use.
+    pub const fn features(self) -> Features {
+        self.features
+    }
+
+    /// The same with other features.
+    #[must_use]
+    pub const fn with_features(self, features: Features) -> Architecture {
+        Architecture { features, ..self }
+    }
+
+    /// The name of its PTX: `compute_90`.
+    pub fn virtual_name(self) -> String {
+        format!("compute_{}{}", self.capability, self.suffix())
+    }
+
+    /// Whether machine code for this architecture runs on a device.
+    pub const fn machine_code_runs_on(self, device: Architecture) -> bool {
+        let same_major = self.capability / 10 == device.capability / 10;
+        match self.features {
+            Features::Specific => self.capability == device.capability,
+            Features::Portable | Features::Family => same_major && self.capability <= device.capability,
+        }
+    }
+
+    /// Whether the driver compiles PTX for this architecture on a device.
+    pub const fn ptx_runs_on(self, device: Architecture) -> bool {
+        match self.features {
+            Features::Portable => self.capability <= device.capability,
+            Features::Family | Features::Specific => self.machine_code_runs_on(device),
+        }
+    }
+
+    const fn suffix(self) -> &'static str {
+        match self.features {
+            Features::Portable => "",
+            Features::Family => "f",
+            Features::Specific => "a",
+        }
+    }
+}
+
+impl fmt::Display for Architecture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sm_{}{}", self.capability, self.suffix())
+    }
+}
+
+impl FromStr for Architecture {
+    type Err = InvalidArchitecture;
+
+    /// Reads `sm_90`, `compute_90`, `90` and `9.0`, each also with `a` or `f` behind it.
+    fn from_str(text: &str) -> Result<Architecture, InvalidArchitecture> {
+        let invalid = || InvalidArchitecture { text: text.to_owned() };
+        let named = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"));
+        let rest = named.unwrap_or(text);
+        let (number, features) = match rest.as_bytes().last() {
+            Some(b'a') => (&rest[..rest.len() - 1], Features::Specific),
+            Some(b'f') => (&rest[..rest.len() - 1], Features::Family),
+            _ => (rest, Features::Portable),
+        };
+        let digits = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => text.parse::<u32>().ok(),
+            false => None,
+        };
+        let capability = match number.split_once('.') {
+            Some((major, minor)) if named.is_none() && minor.len() == 1 => digits(major)
+                .zip(digits(minor))
+                .and_then(|(major, minor)| major.checked_mul(10)?.checked_add(minor)),
+            Some(_) => None,
+            None => digits(number),
+        };
+        let known = capability.filter(|capability| (20..1000).contains(capability));
+        Ok(Architecture {
+            capability: known.ok_or_else(invalid)?,
+            features,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn architecture(text: &str) -> Architecture {
+        text.parse().expect("an architecture")
+    }
+
+    #[test]
+    fn an_architecture_is_read_as_people_and_compilers_write_it() {
+        for text in ["sm_90", "compute_90", "90", "9.0"] {
+            assert_eq!(architecture(text), Architecture::of_capability(90), "{text}");
+        }
+        for text in ["sm_90a", "90a", "9.0a"] {
+            assert_eq!(architecture(text).to_string(), "sm_90a", "{text}");
+        }
+        assert_eq!(architecture("12.1").to_string(), "sm_121");
+        assert_eq!(architecture("sm_100f").virtual_name(), "compute_100f");
+    }
+
+    #[test]
+    fn what_is_no_architecture_is_refused_with_a_hint() {
+        for text in [
+            "",
+            "a",
+            "sm_",
+            "sm_9.0",
+            "9.",
+            "9.00",
+            "+90",
+            "sm_90b",
+            "hopper",
+            "9",
+            "99999999999",
+        ] {
+            assert!(text.parse::<Architecture>().is_err(), "{text}");
+        }
+        insta::assert_snapshot!(
+            "hopper".parse::<Architecture>().expect_err("no architecture"),
+            @"`hopper` is no GPU architecture (hint: one is written `sm_90`, `9.0` or `sm_90a`)"
+        );
+    }
+
+    #[test]
+    fn machine_code_runs_within_its_major_version_and_ptx_from_its_own_on() {
+        let device = architecture("sm_86");
+        for (code, machine, ptx) in [
+            ("sm_80", true, true),
+            ("sm_86", true, true),
+            ("sm_89", false, false),
+            ("sm_75", false, true),
+            ("sm_86a", true, true),
+            ("sm_80a", false, false),
+            ("sm_90", false, false),
+        ] {
+            let code = architecture(code);
+            assert_eq!(code.machine_code_runs_on(device), machine, "{code}");
+            assert_eq!(code.ptx_runs_on(device), ptx, "{code}");
+        }
+    }
+}

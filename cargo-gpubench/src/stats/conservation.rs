@@ -1,0 +1,413 @@
+//! Whether the time that passed for the referee is the time that a worker claims.
+//!
+//! A window's *residual* is what the referee's clock saw beyond the claim, `S2 - S1 - claim`: the tool's own part of the window, and whatever
+//! the claim leaves out. The residuals of the worker under test are compared with those of a null worker, whose windows hold the tool's own
+//! part alone. Time that is hidden from a claim makes its residual longer, and nothing that a worker does makes it shorter but claiming too much.
+//!
+//! Three figures are compared, because each alone can be kept while another is changed. The *median* answers to the reported median: to lower
+//! that, more than half of the claims must be too short, and then the median residual is too long, whatever the other claims make good. The
+//! *distance of the quartiles* answers to time that is moved between windows or hidden in a quarter to half of them. The *number of long residuals* answers to
+//! time that is hidden in fewer. Together they see every claim series that hides 15 µs a window on average. Plain means see less: one window of a
+//! time slice, 2 ms, outweighs a hundred honest ones.
+
+use super::quantile::{quantile, sorted};
+
+/// Standard errors that a difference must have before it counts: one honest case in 30 000 for a normal distribution.
+const CRITICAL: f64 = 4.0;
+
+/// Statistical error that is small enough, in nanoseconds: beside the 12 µs of an H200 it leaves 1.5 µs, four more standard errors, to find 15 µs for certain.
+const PRECISE_NS: f64 = 1_500.0;
+
+/// Fewer windows than this, of either worker, say nothing.
+const FEWEST: usize = 6;
+
+/// The residuals of kernels spread differently: p5 to p95 lie 2 to 8 µs apart (H200). A worker's own spread counts up to the largest of these; more would let it widen
+/// its own bound.
+const SPREAD_NS: f64 = 8_000.0;
+
+/// Two clocks of one device may differ by so much in their rates.
+const CLOCK_RATE: f64 = 1e-3;
+
+/// What is hidden in single windows counts from here on.
+const HIDDEN_NS: f64 = 15_000.0;
+
+/// Share of an honest worker's windows that may be so long.
+const LONG_SHARE: f64 = 0.02;
+
+/// Chance that an honest worker has more long windows than are allowed.
+const LONG_CHANCE: f64 = 1e-4;
+
+/// A normal distribution's quartiles lie so many standard deviations apart.
+const QUARTILES: f64 = 1.349;
+
+/// The standard error of a median, and of the distance of the quartiles, of a normal distribution in standard deviations over the root of the number.
+const MEDIAN_ERROR: f64 = 1.2533;
+const QUARTILES_ERROR: f64 = 1.573;
+
+/// Windows of which time is to be conserved, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Residuals<'a> {
+    /// Of the worker under test.
+    pub worker: &'a [f64],
+    /// Of the null worker, interleaved with them.
+    pub null: &'a [f64],
+    /// The median claim.
+    pub claimed_ns: f64,
+    /// How much the tool's own part of a window depends on the kernel.
+    pub kernel_part_ns: f64,
+}
+
+/// The residuals of a worker beside those of the null worker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Balance {
+    /// Median residual of the worker beyond that of the null worker.
+    pub excess_ns: f64,
+    /// The most an honest worker's excess can be.
+    pub bound_ns: f64,
+    /// The part of the bound that more windows would make smaller.
+    pub error_ns: f64,
+    /// What an honest worker does not do.
+    pub imbalance: Option<Imbalance>,
+}
+
+/// How claims and clock disagree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Imbalance {
+    /// Claims are too short by more than the bound.
+    Hidden,
+    /// Some claims are shorter than others for the same time: the quartiles of the residuals lie too far apart.
+    Uneven {
+        /// How far, beyond those of the null worker.
+        excess_ns: f64,
+        /// How far they may.
+        bound_ns: f64,
+    },
+    /// Single windows lasted longer than they claim.
+    HiddenInSome {
+        /// How many.
+        windows: usize,
+        /// How many may.
+        allowed: usize,
+        /// Longer than the null worker's median residual by more than this.
+        beyond_ns: f64,
+    },
+}
+
+impl Balance {
+    /// Whether more windows would not make the bound much better.
+    pub fn is_precise(&self) -> bool {
+        self.error_ns <= PRECISE_NS
+    }
+
+    /// Compares residuals; `None` where there are too few, or where one is not finite.
+    pub fn of(residuals: Residuals<'_>) -> Option<Balance> {
+        let Residuals {
+            worker,
+            null,
+            claimed_ns,
+            kernel_part_ns,
+        } = residuals;
+        if worker.len().min(null.len()) < FEWEST {
+            return None;
+        }
+        let (worker, null) = (Quartiles::of(worker)?, Quartiles::of(null)?);
+        let allowed = kernel_part_ns + CLOCK_RATE * claimed_ns.max(0.0);
+        let error = worker.standard_error(&null);
+        let (excess_ns, error_ns) = (worker.median - null.median, MEDIAN_ERROR * error);
+        let spread = Imbalance::Uneven {
+            excess_ns: worker.distance() - null.distance(),
+            bound_ns: allowed + QUARTILES_ERROR * error,
+        };
+        let long = long_windows(residuals, null.median + allowed + HIDDEN_NS, null.median)?;
+        let bound_ns = allowed + error_ns;
+        let imbalances = [
+            (excess_ns > bound_ns).then_some(Imbalance::Hidden),
+            spread.exceeds().then_some(spread),
+            long.exceeds().then_some(long),
+        ];
+        Some(Balance {
+            excess_ns,
+            bound_ns,
+            error_ns,
+            imbalance: imbalances.into_iter().flatten().next(),
+        })
+    }
+}
+
+impl Imbalance {
+    fn exceeds(&self) -> bool {
+        match *self {
+            Imbalance::Hidden => true,
+            Imbalance::Uneven { excess_ns, bound_ns } => excess_ns > bound_ns,
+            Imbalance::HiddenInSome { windows, allowed, .. } => windows > allowed,
+        }
+    }
+}
+
+struct Quartiles {
+    n: usize,
+    low: f64,
+    median: f64,
+    high: f64,
+}
+
+impl Quartiles {
+    fn of(residuals: &[f64]) -> Option<Quartiles> {
+        let sorted = sorted(residuals)?;
+        Some(Quartiles {
+            n: sorted.len(),
+            low: quantile(&sorted, 0.25)?,
+            median: quantile(&sorted, 0.5)?,
+            high: quantile(&sorted, 0.75)?,
+        })
+    }
+
+    fn distance(&self) -> f64 {
+        self.high - self.low
+    }
+
+    fn deviation(&self) -> f64 {
+        self.distance() / QUARTILES
+    }
+
+    /// [`CRITICAL`] standard errors of the difference between the means of two normal distributions of these spreads.
+    fn standard_error(&self, null: &Quartiles) -> f64 {
+        let own = self.deviation().min(null.deviation().max(SPREAD_NS / 3.29));
+        let variance = own.powi(2) / self.n as f64 + null.deviation().powi(2) / null.n as f64;
+        // Quartiles know a deviation as well as the root of the mean square does from about a third of the samples.
+        critical(0.37 * (self.n.min(null.n) - 1) as f64) * variance.sqrt()
+    }
+}
+
+/// Student's t for [`CRITICAL`] and some degrees of freedom: the first terms of its expansion in their inverse.
+fn critical(freedom: f64) -> f64 {
+    let z = CRITICAL;
+    let first = (z.powi(3) + z) / 4.0;
+    let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
+    z + first / freedom + second / freedom.powi(2)
+}
+
+/// Counts windows that are too long for a worker whose long windows come as often as [`LONG_SHARE`] or as the null worker's.
+fn long_windows(residuals: Residuals<'_>, longest: f64, null_median: f64) -> Option<Imbalance> {
+    let beyond = |residuals: &[f64]| residuals.iter().filter(|residual| **residual > longest).count();
+    let share = beyond(residuals.null) as f64 / residuals.null.len() as f64;
+    Some(Imbalance::HiddenInSome {
+        windows: beyond(residuals.worker),
+        allowed: most_by_chance(residuals.worker.len(), share.max(LONG_SHARE)),
+        beyond_ns: longest - null_median,
+    })
+}
+
+/// The smallest number that a binomial variable exceeds with at most [`LONG_CHANCE`].
+fn most_by_chance(trials: usize, share: f64) -> usize {
+    if share >= 1.0 {
+        return trials;
+    }
+    let mut logarithm = trials as f64 * (1.0 - share).ln();
+    let mut covered = logarithm.exp();
+    for successes in 0..trials {
+        if covered >= 1.0 - LONG_CHANCE {
+            return successes;
+        }
+        logarithm += ((trials - successes) as f64 / (successes + 1) as f64).ln() + (share / (1.0 - share)).ln();
+        covered += logarithm.exp();
+    }
+    trials
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an H200 was seen to allow its kernels.
+    const KERNEL_PART_NS: f64 = 12_000.0;
+
+    /// The tool's own part of a window on an H200.
+    const OWN_NS: f64 = 291_000.0;
+
+    /// Residuals as they were measured: a body whose p5 and p95 lie `spread` apart, and a tail of a few tens of microseconds.
+    struct Machine {
+        random: fastrand::Rng,
+        spread_ns: f64,
+        tail: f64,
+    }
+
+    impl Machine {
+        fn normal(&mut self) -> f64 {
+            let (radius, angle) = (1.0 - self.random.f64(), self.random.f64());
+            (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+        }
+
+        fn residual(&mut self) -> f64 {
+            let body = self.normal() * self.spread_ns / 3.29;
+            let tail = match self.random.f64() {
+                chance if chance < 0.002 => 2e6 * self.random.f64(),
+                chance if chance < self.tail => 50_000.0 * self.random.f64(),
+                _ => 0.0,
+            };
+            // Both stamps and both events have steps of 32 ns.
+            ((OWN_NS + body + tail) / 32.0).round() * 32.0
+        }
+
+        fn residuals(&mut self, windows: usize, longer_by: impl Fn(usize) -> f64) -> Vec<f64> {
+            (0..windows).map(|window| self.residual() + longer_by(window)).collect()
+        }
+    }
+
+    /// Cases of every size and spread that was seen: worker's windows, null windows, worker's spread, null worker's spread.
+    const SHAPES: [(usize, usize, f64, f64); 7] = [
+        (20, 6, 2_000.0, 2_000.0),
+        (20, 8, 8_000.0, 2_000.0),
+        (30, 10, 8_000.0, 8_000.0),
+        (40, 40, 3_000.0, 2_000.0),
+        (130, 130, 8_000.0, 8_000.0),
+        (400, 100, 4_000.0, 8_000.0),
+        (1_000, 250, 8_000.0, 2_000.0),
+    ];
+
+    fn balances(
+        cases: usize,
+        shape: (usize, usize, f64, f64),
+        claimed_ns: f64,
+        longer_by: impl Fn(usize) -> f64,
+    ) -> Vec<Balance> {
+        let (windows, nulls, spread, null_spread) = shape;
+        let machine = |seed, spread_ns| Machine {
+            random: fastrand::Rng::with_seed(seed),
+            spread_ns,
+            tail: 0.01,
+        };
+        let (mut worker, mut null) = (machine(1, spread), machine(2, null_spread));
+        (0..cases)
+            .map(|_| {
+                let residuals = Residuals {
+                    worker: &worker.residuals(windows, &longer_by),
+                    null: &null.residuals(nulls, |_| 0.0),
+                    claimed_ns,
+                    kernel_part_ns: KERNEL_PART_NS,
+                };
+                Balance::of(residuals).unwrap()
+            })
+            .collect()
+    }
+
+    fn found(balances: &[Balance]) -> usize {
+        balances.iter().filter(|balance| balance.imbalance.is_some()).count()
+    }
+
+    #[test]
+    fn fewer_than_one_honest_case_in_a_thousand_is_accused_even_if_its_kernel_part_is_the_largest_there_is() {
+        let (mut all, mut accused) = (0, 0);
+        for shape in SHAPES {
+            for kernel_part in [0.0, KERNEL_PART_NS] {
+                let cases = 600_000 / shape.0;
+                let found = found(&balances(cases, shape, 4_000.0, |_| kernel_part));
+                assert!(
+                    found * 1_000 <= cases.max(1_000),
+                    "{found} of {cases} for {shape:?} and {kernel_part} ns"
+                );
+                (all, accused) = (all + cases, accused + found);
+            }
+        }
+        assert!(all >= 20_000 && accused * 1_000 < all, "{accused} of {all}");
+    }
+
+    #[test]
+    fn fifteen_microseconds_are_always_found_when_the_bound_is_precise() {
+        let (mut all, mut missed) = (0, 0);
+        for shape in SHAPES {
+            let precise: Vec<Balance> = balances(600_000 / shape.0, shape, 4_000.0, |_| 15_000.0)
+                .into_iter()
+                .filter(Balance::is_precise)
+                .collect();
+            all += precise.len();
+            missed += precise.len() - found(&precise);
+        }
+        assert!(all >= 10_000 && missed * 10_000 <= all, "{missed} of {all}");
+    }
+
+    #[test]
+    fn a_twentieth_of_a_long_call_is_found_by_few_windows() {
+        for claimed_ns in [3e5, 1e6, 1e7] {
+            let balances = balances(2_000, (200, 60, 3_000.0, 3_000.0), claimed_ns, |_| claimed_ns / 20.0);
+            assert_eq!(found(&balances), balances.len(), "{claimed_ns}");
+        }
+    }
+
+    #[test]
+    fn time_that_is_hidden_in_a_third_of_the_windows_is_found() {
+        let some = |window: usize| if window.is_multiple_of(3) { 30_000.0 } else { 0.0 };
+        let balances = balances(2_000, (100, 60, 3_000.0, 3_000.0), 4_000.0, some);
+        assert_eq!(found(&balances), balances.len());
+    }
+
+    #[test]
+    fn much_time_that_is_hidden_in_a_few_windows_is_found() {
+        let few = |window: usize| if window.is_multiple_of(6) { 100_000.0 } else { 0.0 };
+        let balances = balances(2_000, (100, 60, 3_000.0, 3_000.0), 4_000.0, few);
+        let in_some = |balance: &&Balance| matches!(balance.imbalance, Some(Imbalance::HiddenInSome { .. }));
+        let missed = balances.len() - balances.iter().filter(in_some).count();
+        assert!(
+            missed <= 2,
+            "{missed} missed: only where the null worker has long windows too"
+        );
+    }
+
+    #[test]
+    fn time_that_is_moved_between_windows_is_found_though_the_sum_is_right() {
+        let moved = |window: usize| if window.is_multiple_of(2) { 10_000.0 } else { -10_000.0 };
+        for balance in balances(2_000, (101, 60, 3_000.0, 3_000.0), 40_000.0, moved) {
+            assert!(
+                matches!(balance.imbalance, Some(Imbalance::Uneven { .. })),
+                "{balance:?}"
+            );
+        }
+        let lopsided = |window: usize| match window % 5 {
+            0 => -60_000.0,
+            _ => 15_000.0,
+        };
+        for balance in balances(2_000, (100, 60, 3_000.0, 3_000.0), 100_000.0, lopsided) {
+            assert_eq!(balance.imbalance, Some(Imbalance::Hidden));
+        }
+    }
+
+    #[test]
+    fn a_worker_cannot_widen_its_own_bound() {
+        let shape = (100, 60, 3_000.0, 3_000.0);
+        let wild = |window: usize| ((window * 37) % 100) as f64 * 1e3;
+        let most = |balances: Vec<Balance>| balances.iter().map(|balance| balance.bound_ns).fold(0.0, f64::max);
+        assert!(most(balances(500, shape, 4_000.0, wild)) < KERNEL_PART_NS + 4_000.0);
+    }
+
+    #[test]
+    fn fewer_windows_have_a_wider_bound_and_too_few_have_none() {
+        let bound = |windows, nulls| balances(1, (windows, nulls, 3_000.0, 3_000.0), 0.0, |_| 0.0)[0].bound_ns;
+        assert!(bound(8, 6) > bound(20, 20) && bound(20, 20) > bound(200, 200));
+        let few = [OWN_NS; 5];
+        let residuals = Residuals {
+            worker: &[OWN_NS; 50],
+            null: &few,
+            claimed_ns: 1.0,
+            kernel_part_ns: KERNEL_PART_NS,
+        };
+        assert_eq!(Balance::of(residuals), None);
+    }
+
+    #[test]
+    fn a_residual_that_is_no_time_has_no_balance() {
+        let residuals = Residuals {
+            worker: &[f64::NAN; 50],
+            null: &[OWN_NS; 50],
+            claimed_ns: 1.0,
+            kernel_part_ns: KERNEL_PART_NS,
+        };
+        assert_eq!(Balance::of(residuals), None);
+    }
+
+    #[test]
+    fn the_most_windows_by_chance_are_those_of_the_binomial_distribution() {
+        assert_eq!(most_by_chance(100, 0.02), 9);
+        assert_eq!(most_by_chance(30, 0.02), 5);
+        assert_eq!(most_by_chance(10, 1.0), 10);
+    }
+}

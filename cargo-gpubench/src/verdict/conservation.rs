@@ -1,0 +1,89 @@
+//! Conservation of time: the worker's windows beside those of the null worker.
+
+use super::judge::{Finding, finding};
+use super::{Cause, Evidence, Verdict, WindowEvidence};
+use crate::device::ClockBound;
+use crate::stats::{Balance, Imbalance, Residuals, median};
+use crate::window::WindowKind;
+use crate::wire::WindowEnd;
+
+/// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows were seen.
+pub fn balance(evidence: &Evidence<'_>) -> Option<Balance> {
+    if *evidence.clock_bound != ClockBound::Exclusive {
+        return None;
+    }
+    let sampled = evidence.sampled();
+    let claims: Vec<f64> = sampled.iter().filter_map(timed_claim).collect();
+    let null: Vec<f64> = evidence
+        .null
+        .windows
+        .iter()
+        .filter(|window| is_undisturbed(window))
+        .filter_map(residual)
+        .collect();
+    Balance::of(Residuals {
+        worker: &sampled.iter().filter_map(residual).collect::<Vec<_>>(),
+        null: &null,
+        claimed_ns: median(&claims)?,
+        kernel_part_ns: evidence.kernel_part.ns,
+    })
+}
+
+/// What the referee's clock saw of a timed window beyond its claim, in nanoseconds.
+pub(super) fn residual(window: &WindowEvidence) -> Option<f64> {
+    let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
+    Some(observed - timed_claim(window)?)
+}
+
+/// Whether the seal of a null window is that of what the referee found then.
+pub(super) fn is_undisturbed(window: &WindowEvidence) -> bool {
+    let outputs = window.facts.outputs();
+    outputs.iter().all(|output| output.seal_claimed == output.seal_expected)
+}
+
+fn timed_claim(window: &WindowEvidence) -> Option<f64> {
+    let kind = WindowKind::from_number(window.facts.kind)?;
+    let ended = WindowEnd::from_number(window.facts.end) == WindowEnd::Checked;
+    let claim = window.claim.as_deref()?;
+    (kind.is_timed() && ended).then_some(claim.elapsed_ns)
+}
+
+pub(super) fn judge_conservation(evidence: &Evidence<'_>) -> Option<Finding> {
+    let Balance {
+        excess_ns,
+        bound_ns,
+        imbalance,
+        ..
+    } = balance(evidence)?;
+    let us = |ns: f64| format!("{:.1} µs", ns / 1e3);
+    let (cause, message) = match imbalance? {
+        Imbalance::Hidden => (
+            Cause::ClaimTooShort,
+            format!(
+                "in the median window {} more passed for the referee than the worker claims, beyond what a null worker needs; {} can be explained",
+                us(excess_ns),
+                us(bound_ns)
+            ),
+        ),
+        Imbalance::HiddenInSome {
+            windows,
+            allowed,
+            beyond_ns,
+        } => (
+            Cause::ClaimTooShort,
+            format!(
+                "in {windows} windows more than {} passed for the referee beyond the worker's claim and a null worker's window; {allowed} such windows can be explained",
+                us(beyond_ns)
+            ),
+        ),
+        Imbalance::Uneven { excess_ns, bound_ns } => (
+            Cause::ClaimsInconsistent,
+            format!(
+                "the worker claims less for some windows than for others of the same length: the quartiles of what passed beside its claims lie {} further apart than a null worker's; {} can be explained",
+                us(excess_ns),
+                us(bound_ns)
+            ),
+        ),
+    };
+    finding(Verdict::TimeMismatch, cause, message)
+}

@@ -1,0 +1,116 @@
+//! How far the times of a case can be trusted, and why not further.
+
+use super::conservation::{balance, is_undisturbed, residual};
+use super::{Evidence, Execution, Grade, WindowEvidence};
+use crate::device::ClockBound;
+use crate::sandbox::Confinement;
+use crate::stats::median;
+use crate::wire::{WindowEnd, WindowFacts};
+
+/// A phase of the referee's that lasts so much longer than others of the case was interrupted: another process's time slice on a GPU takes about 2 ms.
+const GAP_NS: f64 = 300_000.0;
+
+/// Share of windows with a gap that proves nothing yet.
+const STRAY_SHARE: f64 = 0.01;
+
+/// The grade of a case, with the reasons where it is `advisory`.
+pub(super) fn grade(evidence: &Evidence<'_>) -> (Grade, Option<String>) {
+    let doubts: Vec<String> = doubt(evidence).into_iter().chain(no_sandbox(evidence)).collect();
+    match evidence.execution {
+        _ if !doubts.is_empty() => (Grade::Advisory, Some(doubts.join("; "))),
+        Execution::Sealed => (Grade::Sealed, None),
+        Execution::Hosted(_) => (Grade::Bracketed, None),
+    }
+}
+
+fn no_sandbox(evidence: &Evidence<'_>) -> Option<String> {
+    match evidence.execution {
+        Execution::Sealed | Execution::Hosted(Confinement::Closed) => None,
+        Execution::Hosted(Confinement::Open(reason)) => {
+            Some(format!("the sandbox round the hosted code is not closed: {reason}"))
+        }
+    }
+}
+
+/// Why the claims could not be held against the referee's clock.
+fn doubt(evidence: &Evidence<'_>) -> Option<String> {
+    match evidence.clock_bound {
+        ClockBound::Absent(why) => Some(why.to_string()),
+        ClockBound::Exclusive => None,
+    }
+    .or_else(|| other_clients(evidence.other_clients?))
+    .or_else(|| {
+        Some(format!(
+            "the claims were not compared to their end: {}",
+            evidence.null.loss?
+        ))
+    })
+    .or_else(|| disturbed(evidence.null.windows))
+    .or_else(|| interrupted(evidence))
+    .or_else(|| too_few(evidence))
+}
+
+fn other_clients(number: u32) -> Option<String> {
+    match number {
+        0 => None,
+        1 => Some("another process computes on the device".to_owned()),
+        more => Some(format!("{more} other processes compute on the device")),
+    }
+}
+
+fn disturbed(null_windows: &[WindowEvidence]) -> Option<String> {
+    let number = null_windows.iter().filter(|window| !is_undisturbed(window)).count();
+    let all = null_windows.len();
+    (number > 0).then(|| format!("an output changed in {number} of {all} null windows, in which nothing writes"))
+}
+
+fn too_few(evidence: &Evidence<'_>) -> Option<String> {
+    if balance(evidence).is_some() {
+        return None;
+    }
+    let (sampled, null) = (evidence.sampled().len(), evidence.null.windows.len());
+    Some(format!(
+        "{sampled} sampled windows and {null} null windows are too few to compare claims with the referee's clock"
+    ))
+}
+
+/// Windows in which something else had the device, or in which a kernel of the worker ran when it should not.
+fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
+    let (sampled, null) = (evidence.sampled(), evidence.null.windows);
+    let all = sampled.len() + null.len();
+    let own_phases = |windows: &[WindowEvidence]| -> Vec<Option<f64>> {
+        let ended = |facts: &WindowFacts| WindowEnd::from_number(facts.end) == WindowEnd::Checked;
+        let phase = |facts: &WindowFacts| facts.s1_ns.saturating_sub(facts.s0_ns) as f64;
+        windows
+            .iter()
+            .map(|window| ended(&window.facts).then(|| phase(&window.facts)))
+            .collect()
+    };
+    let copies = |windows: &[WindowEvidence]| -> Vec<Option<f64>> {
+        let copy = |facts: &WindowFacts| facts.s3_ns.saturating_sub(facts.s2_ns) as f64;
+        windows.iter().map(|window| Some(copy(&window.facts))).collect()
+    };
+    let residuals = |windows: &[WindowEvidence]| -> Vec<Option<f64>> { windows.iter().map(residual).collect() };
+    let interrupted: usize = [sampled, null]
+        .into_iter()
+        .map(|windows| {
+            let kinds = [own_phases(windows), copies(windows), residuals(windows)].map(|phases| too_long(&phases));
+            (0..windows.len())
+                .filter(|window| kinds.iter().any(|too_long| too_long[*window]))
+                .count()
+        })
+        .sum();
+    (interrupted >= 2 && interrupted as f64 > STRAY_SHARE * all as f64).then(|| {
+        format!("something else had the device in {interrupted} of {all} windows: phases of the referee lasted more than {} µs longer than usual", GAP_NS / 1e3)
+    })
+}
+
+/// Which of some phases last longer than their median by more than a gap.
+fn too_long(phases: &[Option<f64>]) -> Vec<bool> {
+    let known: Vec<f64> = phases.iter().copied().flatten().collect();
+    let usual = median(&known).unwrap_or(f64::INFINITY);
+    phases
+        .iter()
+        .map(|phase| phase.is_some_and(|phase| phase > usual + GAP_NS))
+        .collect()
+}

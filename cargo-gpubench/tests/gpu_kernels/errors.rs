@@ -1,0 +1,132 @@
+//! Sources that do not compile for a GPU, and what is said of them.
+
+use std::path::{Path, PathBuf};
+
+use cargo_gpubench::build::kernels::{GpuCompilers, NamedCompilers};
+
+use super::tools::{CUDA_12, compile, compile_separately, names, nvrtc_in, source, tool};
+
+fn rejection(files: &[(&str, &str)], wanted: &[&str]) -> String {
+    compile(nvrtc_in(&CUDA_12), "sm_90", &source(files), wanted)
+        .expect_err("it is rejected")
+        .to_string()
+}
+
+#[test]
+fn an_error_names_the_users_file_and_line() {
+    let text = "#include \"shared/tile.cuh\"\n__global__ void gray(float *x) {\n    x[0] = undeclared;\n}\n";
+    let tile = "__device__ float f() {\n  return wrong;\n}\n";
+    insta::assert_snapshot!(rejection(
+        &[("src/image.cu", text), ("src/shared/tile.cuh", tile)],
+        &["gray"]
+    ));
+    insta::assert_snapshot!(rejection(&[("src/image.cu", "#include \"nowhere.cuh\"\n")], &["gray"]));
+}
+
+const TEMPLATES: &str = "namespace image {\n\
+    template <int N> __global__ void blur(float *x) { static_assert(N < 10, \"too large\"); x[0] = N; }\n\
+    }\n\
+    __global__ void plain(float *x) { x[0] = 1; }\n";
+
+#[test]
+fn what_is_wrong_with_a_name_is_said_of_the_name_and_harms_no_other() {
+    let wanted = [
+        "plain",
+        "image::blur<2>",
+        "image::blur<12>",
+        "image::blur<none>",
+        "image::blur<float>",
+        "image::blur",
+        "grey",
+    ];
+    let (image, rejected) = compile_separately(nvrtc_in(&CUDA_12), &source(&[("src/a.cu", TEMPLATES)]), &wanted);
+    let image = image.expect("two compile");
+    assert_eq!(image.names.len(), 2);
+    let said: Vec<String> = rejected
+        .iter()
+        .map(|(name, error)| format!("{name}: {error}"))
+        .collect();
+    insta::assert_snapshot!(said.join("\n\n"));
+}
+
+#[test]
+fn what_is_wrong_with_the_source_is_said_once() {
+    let text = "__global__ void j(float *x) {}\n__global__ void k(float *x) { x[0] = undeclared; }\n";
+    insta::assert_snapshot!(rejection(&[("a.cu", text)], &["j", "k"]));
+}
+
+#[test]
+fn too_much_shared_memory_is_an_error_of_the_assembler() {
+    let text = "__global__ void k(float *x) { __shared__ float s[100000]; s[threadIdx.x] = x[0]; __syncthreads(); x[1] = s[7]; }\n";
+    let said = rejection(&[("a.cu", text)], &["k"]);
+    assert!(said.contains("shared data"), "{said}");
+}
+
+#[test]
+fn an_option_that_is_not_passed_on_is_named() {
+    let mut wanting = source(&[("a.cu", "__global__ void k() {}\n")]);
+    wanting.options = names(&["-ccbin=evil"]);
+    let error = compile(nvrtc_in(&CUDA_12), "sm_90", &wanting, &["k"]).expect_err("it is refused");
+    assert_eq!(
+        error.to_string(),
+        "`image.cu` asks for the option `-ccbin=evil`, which is not passed to NVRTC"
+    );
+}
+
+#[test]
+fn a_missing_compiler_is_an_error_of_the_source_with_a_hint() {
+    let error = compile(
+        GpuCompilers::default(),
+        "sm_90",
+        &source(&[("a.cu", "__global__ void k() {}\n")]),
+        &["k"],
+    );
+    insta::assert_snapshot!(
+        error.expect_err("there is none"),
+        @"cannot compile `image.cu` for sm_90: found neither NVRTC nor nvcc (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC; where it lies elsewhere, name it with `--nvrtc`)"
+    );
+}
+
+#[test]
+fn a_named_nvrtc_that_is_none_is_an_error() {
+    let find = |path: &Path| {
+        let named = NamedCompilers {
+            nvrtc: Some(path.to_owned()),
+            nvcc: None,
+        };
+        GpuCompilers::find(tool(), &named).expect_err("it is none").to_string()
+    };
+    assert_eq!(
+        find(Path::new("/nowhere")),
+        "`/nowhere` has no NVRTC that works: there is no `libnvrtc.so`"
+    );
+    let other = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    assert!(
+        find(&other).contains("has no NVRTC that works: cannot load"),
+        "{}",
+        find(&other)
+    );
+}
+
+#[test]
+fn a_library_that_crashes_harms_nothing_but_itself() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let (text, library) = (folder.path().join("crash.c"), folder.path().join("libnvrtc.so.99"));
+    std::fs::write(
+        &text,
+        "__attribute__((constructor)) static void crash(void) { *(volatile int *)0 = 1; }\n",
+    )
+    .expect("a file");
+    let built = std::process::Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(&text)
+        .status();
+    assert!(built.expect("a C compiler").success());
+    let named = NamedCompilers {
+        nvrtc: Some(library),
+        nvcc: None,
+    };
+    let error = GpuCompilers::find(tool(), &named).expect_err("it crashes").to_string();
+    assert!(error.contains("signal: 11"), "{error}");
+}

@@ -1,0 +1,133 @@
+//! The suite's kernels on the oldest architecture and a recent one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_void;
+
+use gpubench::abi::{Bytes, Sink, Table, gpubench_abi_v1};
+use gpubench::catalog::{
+    Axis, Benchmark, Catalog, DeviceFacts, DeviceKind, Fill, Params, RecordRequest, Recording, Requirement,
+};
+use gpubench::codec::{decode, encode};
+use gpubench::plan::{KernelRef, Step};
+// Linked in, so that its benchmarks are in the table.
+use gpubench_suite as _;
+
+use super::tools::{CUDA_12, compile, nvrtc_in};
+
+#[test]
+fn every_kernel_of_the_suite_compiles_for_turing_and_hopper() {
+    let catalog: Catalog = decode(&answer(|sink| {
+        // SAFETY: the sink is valid for the call.
+        unsafe { (table().catalog)(sink) }
+    }))
+    .expect("a catalog");
+    for capability in [75, 90] {
+        let wanted = wanted_kernels(&catalog, capability);
+        assert_eq!(wanted.len(), catalog.sources.len(), "every source is used");
+        for (source, names) in wanted {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let source = &catalog.sources[source as usize];
+            let made = compile(nvrtc_in(&CUDA_12), &format!("sm_{capability}"), source, &names);
+            assert_eq!(made.unwrap_or_else(|error| panic!("{error}")).names.len(), names.len());
+        }
+    }
+}
+
+/// The kernels of every case that a GPU of a compute capability can run, by their sources.
+fn wanted_kernels(catalog: &Catalog, capability: u32) -> BTreeMap<u32, BTreeSet<String>> {
+    let mut wanted: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+    for (position, benchmark) in catalog.benchmarks.iter().enumerate() {
+        let runs = benchmark.requirements.iter().all(|requirement| match requirement {
+            Requirement::Device(kind) => *kind == DeviceKind::Cuda,
+            Requirement::Capability(least) => *least <= capability,
+        });
+        for params in cases(benchmark).into_iter().filter(|_| runs) {
+            let request = encode(&RecordRequest {
+                params,
+                facts: facts(capability),
+            });
+            let lent = Bytes {
+                data: request.as_ptr(),
+                len: request.len(),
+            };
+            // SAFETY: request and sink are valid for the call.
+            let recording = answer(|sink| unsafe { (table().record)(position as u32, lent, sink) });
+            let recording: Recording = decode(&recording).expect("a recording");
+            for kernel in kernels_of(&recording) {
+                wanted.entry(kernel.source).or_default().insert(kernel.name.clone());
+            }
+        }
+    }
+    wanted
+}
+
+fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
+    let launched = recording.plan.steps.iter().filter_map(|step| match step {
+        Step::Launch(launch) => Some(&launch.kernel),
+        Step::Memset { .. } | Step::Copy { .. } => None,
+    });
+    let generating = recording.tensors.iter().filter_map(|tensor| match &tensor.fill {
+        Fill::Kernel(kernel) => Some(kernel),
+        _ => None,
+    });
+    launched.chain(generating)
+}
+
+/// Every combination of the axes' values on a GPU.
+fn cases(benchmark: &Benchmark) -> Vec<Params> {
+    let replaced = benchmark.device_axes.iter().find(|(kind, _)| *kind == DeviceKind::Cuda);
+    let axis = |axis: &Axis| {
+        let replacement = replaced.and_then(|(_, axes)| axes.iter().find(|it| it.name == axis.name));
+        replacement.unwrap_or(axis).clone()
+    };
+    benchmark
+        .axes
+        .iter()
+        .map(axis)
+        .fold(vec![Params::new()], |cases, axis| {
+            let with = |case: &Params| {
+                let values = axis.values.iter();
+                let extended = values.map(|value| [case.clone(), vec![(axis.name.clone(), value.clone())]].concat());
+                extended.collect::<Vec<_>>()
+            };
+            cases.iter().flat_map(with).collect()
+        })
+}
+
+fn facts(capability: u32) -> DeviceFacts {
+    DeviceFacts {
+        kind: DeviceKind::Cuda,
+        name: "GPU".to_owned(),
+        multiprocessors: 132,
+        capability,
+        warp_size: 32,
+        max_threads_per_block: 1024,
+        max_threads_per_multiprocessor: 1024,
+        max_block: [1024, 1024, 64],
+        max_grid: [i32::MAX as u32, 65535, 65535],
+        shared_per_block: 48 << 10,
+        shared_per_block_optin: 64 << 10,
+        l2_bytes: 32 << 20,
+    }
+}
+
+fn table() -> &'static Table {
+    // SAFETY: the entry point may be called at any time, and its table lives forever.
+    unsafe { &*gpubench_abi_v1() }
+}
+
+unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {
+    // SAFETY: the context is the vector of `answer`, and the bytes are lent for the call.
+    unsafe { (*context.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(data, len)) }
+}
+
+/// What a function of the table answers.
+fn answer(call: impl FnOnce(Sink) -> i32) -> Vec<u8> {
+    let mut bytes: Vec<u8> = Vec::new();
+    let status = call(Sink {
+        context: (&raw mut bytes).cast(),
+        write: append,
+    });
+    assert_eq!(status, 0, "{}", String::from_utf8_lossy(&bytes));
+    bytes
+}

@@ -1,0 +1,113 @@
+//! The compilers, and what they are given and make.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
+
+use cargo_gpubench::build::kernels::{Compiler as _, GpuCompiler, GpuCompilers, KernelBuildError, NamedCompilers};
+use cargo_gpubench::device::cuda::{Architecture, KernelImage};
+use gpubench::catalog::{Source, SourceFile, SourceForm};
+
+/// The folders of Python's packages with the compilers of CUDA 12 and 13.
+pub(crate) static CUDA_12: LazyLock<PathBuf> = LazyLock::new(|| installed("12"));
+pub(crate) static CUDA_13: LazyLock<PathBuf> = LazyLock::new(|| installed("13"));
+
+fn installed(version: &str) -> PathBuf {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/cuda-tools");
+    let output = Command::new(script).arg(version).output().expect("a shell");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "the compilers of CUDA {version} cannot be installed: {errors}"
+    );
+    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+}
+
+/// NVRTC of a folder of packages, without any nvcc.
+pub(crate) fn nvrtc_in(folder: &Path) -> GpuCompilers {
+    find(folder, Path::new("/nowhere/nvcc"))
+}
+
+/// NVRTC of one version and nvcc of CUDA 13.
+pub(crate) fn nvrtc_and_nvcc(folder: &Path) -> GpuCompilers {
+    find(folder, &CUDA_13.join("nvidia/cu13/bin/nvcc"))
+}
+
+fn find(nvrtc: &Path, nvcc: &Path) -> GpuCompilers {
+    let named = NamedCompilers {
+        nvrtc: Some(nvrtc.to_owned()),
+        nvcc: Some(nvcc.to_owned()),
+    };
+    GpuCompilers::find(tool(), &named).expect("the compilers work")
+}
+
+/// The executable that NVRTC runs in.
+pub(crate) fn tool() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_cargo-gpubench"))
+}
+
+pub(crate) fn source(files: &[(&str, &str)]) -> Source {
+    let file = |&(path, text): &(&str, &str)| SourceFile {
+        path: path.into(),
+        contents: text.into(),
+    };
+    Source {
+        name: "image.cu".into(),
+        form: SourceForm::Cuda,
+        files: files.iter().map(file).collect(),
+        options: Vec::new(),
+    }
+}
+
+pub(crate) fn sm(architecture: &str) -> Architecture {
+    architecture.parse().expect("an architecture")
+}
+
+pub(crate) fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// Compiles in a fresh cache.
+pub(crate) fn compile(
+    compilers: GpuCompilers,
+    architecture: &str,
+    source: &Source,
+    wanted: &[&str],
+) -> Result<KernelImage, KernelBuildError> {
+    let cache = tempfile::tempdir().expect("a directory");
+    let compiler = GpuCompiler::new(sm(architecture), compilers);
+    let path = compiler.compile(source, &names(wanted), cache.path(), &AtomicBool::new(false))?;
+    Ok(read(&path))
+}
+
+/// Compiles kernel by kernel where they do not compile together: what there is, and what is wrong with the rest.
+pub(crate) fn compile_separately(
+    compilers: GpuCompilers,
+    source: &Source,
+    wanted: &[&str],
+) -> (Option<KernelImage>, BTreeMap<String, String>) {
+    let cache = tempfile::tempdir().expect("a directory");
+    let compiler = GpuCompiler::new(sm("sm_90"), compilers);
+    let compiled = compiler
+        .compile_separately(source, &names(wanted), cache.path(), &AtomicBool::new(false))
+        .expect("the source compiles");
+    let rejected = compiled.rejected.into_iter();
+    (
+        compiled.library.as_deref().map(read),
+        rejected.map(|(name, error)| (name, error.to_string())).collect(),
+    )
+}
+
+pub(crate) fn read(path: &Path) -> KernelImage {
+    let bytes = std::fs::read(path).expect("the file is there");
+    KernelImage::decode(&bytes).expect("an image")
+}
+
+/// Whether a cubin has a symbol: its string table has the name.
+pub(crate) fn has_symbol(image: &KernelImage, symbol: &str) -> bool {
+    assert!(image.image.starts_with(b"\x7fELF"), "it is machine code");
+    let name = [b"\0", symbol.as_bytes(), b"\0"].concat();
+    image.image.windows(name.len()).any(|window| window == name)
+}

@@ -1,0 +1,317 @@
+//! Null windows between real processes: on the CPU device under a clock bound that it does not have, with a kernel part so large that a busy machine stays within it.
+
+use std::error::Error;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase, measure};
+use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
+use cargo_gpubench::build::{BuildOptions, build_cdylibs};
+use cargo_gpubench::cli::{App, play};
+use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, RefereeClient};
+use cargo_gpubench::device::{ClockBound, KernelPart, KernelPartSource, cpu};
+use cargo_gpubench::stats::{StopRule, WarmUpRule};
+use cargo_gpubench::verdict::{Grade, Verdict};
+use cargo_gpubench::window::{Seeds, WindowKind};
+use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, WindowEnd};
+use clap::Parser;
+use gpubench::catalog::{Catalog, RecordRequest};
+use gpubench::codec;
+
+const LIBRARY: &str = r#"
+use gpubench::prelude::*;
+
+cuda_source!(COPY = "copy.cu");
+
+fn vectors(n: usize) -> Tensors {
+    Tensors::new().input("x", u32::shape([n]), Bits).output("y", u32::shape([n]))
+}
+
+fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
+    y.copy_from_slice(x);
+}
+
+#[gpubench(axes(n = [64, 4096]), inputs = vectors, reference = on_cpu, exact)]
+fn copy(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    cx.launch(COPY.kernel("copy"), Grid::covering(n, 64), (x, y, n))
+}
+
+#[gpubench(hosted, axes(n = [64, 4096]), inputs = vectors, reference = on_cpu, exact)]
+fn copy_on_the_host(cx: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
+    cx.call(move || {
+        unsafe { std::ptr::copy_nonoverlapping(x, y, n) };
+        Ok(())
+    })
+}
+"#;
+
+/// Positions of the benchmarks.
+const COPY: u32 = 0;
+const COPY_ON_THE_HOST: u32 = 1;
+
+const KERNEL: &str = "__global__ void copy(const unsigned *x, unsigned *y, size_t n) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // The roles are this same program.
+    if std::env::args().nth(1).is_some_and(|verb| verb.starts_with("__")) {
+        return match play(&App::parse().verb) {
+            Some(Err(error)) => Err(error.into()),
+            _ => Ok(()),
+        };
+    }
+    if let Err(reason) = gpubench_harness::HOST_BUILD {
+        return Err(format!("the CPU device is needed: {reason}").into());
+    }
+    let mut stage = Stage::set()?;
+    null_windows_are_interleaved_and_one_process_serves_every_case(&mut stage)?;
+    a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(&mut stage)?;
+    without_a_clock_bound_there_is_no_null_worker(&mut stage)?;
+    a_hosted_case_has_null_windows_too_and_is_never_sealed(&mut stage)?;
+    println!("null windows between real processes: 4 tests passed");
+    Ok(())
+}
+
+fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+    let mut null_worker = NullWorker::on(stage.device);
+    let mut processes = Vec::new();
+    for case in 0..2 {
+        let measured = stage.measure(case, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
+        let Measured {
+            judgement,
+            windows,
+            null_windows,
+            balance,
+            ..
+        } = measured;
+        assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
+        assert!(null_windows.len() >= 6, "{} null windows", null_windows.len());
+        for window in &null_windows {
+            let facts = &window.facts;
+            assert_eq!(WindowKind::from_number(facts.kind), Some(WindowKind::Null));
+            assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Checked);
+            let [output] = facts.outputs() else {
+                panic!("one output")
+            };
+            assert_eq!(output.seal_claimed, output.seal_expected);
+            assert!(window.claim.as_deref().is_some_and(|claim| claim.elapsed_ns >= 0.0));
+        }
+        let calls: Vec<u32> = windows.iter().map(|window| window.facts.window).collect();
+        assert!(
+            calls.iter().copied().eq(1..=calls.len() as u32),
+            "calls keep their numbers"
+        );
+        assert!(balance.is_some_and(|balance| balance.excess_ns <= balance.bound_ns));
+        processes.push(null_worker.process().map(|worker| worker.child().id()));
+    }
+    assert!(processes[0].is_some() && processes[0] == processes[1], "{processes:?}");
+    Ok(())
+}
+
+fn a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+    let mut null_worker = NullWorker::on(stage.device);
+    stage.measure(0, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
+    let doomed = null_worker.process().expect("it is there").child().id();
+    let killed = stage.measure(1, &ClockBound::Exclusive, &mut null_worker, |samples| {
+        if samples == 3 {
+            kill(doomed);
+        }
+    })?;
+    assert_eq!(killed.judgement.verdict, Verdict::Pass);
+    assert_eq!(killed.judgement.grade, Grade::Advisory);
+    let reason = killed.judgement.grade_reason.unwrap_or_default();
+    assert!(reason.contains("the null worker was killed by SIGKILL"), "{reason}");
+    let after = stage.measure(0, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
+    assert!(after.null_windows.len() >= 6 && after.judgement.verdict == Verdict::Pass);
+    let replacement = null_worker.process().expect("it was replaced").child();
+    assert_ne!(replacement.id(), doomed);
+
+    // One that dies between two cases is replaced without a word.
+    replacement.kill();
+    replacement.end();
+    let next = stage.measure(1, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
+    assert!(next.null_windows.len() >= 6);
+    Ok(())
+}
+
+fn without_a_clock_bound_there_is_no_null_worker(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+    let mut null_worker = NullWorker::on(stage.device);
+    let absent = ClockBound::Absent("a test says so".into());
+    let measured = stage.measure(0, &absent, &mut null_worker, |_| ())?;
+    assert_eq!(measured.judgement.grade_reason.as_deref(), Some("a test says so"));
+    assert!(measured.null_windows.is_empty() && measured.balance.is_none());
+    assert!(null_worker.process().is_none());
+    Ok(())
+}
+
+fn a_hosted_case_has_null_windows_too_and_is_never_sealed(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+    let mut null_worker = NullWorker::on(stage.device);
+    let bound = ClockBound::Exclusive;
+    let measured = stage.measure_of(COPY_ON_THE_HOST, 0, &bound, &mut null_worker, |_| ())?;
+    let judgement = &measured.judgement;
+    assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
+    assert!(measured.null_windows.len() >= 6);
+    // A busy machine may cost the grade; an open sandbox must not.
+    match &judgement.grade_reason {
+        None => assert_eq!(judgement.grade, Grade::Bracketed),
+        Some(reason) => assert!(!reason.contains("sandbox"), "{reason}"),
+    }
+    Ok(())
+}
+
+fn kill(process: u32) {
+    let id = rustix::process::Pid::from_raw(process as i32).expect("a process");
+    rustix::process::kill_process(id, rustix::process::Signal::KILL).expect("it is ours");
+}
+
+/// The roles that all cases share.
+struct Stage {
+    _folder: tempfile::TempDir,
+    library: std::path::PathBuf,
+    catalog: Catalog,
+    modules: [(u32, std::path::PathBuf); 1],
+    author: AuthorClient,
+    referee: RefereeClient,
+    device: DeviceOrder,
+    seeds: Seeds,
+    interrupt: Interrupt,
+}
+
+impl Stage {
+    fn set() -> Result<Stage, Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        write_crate(folder.path())?;
+        let mut options = BuildOptions::default();
+        let manifest = folder.path().join("Cargo.toml").to_string_lossy().into_owned();
+        options.manifest.manifest_path = Some(manifest.into());
+        let built = build_cdylibs(&options, &AtomicBool::new(false))?;
+        let interrupt = Interrupt::default();
+        let library = built.libraries[0].library.as_std_path();
+        let (author, catalog) =
+            AuthorClient::spawn(library, &[], Duration::from_secs(60), Output::Captured, &interrupt)?;
+        let module = HostCompiler::find()?.compile(
+            &catalog.sources[0],
+            &["copy".to_owned()],
+            folder.path(),
+            interrupt.flag(),
+        )?;
+        let seeds = Seeds::from_os()?;
+        let device = DeviceOrder::cpu(2, 0);
+        let begin = Begin {
+            master_seed: *seeds.master(),
+            flush_bytes: 1 << 16,
+            flush_kind: FlushKind::default().number(),
+            reserved: 0,
+        };
+        let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;
+        referee.begin(&begin, &interrupt)?;
+        Ok(Stage {
+            _folder: folder,
+            library: library.to_owned(),
+            catalog,
+            modules: [(0, module)],
+            author,
+            referee,
+            device,
+            seeds,
+            interrupt,
+        })
+    }
+
+    /// Measures the sealed benchmark's case of the axis' value at `value`. `at` is told how many samples there are, after each.
+    fn measure(
+        &mut self,
+        value: usize,
+        clock_bound: &ClockBound,
+        null_worker: &mut NullWorker,
+        at: impl Fn(usize),
+    ) -> Result<Measured, Box<dyn Error>> {
+        self.measure_of(COPY, value, clock_bound, null_worker, at)
+    }
+
+    fn measure_of(
+        &mut self,
+        benchmark: u32,
+        value: usize,
+        clock_bound: &ClockBound,
+        null_worker: &mut NullWorker,
+        at: impl Fn(usize),
+    ) -> Result<Measured, Box<dyn Error>> {
+        let facts = cpu::facts(cpu::available_threads());
+        let axis = self.catalog.benchmarks[benchmark as usize].axes[0].values[value].clone();
+        let request = RecordRequest {
+            params: vec![("n".to_owned(), axis)],
+            facts: facts.device.clone(),
+        };
+        let (recording, encoded) = self.author.record(benchmark, &request, &self.interrupt)?;
+        let request = codec::encode(&request);
+        let case = ReadyCase {
+            number: value as u64,
+            benchmark,
+            request: &request,
+            recording: &recording,
+            encoded: &encoded,
+            modules: &self.modules,
+            own_modules: &[],
+            floor_ns: None,
+            library: CaseLibrary {
+                file: &self.library,
+                search: &[],
+            },
+        };
+        let protocol = Protocol {
+            warm_up: WarmUpRule {
+                max_windows: 5,
+                ..WarmUpRule::default()
+            },
+            stop: StopRule {
+                min_samples: 40,
+                max_samples: 40,
+                ..StopRule::default()
+            },
+            within: Duration::from_secs(60),
+            reference_within: Duration::from_secs(60),
+            kernels_run_in: facts.kernels_run_in,
+            device: self.device,
+            output: Output::Captured,
+            clock_bound,
+            kernel_part: KernelPart {
+                ns: 1e9,
+                source: KernelPartSource::Assumed,
+            },
+            other_clients: None,
+            seeds: &self.seeds,
+            interrupt: &self.interrupt,
+        };
+        let mut progress = |samples: &[f64]| at(samples.len());
+        Ok(measure(
+            &case,
+            &protocol,
+            &mut self.referee,
+            &mut self.author,
+            null_worker,
+            &mut progress,
+        )?)
+    }
+}
+
+fn write_crate(folder: &std::path::Path) -> std::io::Result<()> {
+    let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpubench-runtime");
+    let manifest = format!(
+        "[package]\nname = \"null-windows\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+    );
+    // The versions that are here already.
+    fs_err::copy(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock"),
+        folder.join("Cargo.lock"),
+    )?;
+    fs_err::create_dir(folder.join("src"))?;
+    fs_err::write(folder.join("Cargo.toml"), manifest)?;
+    fs_err::write(folder.join("src/lib.rs"), LIBRARY)?;
+    fs_err::write(folder.join("src/copy.cu"), KERNEL)
+}

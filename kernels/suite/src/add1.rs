@@ -1,0 +1,63 @@
+//! y = x + 1, the simplest kernel there is: what other tools measure of it is known, so it shows what this one adds.
+
+use gpubench::prelude::*;
+
+cuda_source!(ADD1 = "add1.cu");
+
+fn vector(n: usize) -> Tensors {
+    Tensors::new()
+        .input("x", f32::shape(n), Uniform(0.0..1.0))
+        .output("y", f32::shape(n))
+}
+
+fn add1_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
+    for (x, y) in x.iter().zip(y) {
+        *y = x + 1.0;
+    }
+}
+
+fn add1_by_four(cx: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    cx.launch(
+        ADD1.kernel("add1_by_four"),
+        Grid::covering(n.div_ceil(4), 128),
+        (x, y, n),
+    )
+}
+
+// Exact: one addition, which IEEE 754 rounds the same way everywhere.
+#[gpubench(
+    axes(n = [1 << 10, 1 << 21, 1 << 26]),
+    cpu(axes(n = [1 << 10, 1 << 18])),
+    cuda(reference = launch(add1_by_four)),
+    inputs = vector,
+    reference = add1_on_cpu,
+    exact,
+    bytes = 8 * n,
+    flops = n,
+)]
+fn add1(cx: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    cx.launch(ADD1.kernel("add1"), Grid::covering(n, 256), (x, y, n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::add1_on_cpu;
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_adds_one() {
+        let mut y = [0.0; 3];
+        add1_on_cpu(3, &[1.0, 0.5, -1.0], &mut y);
+        assert_eq!(y, [2.0, 1.5, 0.0]);
+    }
+
+    #[test]
+    fn no_constant_is_right() {
+        let mut rng = Rng::new(1);
+        let x: Vec<f32> = (0..1000).map(|_| rng.f32()).collect();
+        let mut y = vec![0.0; 1000];
+        add1_on_cpu(1000, &x, &mut y);
+        no_constant_passes(&y, Tolerance::EXACT);
+    }
+}

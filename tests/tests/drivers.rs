@@ -1,0 +1,53 @@
+//! CUDA drivers that cannot be used: the run says so in one line, or goes on without them.
+#![forbid(unsafe_code)]
+
+use std::process::Command;
+
+use gpubench_tests::{Fixture, Run};
+
+const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
+
+/// A run that finds a driver with these functions.
+fn run_with(functions: &str, arguments: &[&str]) -> (tempfile::TempDir, Run) {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let source = folder.path().join("driver.c");
+    std::fs::write(&source, functions).expect("a file can be written");
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-w", "-o"])
+        .args([&folder.path().join("libcuda.so"), &source])
+        .status();
+    assert!(compiled.is_ok_and(|status| status.success()), "`cc` makes a library");
+    let path = folder.path().to_str().expect("a folder's name is text");
+    let run = Run::on(&Fixture::of("tidy"))
+        .briefly()
+        .args(["--exact", CASE])
+        .args(arguments.iter().copied())
+        .env("LD_LIBRARY_PATH", path);
+    (folder, run)
+}
+
+/// A library that has nothing of a driver's but its name.
+const HOLLOW: &str = "int cuInit(unsigned flags) { return 0; }";
+
+#[test]
+fn a_driver_that_lacks_functions_ends_a_run_that_demands_it() {
+    let (_folder, run) = run_with(HOLLOW, &["--device", "cuda"]);
+    let finished = run.finish().expect_code(96);
+    assert_eq!(finished.errors().len(), 1, "{}", finished.stderr);
+    let error = finished.errors()[0];
+    assert!(error.contains("too old: it lacks `cu"), "{error}");
+    assert!(finished.stderr.contains("hint"), "{}", finished.stderr);
+    assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_driver_that_cannot_be_used_is_told_of_and_the_cpu_device_is_used() {
+    let (_folder, run) = run_with(HOLLOW, &[]);
+    let finished = run.json().finish().expect_code(0);
+    assert!(
+        finished.stderr.contains("no GPU is used") && finished.stderr.contains("too old"),
+        "{}",
+        finished.stderr
+    );
+    assert_eq!(finished.records().result(CASE)["verdict"], "pass");
+}
