@@ -3,6 +3,7 @@
 use std::ffi::{CString, c_int, c_uint, c_void};
 
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
+use gpubench_harness::{Capability, Image, PTX_COMPUTE_75, image_for, ptx_for};
 
 use super::call::{DriverError, call};
 use super::context::Context;
@@ -39,41 +40,23 @@ pub(super) enum ClusterSizes {
     All,
 }
 
-/// What a module is loaded from.
-enum Code {
-    Harness(&'static str),
-    File(KernelImage),
-}
-
 impl LoadedModule {
     pub(super) fn load(
         context: &Context,
         image: ModuleImage<'_>,
         capability: u32,
     ) -> Result<LoadedModule, DeviceError> {
-        let code = match image {
-            ModuleImage::Harness => Code::Harness(harness_image(capability)),
+        let loaded = match image {
+            ModuleImage::Harness => load_harness(context, capability).map(|handle| (handle, KernelImage::default())),
             ModuleImage::File(path) => {
                 let bytes = fs_err::read(path).map_err(|error| DeviceError::Load(Box::new(error)))?;
-                let image = read_image(bytes).map_err(|error| DeviceError::Load(Box::new(error)))?;
-                Code::File(image)
+                let mut image = read_image(bytes).map_err(|error| DeviceError::Load(Box::new(error)))?;
+                let code = std::mem::take(&mut image.image);
+                load_data(context, &code).map(|handle| (handle, image))
             }
         };
-        let handle = match &code {
-            Code::Harness(ptx) => load_data(context, ptx.as_bytes()),
-            Code::File(image) => load_data(context, &image.image),
-        };
-        let names = match code {
-            Code::Harness(_) => KernelImage::default(),
-            Code::File(image) => KernelImage {
-                image: Vec::new(),
-                ..image
-            },
-        };
-        Ok(LoadedModule {
-            handle: handle.map_err(|error| DeviceError::Load(Box::new(error)))?,
-            names,
-        })
+        let (handle, names) = loaded.map_err(|error| DeviceError::Load(Box::new(error)))?;
+        Ok(LoadedModule { handle, names })
     }
 
     pub(super) fn kernel(&self, context: &Context, name: &str) -> Result<Kernel, DeviceError> {
@@ -146,11 +129,18 @@ impl Kernel {
     }
 }
 
-/// The tool's own kernels for a compute capability.
-fn harness_image(capability: u32) -> &'static str {
-    match capability {
-        90.. => gpubench_harness::PTX_COMPUTE_90,
-        _ => gpubench_harness::PTX_COMPUTE_75,
+/// Loads the tool's own kernels: machine code where there is some for the GPU and the driver takes it, else PTX, which the driver compiles in
+/// seconds.
+fn load_harness(context: &Context, capability: u32) -> Result<CUmodule, LoadError> {
+    let capability = Capability {
+        major: capability / 10,
+        minor: capability % 10,
+    };
+    // The oldest that we know is tried where none is meant for the GPU; the driver says what is wrong with it.
+    let ptx = || load_data(context, ptx_for(capability).unwrap_or(PTX_COMPUTE_75).as_bytes());
+    match image_for(capability) {
+        Some(Image::Cubin(code)) => load_data(context, &code).or_else(|_| ptx()),
+        Some(Image::Ptx(_)) | None => ptx(),
     }
 }
 
