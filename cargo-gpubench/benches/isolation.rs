@@ -6,7 +6,7 @@ use std::error::Error;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use cargo_gpubench::broker::measure::{Measured, Protocol, ReadyCase, measure};
+use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase, measure};
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
@@ -131,6 +131,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 recording: &recording,
                 encoded: &encoded,
                 modules: &modules,
+                library: CaseLibrary {
+                    file: library.library.as_std_path(),
+                    search: &[],
+                },
                 floor_ns: None,
                 own_modules: &[],
                 annotation: None,

@@ -6,6 +6,7 @@ pub mod archive;
 pub mod author;
 pub mod broker;
 pub mod build;
+pub mod cdylib;
 pub mod cli;
 pub mod clients;
 pub mod closest;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use cargo_gpubench::broker::measure::{Measured, Protocol, ReadyCase, measure};
+use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase, measure};
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
@@ -35,7 +35,20 @@ fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
 fn copy(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(COPY.kernel("copy"), Grid::covering(n, 64), (x, y, n))
 }
+
+#[gpubench(hosted, axes(n = [64, 4096]), inputs = vectors, reference = on_cpu, exact)]
+fn copy_on_the_host(cx: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
+    cx.call(move || {
+        unsafe { std::ptr::copy_nonoverlapping(x, y, n) };
+        Ok(())
+    })
+}
 "#;
+
+/// Positions of the benchmarks.
+const COPY: u32 = 0;
+const COPY_ON_THE_HOST: u32 = 1;
 
 const KERNEL: &str = "__global__ void copy(const unsigned *x, unsigned *y, size_t n) {
   size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
@@ -58,7 +71,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     null_windows_are_interleaved_and_one_process_serves_every_case(&mut stage)?;
     a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(&mut stage)?;
     without_a_clock_bound_there_is_no_null_worker(&mut stage)?;
-    println!("null windows between real processes: 3 tests passed");
+    a_hosted_case_has_null_windows_too_and_is_never_sealed(&mut stage)?;
+    println!("null windows between real processes: 4 tests passed");
     Ok(())
 }
 
@@ -134,6 +148,21 @@ fn without_a_clock_bound_there_is_no_null_worker(stage: &mut Stage) -> Result<()
     Ok(())
 }
 
+fn a_hosted_case_has_null_windows_too_and_is_never_sealed(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+    let mut null_worker = NullWorker::on(stage.device);
+    let bound = ClockBound::Exclusive;
+    let measured = stage.measure_of(COPY_ON_THE_HOST, 0, &bound, &mut null_worker, |_| ())?;
+    let judgement = &measured.judgement;
+    assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
+    assert!(measured.null_windows.len() >= 6);
+    // A busy machine may cost the grade; an open sandbox must not.
+    match &judgement.grade_reason {
+        None => assert_eq!(judgement.grade, Grade::Bracketed),
+        Some(reason) => assert!(!reason.contains("sandbox"), "{reason}"),
+    }
+    Ok(())
+}
+
 fn kill(process: u32) {
     let id = rustix::process::Pid::from_raw(process as i32).expect("a process");
     rustix::process::kill_process(id, rustix::process::Signal::KILL).expect("it is ours");
@@ -142,6 +171,7 @@ fn kill(process: u32) {
 /// The roles that all cases share.
 struct Stage {
     _folder: tempfile::TempDir,
+    library: std::path::PathBuf,
     catalog: Catalog,
     modules: [(u32, std::path::PathBuf); 1],
     author: AuthorClient,
@@ -167,7 +197,7 @@ impl Stage {
             &catalog.sources[0],
             &["copy".to_owned()],
             folder.path(),
-            &AtomicBool::new(false),
+            interrupt.flag(),
         )?;
         let seeds = Seeds::from_os()?;
         let device = DeviceOrder::cpu(2, 0);
@@ -181,6 +211,7 @@ impl Stage {
         referee.begin(&begin, &interrupt)?;
         Ok(Stage {
             _folder: folder,
+            library: library.to_owned(),
             catalog,
             modules: [(0, module)],
             author,
@@ -191,7 +222,7 @@ impl Stage {
         })
     }
 
-    /// Measures the case of the axis' value at `value`. `at` is told how many samples there are, after each.
+    /// Measures the sealed benchmark's case of the axis' value at `value`. `at` is told how many samples there are, after each.
     fn measure(
         &mut self,
         value: usize,
@@ -199,8 +230,19 @@ impl Stage {
         null_worker: &mut NullWorker,
         at: impl Fn(usize),
     ) -> Result<Measured, Box<dyn Error>> {
+        self.measure_of(COPY, value, clock_bound, null_worker, at)
+    }
+
+    fn measure_of(
+        &mut self,
+        benchmark: u32,
+        value: usize,
+        clock_bound: &ClockBound,
+        null_worker: &mut NullWorker,
+        at: impl Fn(usize),
+    ) -> Result<Measured, Box<dyn Error>> {
         let facts = cpu::facts(cpu::available_threads());
-        let axis = self.catalog.benchmarks[0].axes[0].values[value].clone();
+        let axis = self.catalog.benchmarks[benchmark as usize].axes[0].values[value].clone();
         let request = RecordRequest {
             params: vec![("n".to_owned(), axis)],
             facts: facts.device.clone(),
@@ -212,7 +254,7 @@ impl Stage {
         let request = codec::encode(&request);
         let case = ReadyCase {
             number: value as u64,
-            benchmark: 0,
+            benchmark,
             request: &request,
             recording: &recording,
             encoded: &encoded,
@@ -220,6 +262,10 @@ impl Stage {
             annotation: None,
             own_modules: &[],
             floor_ns: None,
+            library: CaseLibrary {
+                file: &self.library,
+                search: &[],
+            },
         };
         let protocol = Protocol {
             warm_up: WarmUpRule {

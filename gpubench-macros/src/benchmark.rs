@@ -2,7 +2,7 @@
 
 use crate::axes::{AxisOption, device_tokens};
 use crate::function::Function;
-use crate::options::{Attribute, Options};
+use crate::options::{Attribute, Execution, Options};
 use crate::problem::definition;
 use crate::reference::{own_reference, refuse_device_references};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -14,7 +14,7 @@ use syn::{Error, Path, Result, ReturnType};
 /// The output of `#[gpubench]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(Attribute::Gpubench, options)?;
-    let mut function = Function::parse_benchmark(item)?;
+    let mut function = Function::parse_benchmark(item, options.execution)?;
     let ignored = take_ignore(&mut function) || options.ignore.is_some();
     let parts = match &options.problem {
         None => own_problem(&options, &function)?,
@@ -117,7 +117,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
         device_axes,
         ..
     } = parts;
-    let record = record(function);
+    let body = body(function, options.execution);
     Ok(quote! {
         ::gpubench::__private::BenchmarkEntry {
             module: ::core::module_path!(),
@@ -129,19 +129,23 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
             axes: || #axes,
             device_axes: || #device_axes,
             problem: #problem,
-            record: #record,
+            body: #body,
         }
     })
 }
 
-/// `fn(&Params, &mut Launcher) -> Result<()>`.
-fn record(function: &Function) -> TokenStream {
+/// A `Body`.
+fn body(function: &Function, execution: Execution) -> TokenStream {
     let params = Ident::new("gpubench_params", Span::mixed_site());
-    let launcher = Ident::new("gpubench_launcher", Span::mixed_site());
+    let context = Ident::new("gpubench_context", Span::mixed_site());
+    let (variant, context_type, buffer) = match execution {
+        Execution::Sealed => (quote!(Sealed), quote!(Launcher), quote!(buffer)),
+        Execution::Hosted => (quote!(Hosted), quote!(Host), quote!(memory)),
+    };
     let axes = function.bind_locals(&params);
     let buffers = function.tensors().map(|parameter| {
         let (local, ty, name) = (&parameter.local, &parameter.ty, parameter.text());
-        quote!(let #local: #ty = ::gpubench::__private::buffer::<#ty>(#launcher, #name)?;)
+        quote!(let #local: #ty = ::gpubench::__private::#buffer::<#ty>(#context, #name)?;)
     });
     let arguments = function.parameters.iter().map(|parameter| &parameter.local);
     let name = &function.item.sig.ident;
@@ -152,16 +156,16 @@ fn record(function: &Function) -> TokenStream {
     let outcome = quote_spanned!(span=> ::gpubench::Outcome::into_result(outcome));
     quote! {
         {
-            fn gpubench_record(
+            fn gpubench_body(
                 #params: &::gpubench::catalog::Params,
-                #launcher: &mut ::gpubench::Launcher,
+                #context: &mut ::gpubench::#context_type,
             ) -> ::gpubench::Result<()> {
                 #axes
                 #(#buffers)*
-                let outcome = #name(#launcher, #(#arguments),*);
+                let outcome = #name(#context, #(#arguments),*);
                 #outcome
             }
-            gpubench_record
+            ::gpubench::__private::Body::#variant(gpubench_body)
         }
     }
 }

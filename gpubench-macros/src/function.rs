@@ -1,6 +1,6 @@
 //! The function under an attribute: its parameters and what each stands for.
 
-use crate::options::Attribute;
+use crate::options::{Attribute, Execution};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
@@ -62,19 +62,24 @@ impl Parameter {
 }
 
 impl Function {
-    /// The function under `#[gpubench]`: a launcher, then axes and buffers; it returns a `Result`.
-    pub(crate) fn parse_benchmark(item: TokenStream) -> Result<Function> {
+    /// The function under `#[gpubench]`: what it launches with, then axes and buffers; it returns a `Result`.
+    pub(crate) fn parse_benchmark(item: TokenStream, execution: Execution) -> Result<Function> {
         let item = parse(Attribute::Gpubench, item)?;
         match item.sig.inputs.first() {
-            Some(FnArg::Typed(launcher)) if is_launcher(&launcher.ty) => Function::with_launcher(item, "a benchmark"),
+            Some(FnArg::Typed(context)) if is_exclusive(&context.ty, execution.context()) => {
+                Function::with_context(item, execution.returns())
+            }
+            Some(FnArg::Typed(context)) if is_exclusive(&context.ty, execution.other().context()) => {
+                Err(Error::new_spanned(&context.ty, execution.mistaken()))
+            }
             Some(method @ FnArg::Receiver(_)) => Err(is_a_method(method)),
-            Some(other) => Err(Error::new_spanned(
-                other,
-                "the first parameter of a benchmark is the launcher: `cx: &mut Launcher`",
-            )),
+            Some(other) => {
+                let message = format!("the first parameter of {}", execution.is_given("is"));
+                Err(Error::new_spanned(other, message))
+            }
             None => Err(Error::new(
                 item.sig.paren_token.span.join(),
-                "a benchmark takes the launcher: `cx: &mut Launcher`",
+                execution.is_given("takes"),
             )),
         }
     }
@@ -83,8 +88,10 @@ impl Function {
     pub(crate) fn parse_problem(item: TokenStream) -> Result<Function> {
         let item = parse(Attribute::Problem, item)?;
         match item.sig.inputs.first() {
-            Some(FnArg::Typed(launcher)) if is_launcher(&launcher.ty) => {
-                let function = Function::with_launcher(item, "a reference that launches kernels")?;
+            Some(FnArg::Typed(launcher)) if is_exclusive(&launcher.ty, Execution::Sealed.context()) => {
+                let returns =
+                    "a reference that launches kernels returns what the launcher reports: add `-> Result<()>`";
+                let function = Function::with_context(item, returns)?;
                 match function.scratch() {
                     None => Ok(function),
                     Some(scratch) => Err(Error::new_spanned(
@@ -104,13 +111,10 @@ impl Function {
         }
     }
 
-    /// A function whose first parameter is a launcher.
-    fn with_launcher(item: ItemFn, what: &str) -> Result<Function> {
+    /// A function whose first parameter is a launcher or a host; `returns` says what it has to return.
+    fn with_context(item: ItemFn, returns: &str) -> Result<Function> {
         if let ReturnType::Default = item.sig.output {
-            return Err(Error::new(
-                item.sig.paren_token.span.close(),
-                format!("{what} returns what the launcher reports: add `-> Result<()>`"),
-            ));
+            return Err(Error::new(item.sig.paren_token.span.close(), returns));
         }
         let parameters = parameters(item.sig.inputs.iter().skip(1), benchmark_kind)?;
         Ok(Function {
@@ -375,8 +379,46 @@ fn buffer(ty: &Type) -> Option<(&'static str, Type)> {
     }
 }
 
-fn is_launcher(ty: &Type) -> bool {
-    matches!(ty, Type::Reference(reference) if reference.mutability.is_some() && is_path_to(&reference.elem, "Launcher"))
+fn is_exclusive(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Reference(reference) if reference.mutability.is_some() && is_path_to(&reference.elem, name))
+}
+
+impl Execution {
+    /// The type behind the first parameter.
+    fn context(self) -> &'static str {
+        match self {
+            Execution::Sealed => "Launcher",
+            Execution::Hosted => "Host",
+        }
+    }
+
+    fn other(self) -> Execution {
+        match self {
+            Execution::Sealed => Execution::Hosted,
+            Execution::Hosted => Execution::Sealed,
+        }
+    }
+
+    fn is_given(self, verb: &str) -> String {
+        match self {
+            Execution::Sealed => format!("a benchmark {verb} the launcher: `cx: &mut Launcher`"),
+            Execution::Hosted => format!("a hosted benchmark {verb} the host: `cx: &mut Host`"),
+        }
+    }
+
+    fn mistaken(self) -> &'static str {
+        match self {
+            Execution::Sealed => "a benchmark that launches by itself is `#[gpubench(hosted, ..)]`",
+            Execution::Hosted => "a hosted benchmark launches by itself: it takes `cx: &mut Host`",
+        }
+    }
+
+    fn returns(self) -> &'static str {
+        match self {
+            Execution::Sealed => "a benchmark returns what the launcher reports: add `-> Result<()>`",
+            Execution::Hosted => "a hosted benchmark returns what the host reports: add `-> Result<()>`",
+        }
+    }
 }
 
 fn is_path_to(ty: &Type, name: &str) -> bool {

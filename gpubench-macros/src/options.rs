@@ -16,6 +16,16 @@ pub(crate) enum Attribute {
     Problem,
 }
 
+/// Where the function under `#[gpubench]` runs.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Execution {
+    /// In a process without a device, where it describes launches.
+    #[default]
+    Sealed,
+    /// In the worker, where it launches by itself.
+    Hosted,
+}
+
 /// Options as written, each at most once.
 #[derive(Default)]
 pub(crate) struct Options {
@@ -29,6 +39,7 @@ pub(crate) struct Options {
     pub(crate) flops: Option<Expr>,
     pub(crate) name: Option<LitStr>,
     pub(crate) ignore: Option<Span>,
+    pub(crate) execution: Execution,
     pub(crate) requirements: Vec<Requirement>,
     pub(crate) problem: Option<Path>,
     /// Names of the options given, for errors about their combination.
@@ -79,6 +90,7 @@ impl Options {
             "name" => self.name = Some(case_name(&option, input)?),
             "problem" => self.problem = Some(problem(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
+            "hosted" => self.execution = Execution::Hosted,
             "requires" => self.requirements = Requirement::parse_list(&option, input)?,
             "exact" => self.compare(&option, Comparison::Exact)?,
             "tolerance" => {
@@ -122,6 +134,7 @@ impl Attribute {
                 ("problem", "problem = .."),
                 ("name", "name = \"..\""),
                 ("ignore", "ignore"),
+                ("hosted", "hosted"),
                 ("requires", "requires(..)"),
                 ("cpu", "cpu(axes(..), reference = ..)"),
                 ("cuda", "cuda(axes(..), reference = ..)"),
@@ -152,7 +165,7 @@ impl Attribute {
             (Attribute::Problem, "reference") => {
                 "a `#[problem]` has no `reference`: the function under it is the reference".to_owned()
             }
-            (Attribute::Problem, "ignore" | "name" | "problem") => {
+            (Attribute::Problem, "hosted" | "ignore" | "name" | "problem") => {
                 format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
             }
             _ => format!("`{option}` is not an option: {}", self.expectation()),

@@ -1,13 +1,14 @@
 //! What the macros' output names. No part of the interface.
 
 pub use crate::plan::launcher::KernelValue;
-pub use crate::registry::{BenchmarkEntry, ProblemDefinition, ReferenceFunction, SourceEntry};
+pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, ReferenceFunction, SourceEntry};
 pub use inventory;
 
 use crate::axis::AxisParam;
 use crate::catalog::{Axis, Params, Role};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::host::Host;
 use crate::plan::launcher::{BufferParam, Launcher};
 use crate::registry::{Amount, amount};
 use crate::tensors::CpuData;
@@ -28,6 +29,11 @@ pub fn axis_values<'a, T: AxisParam<'a>>(name: &str, values: impl IntoIterator<I
 /// A tensor of another role or element type than the parameter's.
 pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str) -> Result<B> {
     launcher.buffer(name)
+}
+
+/// The memory for a parameter of a hosted benchmark.
+pub fn memory<B: BufferParam>(host: &Host, name: &str) -> Result<B> {
+    host.buffer(name)
 }
 
 /// The value of `bytes` or `flops`.

@@ -226,10 +226,12 @@ pub struct Recording {
     pub tensors: Vec<Tensor>,
     /// What one call costs, as declared.
     pub work: Work,
-    /// What one call does.
+    /// What one call does; empty where the call is [`Execution::Hosted`].
     pub plan: Plan,
     /// What computes the expected outputs.
     pub reference: Reference,
+    /// How a worker carries out a call.
+    pub execution: Execution,
 }
 
 /// What computes the expected outputs of a call.
@@ -249,6 +251,16 @@ impl Reference {
             Reference::Plan(plan) => Some(plan),
         }
     }
+}
+
+/// How a worker carries out a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Execution {
+    /// It replays the plan, and holds no host code of the user.
+    #[default]
+    Sealed,
+    /// It loads the user's library and calls the benchmark's own host code.
+    Hosted,
 }
 
 /// A named tensor of a benchmark.

@@ -14,6 +14,7 @@ pub mod catalog;
 pub mod codec;
 mod element;
 mod error;
+mod host;
 
 pub mod plan;
 pub mod prelude;
@@ -35,6 +36,7 @@ pub use gpubench_macros::cuda_source;
 pub use gpubench_macros::gpubench;
 #[doc = include_str!("../doc/problem.md")]
 pub use gpubench_macros::problem;
+pub use host::Host;
 pub use plan::launcher::{
     Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
     Out, RecordedArgument, Scratch, TensorMap, View, WritableBuffer,

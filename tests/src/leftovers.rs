@@ -6,7 +6,7 @@ use std::fs;
 use rustix::process::Pid;
 
 /// The environment variable that marks every process of a run.
-pub(crate) const MARK: &str = "GPUBENCH_TESTS_RUN";
+pub(crate) const MARK: &str = "CARGO_GPUBENCH_TESTS_RUN";
 
 /// What a process of the tool is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, Role, Tensor, Tolerance};
+use gpubench::catalog::{Catalog, DeviceFacts, Execution, Fill, Recording, Role, Tensor, Tolerance};
 use gpubench::plan::{Argument, BufferId, ConstantValue, Cooperation, KernelRef, Launch, Plan, Span, Step};
 
 use crate::window::Duties;
@@ -37,7 +37,10 @@ pub fn validate(recording: &Recording, catalog: &Catalog, facts: &DeviceFacts) -
         facts,
     };
     validator.tensors()?;
-    validator.plan()?;
+    match recording.execution {
+        Execution::Sealed => validator.plan()?,
+        Execution::Hosted => validator.no_plan()?,
+    }
     match recording.reference.plan() {
         Some(plan) => Validator { plan, ..validator }.reference(),
         None => Ok(()),
@@ -154,6 +157,13 @@ impl Validator<'_> {
             }
             Fill::Kernel(kernel) => self.kernel(kernel),
             _ => Ok(()),
+        }
+    }
+
+    fn no_plan(&self) -> Checked {
+        match *self.plan == Plan::default() {
+            true => Ok(()),
+            false => Err(invalid("it is hosted and has a plan")),
         }
     }
 
@@ -510,6 +520,7 @@ mod tests {
                 scratch: vec![16],
                 constants: Vec::new(),
             },
+            execution: Execution::Sealed,
             reference: Reference::Author,
         }
     }
@@ -589,6 +600,22 @@ mod tests {
             }]),
             "valid"
         );
+    }
+
+    #[test]
+    fn a_hosted_recording_has_outputs_and_no_plan() {
+        let hosted = |change: fn(&mut Recording)| {
+            verdict(|recording| {
+                (recording.execution, recording.plan) = (Execution::Hosted, Plan::default());
+                change(recording);
+            })
+        };
+        assert_eq!(hosted(|_| ()), "valid");
+        assert_eq!(
+            hosted(|recording| recording.plan.scratch.push(16)),
+            "it is hosted and has a plan"
+        );
+        assert!(hosted(|recording| drop(recording.tensors.pop())).starts_with("it has no output tensor"));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use gpubench::abi::Buffer;
 use gpubench::catalog::{Fill, Recording, Reference, Role};
 
 use super::AuthorError;
-use super::library::Library;
 use super::own_kernels::OwnKernels;
+use crate::cdylib::Library;
 use crate::device::memfd::MemfdTable;
 use crate::device::{Access, CodeHome, DevicePtr};
 use crate::replay::Operand;
@@ -144,7 +144,8 @@ impl Attached {
         }
         let seed = if constants { order.constant_seed } else { order.seed };
         // SAFETY: the buffers are this process's own writable mappings and vectors of their lengths, aligned to 16 bytes at least.
-        unsafe { library.generate(self.benchmark, &self.request, seed, &buffers) }
+        unsafe { library.generate(self.benchmark, &self.request, seed, &buffers)? };
+        Ok(())
     }
 
     /// Runs the reference over the contents into the answers.
@@ -156,7 +157,8 @@ impl Attached {
         let buffers: Vec<Buffer> = self.buffers.iter().map(AuthorBuffer::for_reference).collect();
         // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to 16 bytes at least; nothing else in this
         // process uses them.
-        unsafe { library.reference(self.benchmark, &self.request, &buffers) }
+        unsafe { library.reference(self.benchmark, &self.request, &buffers)? };
+        Ok(())
     }
 }
 

@@ -1,15 +1,15 @@
 //! The author process: the only one that runs user host code. It lists benchmarks, records plans, generates CPU inputs and computes CPU references.
 //!
-//! `library` is the boundary to the user's cdylib, `attached` the buffers of the open case, `own_kernels` what runs the kernels of
-//! generators and references where they are native code, `process` takes the broker's orders.
+//! `attached` is the buffers of the open case, `own_kernels` what runs the kernels of generators and references where they are native code,
+//! `process` takes the broker's orders.
 
 mod attached;
-mod library;
 mod own_kernels;
 mod process;
 
 pub use process::serve;
 
+use crate::cdylib::{LibraryError, LibraryFailure};
 use crate::wire::AuthorFailure;
 
 /// Why the author could not carry out an order.
@@ -32,5 +32,17 @@ impl AuthorError {
 
     fn internal(error: &dyn std::error::Error) -> AuthorError {
         AuthorError::new(AuthorFailure::Internal, crate::error::chain(error))
+    }
+}
+
+impl From<LibraryError> for AuthorError {
+    fn from(error: LibraryError) -> AuthorError {
+        let failure = match error.failure {
+            LibraryFailure::Unusable => AuthorFailure::Library,
+            LibraryFailure::NoBenchmarks => AuthorFailure::NoBenchmarks,
+            LibraryFailure::Returned => AuthorFailure::Returned,
+            LibraryFailure::Panicked => AuthorFailure::Panicked,
+        };
+        AuthorError::new(failure, error.message)
     }
 }

@@ -9,7 +9,7 @@ use gpubench::codec;
 
 use super::AuthorError;
 use super::attached::{Attached, Attachment};
-use super::library::{Library, Recorded};
+use crate::cdylib::{Library, Recorded};
 use crate::device::CodeHome;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
@@ -53,7 +53,7 @@ impl Author {
         match frame.kind {
             to_author::LOAD => {
                 let library = Library::load(Path::new(OsStr::from_bytes(&frame.payload)))?;
-                self.library.insert(library).catalog().map(done)
+                Ok(done(self.library.insert(library).catalog()?))
             }
             to_author::RECORD => {
                 let (head, request) = split::<BenchmarkNumber>(&frame.payload)?;

@@ -1,6 +1,5 @@
 //! The author processes of a run: one for every library, started again after one had to be killed.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use gpubench::catalog::Catalog;
@@ -123,11 +122,7 @@ impl<'a> Authors<'a> {
 }
 
 fn spawn(library: &BuiltLibrary, settings: AuthorSettings<'_>) -> Result<(AuthorClient, Catalog), AuthorProblem> {
-    let library_path: Vec<PathBuf> = library
-        .library_path
-        .iter()
-        .map(|path| path.clone().into_std_path_buf())
-        .collect();
+    let library_path = library.search_path();
     let AuthorSettings {
         within,
         output,

@@ -10,7 +10,7 @@ use super::authors::Authors;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
-use super::measure::{MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, measure};
 use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
 use super::options::{AfterFailure, Annotations, MasterSeed, MeasurementOptions, RunOptions};
@@ -297,6 +297,8 @@ impl<'a> Campaign<'a> {
             interrupt: self.interrupt,
         };
         let name = case.full_name();
+        let library = &self.selected.libraries[self.selected.library_of(case)];
+        let library_path = library.search_path();
         let ready = ReadyCase {
             number: case_number(&name),
             benchmark: case.benchmark as u32,
@@ -304,6 +306,10 @@ impl<'a> Campaign<'a> {
             recording: &recorded.recording,
             encoded: &recorded.encoded,
             modules,
+            library: CaseLibrary {
+                file: library.library.as_std_path(),
+                search: &library_path,
+            },
             floor_ns: floor_ns(&recorded.recording, facts, self.flush_bytes()),
             own_modules,
             annotation: (self.options.annotations == Annotations::Nvtx).then_some(&name),

@@ -1,19 +1,20 @@
 //! One case from its buffers to its judgement: warm-up, samples, early checks, and the windows that tell one failure from another.
 
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gpubench::catalog::Recording;
 
 use super::null_windows::{NullSide, cast};
 use crate::clients::{
-    AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
-    WorkerClient, WorkerLaunch,
+    AuthorClient, AuthorProblem, BufferGrant, CaseOrder, HostedLaunch, Interrupt, NullWorker, Output, RefereeClient,
+    RoleFailure, Start, WorkerClient, WorkerLaunch,
 };
 use crate::device::{ClockBound, CodeHome, KernelPart};
+use crate::sandbox::Confinement;
 use crate::stats::{Balance, StopReason, StopRule, WarmUpRule};
-use crate::verdict::{Ending, Evidence, Judgement, NullWindows, Verdict, WindowEvidence, balance, judge};
+use crate::verdict::{Ending, Evidence, Execution, Judgement, NullWindows, Verdict, WindowEvidence, balance, judge};
 use crate::window::{ConductError, Conducted, Conductor, Duties, NullPace, Place, Seeds, WindowKind};
 use crate::wire::DeviceOrder;
 
@@ -41,6 +42,17 @@ pub struct ReadyCase<'a> {
     pub floor_ns: Option<f64>,
     /// The name its windows are marked with for a profiler, where they are.
     pub annotation: Option<&'a str>,
+    /// The cdylib that it comes from.
+    pub library: CaseLibrary<'a>,
+}
+
+/// Where a hosted worker finds the user's code.
+#[derive(Clone, Copy, Debug)]
+pub struct CaseLibrary<'a> {
+    /// The cdylib.
+    pub file: &'a Path,
+    /// Where it finds the shared libraries that it needs.
+    pub search: &'a [PathBuf],
 }
 
 /// How cases are measured.
@@ -135,7 +147,16 @@ pub fn measure(
         modules: case.own_modules,
     };
     let opened = referee.open_case(&order, interrupt).map_err(MeasureError::Open)?;
+    let hosted = HostedLaunch {
+        library: case.library.file,
+        library_path: case.library.search,
+        benchmark: case.benchmark,
+        request: case.request,
+        guarded: [referee.child().id(), author.child().id()],
+    };
+    let is_hosted = case.recording.execution == gpubench::catalog::Execution::Hosted;
     let launch = WorkerLaunch {
+        hosted: is_hosted.then_some(&hosted),
         device: protocol.device,
         layouts: &opened.layouts,
         modules: case.modules,
@@ -173,11 +194,15 @@ pub fn measure(
     null.ready(protocol)?;
     let mut sampling = Sampling::new(case, protocol, null);
     let ready = worker.and_then(|mut worker| {
-        let ready = worker.ready(protocol.within, interrupt)?;
-        Ok((worker, ready))
+        if is_hosted {
+            sampling.execution = Execution::Hosted(worker.confinement(protocol.within, interrupt)?);
+        }
+        let start = worker.ready(protocol.within, interrupt)?;
+        Ok((worker, start))
     });
     match ready {
-        Ok((mut worker, ready)) => {
+        Ok((_, Start::Refused(message))) => sampling.ending = Ending::SetUpFailed { message },
+        Ok((mut worker, Start::Ready(ready))) => {
             sampling.event_overhead_ns = Some(ready.event_overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
             sampling.run(&mut conductor, &mut worker, progress)?;
         }
@@ -204,6 +229,7 @@ struct Sampling<'a> {
     samples_ns: Vec<f64>,
     host_ns: Vec<f64>,
     event_overhead_ns: Option<f64>,
+    execution: Execution,
     ending: Ending,
     /// Number of the window that was begun last; 0 before the first.
     last_call: u32,
@@ -228,6 +254,12 @@ impl<'a> Sampling<'a> {
             samples_ns: Vec::new(),
             host_ns: Vec::new(),
             event_overhead_ns: None,
+            execution: match case.recording.execution {
+                gpubench::catalog::Execution::Sealed => Execution::Sealed,
+                gpubench::catalog::Execution::Hosted => {
+                    Execution::Hosted(Confinement::Open("the worker did not say that it is closed".to_owned()))
+                }
+            },
             ending: Ending::Stopped,
             last_call: 0,
             stop: None,
@@ -396,6 +428,7 @@ impl<'a> Sampling<'a> {
             windows,
             ending,
             last_call: self.last_call,
+            execution: &self.execution,
             clock_bound,
             floor_ns: self.case.floor_ns,
             warm_up: self.warm_up,

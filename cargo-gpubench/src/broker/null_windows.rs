@@ -131,6 +131,7 @@ fn ended(ending: &Ending) -> String {
             humantime::format_duration(*within)
         ),
         Ending::Refused { why } => format!("the device refuses the null worker: {why}"),
+        Ending::SetUpFailed { message } => format!("the null worker could not be set up: {message}"),
         Ending::BrokeProtocol { what } => format!("the null worker broke the protocol: {what}"),
     }
 }

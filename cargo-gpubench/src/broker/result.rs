@@ -7,8 +7,8 @@ use gpubench::catalog::{Recording, Tensor};
 use super::measure::Measured;
 use crate::device::KernelPart;
 use crate::report::{
-    BenchmarkComplete, Check, Conservation, ElementValue, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts,
-    WrongElement,
+    BenchmarkComplete, Check, Conservation, ElementValue, Execution, HostTime, Peaks, Stats, Stop, Throughput,
+    WindowCounts, WrongElement,
 };
 use crate::stats::Summary;
 use crate::verdict::WindowEvidence;
@@ -52,6 +52,10 @@ pub(super) fn fill_in(
     record.verdict = judgement.verdict;
     record.cause = judgement.cause;
     record.message = judgement.message;
+    record.execution = Some(match recording.execution {
+        gpubench::catalog::Execution::Sealed => Execution::Sealed,
+        gpubench::catalog::Execution::Hosted => Execution::Hosted,
+    });
     record.grade = (!samples_ns.is_empty()).then_some(judgement.grade);
     record.grade_reason = judgement.grade_reason.filter(|_| record.grade.is_some());
     record.stats = Summary::of(&samples_ns).as_ref().map(Stats::from);

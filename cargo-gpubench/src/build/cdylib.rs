@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::{
+    path::PathBuf,
     process::Command,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -55,6 +56,14 @@ pub struct BuiltLibrary {
     pub library: Utf8PathBuf,
     /// Where the libraries it needs are: for `LD_LIBRARY_PATH` of a process that loads it, before what is there already.
     pub library_path: Vec<Utf8PathBuf>,
+}
+
+impl BuiltLibrary {
+    /// Where the libraries it needs are, as the operating system takes paths.
+    pub fn search_path(&self) -> Vec<PathBuf> {
+        let paths = self.library_path.iter();
+        paths.map(|path| path.clone().into_std_path_buf()).collect()
+    }
 }
 
 /// Builds the library of every selected package that can have benchmarks. Diagnostics go to standard error as cargo prints them.

@@ -88,6 +88,11 @@ impl AuthorClient {
         Ok((author, catalog))
     }
 
+    /// The process.
+    pub fn child(&self) -> &Child {
+        &self.child
+    }
+
     /// Records a case.
     ///
     /// # Errors

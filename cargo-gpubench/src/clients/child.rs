@@ -140,6 +140,9 @@ impl Child {
             // A kernel that is loaded when it is first launched is never loaded behind a stream that waits for *go*.
             .env("CUDA_MODULE_LOADING", "EAGER")
             .process_group(0);
+        if role == RoleName::Worker {
+            remove_run_variables(&mut command);
+        }
         if !library_path.is_empty() {
             command.env("LD_LIBRARY_PATH", prepend_library_path(library_path).map_err(fail)?);
         }
@@ -325,6 +328,15 @@ pub(crate) fn deadline(within: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(within)
         .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
+}
+
+/// The command's own variables say how the run is made, its seed among them.
+fn remove_run_variables(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"GPUBENCH_") {
+            command.env_remove(name);
+        }
+    }
 }
 
 fn prepend_library_path(paths: &[std::path::PathBuf]) -> std::io::Result<std::ffi::OsString> {

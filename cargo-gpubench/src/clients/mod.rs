@@ -17,7 +17,7 @@ pub use interrupt::Interrupt;
 pub use null_worker::NullWorker;
 pub use referee::{CaseOrder, OpenedCase, RefereeClient};
 pub use strays::adopt_orphans;
-pub use worker::{WorkerClient, WorkerLaunch};
+pub use worker::{HostedLaunch, Start, WorkerClient, WorkerLaunch};
 
 use std::time::Instant;
 

@@ -31,6 +31,7 @@ impl NullWorker {
             modules: &[],
             annotation: None,
             recording,
+            hosted: None,
             page,
             buffers: &opened.buffers,
         };

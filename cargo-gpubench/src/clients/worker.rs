@@ -1,13 +1,15 @@
 //! A worker as the broker sees it.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use crate::sandbox::Confinement;
 use crate::wire::{
-    BufferLayout, Claim, DeviceOrder, Frame, WindowOrder, WorkerReady, WorkerSetup, encode_modules, from_worker,
-    to_worker,
+    BufferLayout, Claim, DeviceOrder, Frame, Problem, WindowOrder, WorkerReady, WorkerSetup, encode_modules,
+    from_worker, to_worker,
 };
 
 /// A worker's process.
@@ -29,10 +31,48 @@ pub struct WorkerLaunch<'a> {
     pub annotation: Option<&'a str>,
     /// The encoded recording.
     pub recording: &'a [u8],
+    /// The user's host code, where the benchmark is hosted.
+    pub hosted: Option<&'a HostedLaunch<'a>>,
     /// The page it shares with the referee.
     pub page: BorrowedFd<'a>,
     /// Every buffer.
     pub buffers: &'a [OwnedFd],
+}
+
+/// What a hosted worker is given besides.
+#[derive(Debug)]
+pub struct HostedLaunch<'a> {
+    /// The user's cdylib.
+    pub library: &'a Path,
+    /// Where it finds the shared libraries that it needs.
+    pub library_path: &'a [PathBuf],
+    /// Position of the benchmark in its catalog.
+    pub benchmark: u32,
+    /// The encoded request the case was recorded for.
+    pub request: &'a [u8],
+    /// Processes whose memory must be closed to it, beside the broker's own.
+    pub guarded: [u32; 2],
+}
+
+impl HostedLaunch<'_> {
+    fn none() -> HostedLaunch<'static> {
+        HostedLaunch {
+            library: Path::new(""),
+            library_path: &[],
+            benchmark: 0,
+            request: &[],
+            guarded: [0; 2],
+        }
+    }
+}
+
+/// How a worker's set-up ended.
+#[derive(Debug)]
+pub enum Start {
+    /// It can be armed.
+    Ready(WorkerReady),
+    /// The user's host code could not be set up, for the reason given.
+    Refused(String),
 }
 
 impl WorkerClient {
@@ -41,26 +81,37 @@ impl WorkerClient {
     /// # Errors
     /// When it cannot be started.
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
-        let mut worker = WorkerClient::idle(output)?;
+        let library_path = launch.hosted.map_or(&[][..], |hosted| hosted.library_path);
+        let mut worker = WorkerClient::start(output, library_path)?;
         worker.set_up(to_worker::SETUP, launch)?;
         Ok(worker)
     }
 
     /// Starts a worker that has nothing yet.
     pub(super) fn idle(output: Output) -> Result<WorkerClient, RoleFailure> {
-        let child = Child::spawn(RoleName::Worker, output, &[])?;
+        WorkerClient::start(output, &[])
+    }
+
+    fn start(output: Output, library_path: &[PathBuf]) -> Result<WorkerClient, RoleFailure> {
+        let child = Child::spawn(RoleName::Worker, output, library_path)?;
         Ok(WorkerClient { child })
     }
 
     /// Sends what the worker has from now on.
     pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
+        let none = HostedLaunch::none();
+        let hosted = launch.hosted.unwrap_or(&none);
         let modules = encode_modules(launch.modules.iter().map(|(source, path)| (*source, path.as_path())));
         let annotation = launch.annotation.unwrap_or_default().as_bytes();
+        let library = hosted.library.as_os_str().as_bytes();
         let setup = WorkerSetup {
             buffers: launch.layouts.len() as u32,
             module_bytes: modules.len() as u32,
             annotation_bytes: annotation.len() as u32,
-            reserved: 0,
+            benchmark: hosted.benchmark,
+            library_bytes: library.len() as u32,
+            request_bytes: hosted.request.len() as u32,
+            guarded: hosted.guarded,
             device: launch.device,
         };
         let parts = [
@@ -68,6 +119,8 @@ impl WorkerClient {
             bytemuck::cast_slice(launch.layouts),
             &modules,
             annotation,
+            library,
+            hosted.request,
             launch.recording,
         ];
         let buffers = launch.buffers.iter().map(AsFd::as_fd);
@@ -80,13 +133,27 @@ impl WorkerClient {
         &mut self.child
     }
 
-    /// Waits until it has loaded the kernels.
+    /// Waits until a hosted worker has closed its sandbox, which it says before it loads the user's library: nobody else can have said it.
+    ///
+    /// # Errors
+    /// When it says something else.
+    pub fn confinement(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Confinement, RoleFailure> {
+        let frame = self.child.expect(from_worker::SANDBOX, within, interrupt)?;
+        Ok(Confinement::of_report(&self.child.record(&frame)?))
+    }
+
+    /// Waits until it has loaded the kernels, or the user's host code has set itself up.
     ///
     /// # Errors
     /// When it cannot.
-    pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<WorkerReady, RoleFailure> {
-        let frame = self.child.expect(from_worker::READY, within, interrupt)?;
-        self.child.record(&frame)
+    pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Start, RoleFailure> {
+        let frame = self.child.receive(within, interrupt)?;
+        if frame.kind == from_worker::REFUSED {
+            let problem: Problem = self.child.record(&frame)?;
+            return Ok(Start::Refused(problem.text.printable()));
+        }
+        let frame = self.child.check_kind(frame, from_worker::READY)?;
+        Ok(Start::Ready(self.child.record(&frame)?))
     }
 
     /// Queues a window behind *go*.

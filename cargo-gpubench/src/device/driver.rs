@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gpubench::plan::TensorMapDescription;
 
-use super::{DeviceError, Facts};
+use super::{DeviceError, Facts, HostFailure};
 
 /// An address on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,6 +64,9 @@ pub enum ModuleImage<'a> {
     /// A user's compiled kernels. Loading them may run code of theirs.
     File(&'a Path),
 }
+
+/// A call of the user's host code, for [`Driver::host_call`].
+pub type HostWork = Box<dyn FnOnce() -> Result<(), HostFailure> + Send>;
 
 /// A launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -272,6 +275,21 @@ pub trait Driver: Send {
     /// # Errors
     /// When the stream cannot take more.
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError>;
+
+    /// Has the user's host code called for a stream, with the device's context current. All calls for one stream are made on one thread.
+    ///
+    /// Where host code queues work for the device, as on a GPU, it is called at once. Where it does the work itself, the call is queued like any other
+    /// operation, and how it fails is told by [`Driver::synchronize`].
+    ///
+    /// # Errors
+    /// [`DeviceError::Host`] where it was called at once and failed, or left another context current.
+    fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError>;
+
+    /// A stream as the user's host code launches on it, a `CUstream`; 0 where the device has no driver API.
+    fn raw_stream(&self, stream: Stream) -> u64;
+
+    /// Position of the device among those the driver shows this process.
+    fn ordinal(&self) -> u32;
 
     /// Waits for everything queued on a stream, and says what went wrong in it.
     ///

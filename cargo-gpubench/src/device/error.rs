@@ -44,6 +44,9 @@ pub enum DeviceError {
     /// A kernel faulted; the stream carries out nothing after it.
     #[error("{0}")]
     Fault(Fault),
+    /// The user's host code failed where it was called for a stream.
+    #[error(transparent)]
+    Host(#[from] HostFailure),
     /// The device cannot do what was asked.
     #[error("the device cannot {0}")]
     Unsupported(String),
@@ -56,6 +59,22 @@ pub enum DeviceError {
         #[source]
         source: std::io::Error,
     },
+}
+
+/// What a call of the user's host code failed by.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HostFailure {
+    /// It returned an error.
+    #[error("{0}")]
+    Returned(String),
+    /// It panicked.
+    #[error("it panicked: {0}")]
+    Panicked(String),
+    /// It left another context than the device's primary one current, so that what it queues next would not be measured.
+    #[error(
+        "it made another context current (hint: retain the device's primary context, as the CUDA runtime does, and make no context of your own)"
+    )]
+    ForeignContext,
 }
 
 /// Why a device is not to be had.

@@ -4,8 +4,8 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use super::{
-    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module, ModuleImage, Seal,
-    Stream,
+    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig, Memory, Module,
+    ModuleImage, Seal, Stream,
 };
 
 /// Wraps a driver and fails one call.
@@ -195,6 +195,19 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
         self.count("set")?;
         self.inner.set(stream, target, value, bytes)
+    }
+
+    fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
+        self.count("host_call")?;
+        self.inner.host_call(stream, work)
+    }
+
+    fn raw_stream(&self, stream: Stream) -> u64 {
+        self.inner.raw_stream(stream)
+    }
+
+    fn ordinal(&self) -> u32 {
+        self.inner.ordinal()
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {

@@ -18,8 +18,10 @@ mod open;
 pub(crate) mod word;
 
 pub use code_home::CodeHome;
-pub use driver::{Access, DevicePtr, Driver, Event, Function, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream};
-pub use error::{Absence, AbsenceKind, DeviceError, Fault};
+pub use driver::{
+    Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream,
+};
+pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
 pub use kernel_part::{KernelPart, KernelPartSource};
 pub use open::open;

@@ -67,6 +67,7 @@ fn recording() -> Recording {
         ],
         work: Work::default(),
         plan: Plan::default(),
+        execution: Default::default(),
         reference: Reference::Author,
     }
 }

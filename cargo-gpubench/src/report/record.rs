@@ -170,6 +170,8 @@ pub struct BenchmarkComplete {
     pub grade: Option<Grade>,
     /// Why not further, where the grade is `advisory`; null where it is not.
     pub grade_reason: Option<String>,
+    /// Whose code ran in the worker; null where the case did not come to a worker.
+    pub execution: Option<Execution>,
     /// The state of the caches before each call.
     pub mode: Mode,
     /// The device.
@@ -223,6 +225,7 @@ impl BenchmarkComplete {
             message: None,
             grade: None,
             grade_reason: None,
+            execution: None,
             mode: Mode::Cold,
             device,
             samples_ns: Vec::new(),
@@ -242,6 +245,18 @@ impl BenchmarkComplete {
             wall_ns: 0,
         }
     }
+}
+
+/// Whose code ran in the worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Execution {
+    /// The tool's, which replayed a launch plan.
+    Sealed,
+    /// The user's host code.
+    Hosted,
 }
 
 /// The state of the caches before each call.

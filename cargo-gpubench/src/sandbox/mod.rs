@@ -1,5 +1,12 @@
-//! What every process but the broker gives up when it starts: outliving the broker, gaining privileges, showing its memory to others.
+//! What every process but the broker gives up when it starts: outliving the broker, gaining privileges, showing its memory to others. And what a worker that runs the user's
+//! host code gives up besides: inherited descriptors, capabilities, and the system calls that reach into other processes.
 
+mod calls;
+mod confinement;
+mod descriptors;
+mod hosted;
 mod role;
 
+pub use confinement::Confinement;
+pub use hosted::HostedSandbox;
 pub use role::{RoleError, enter_role, give_up, hide_from_others, take_standard_output};

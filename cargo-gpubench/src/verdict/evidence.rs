@@ -6,6 +6,7 @@ use gpubench::catalog::Tensor;
 
 use crate::clients::End;
 use crate::device::{ClockBound, KernelPart};
+use crate::sandbox::Confinement;
 use crate::wire::{Claim, WindowFacts};
 
 /// Everything known of a case when its worker has been let go.
@@ -21,6 +22,8 @@ pub struct Evidence<'a> {
     pub ending: Ending,
     /// Number of the window that was begun last; 0 where the worker did not come so far.
     pub last_call: u32,
+    /// Whose code ran in the worker.
+    pub execution: &'a Execution,
     /// Whether the referee's clock bounds the worker's claims.
     pub clock_bound: &'a ClockBound,
     /// The least time a call can take, in nanoseconds, by [`floor_ns`](super::floor_ns).
@@ -49,6 +52,15 @@ pub struct NullWindows<'a> {
     pub windows: &'a [WindowEvidence],
     /// Why there are no more of them, where the null worker failed.
     pub loss: Option<&'a str>,
+}
+
+/// Whose code ran in the worker, and what it was closed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Execution {
+    /// The tool's, which replayed a plan.
+    Sealed,
+    /// The user's host code, in a sandbox.
+    Hosted(Confinement),
 }
 
 /// One window: the referee's facts, and the worker's claim where it came to one.
@@ -81,6 +93,11 @@ pub enum Ending {
     TimedOut {
         /// How long it was given.
         within: Duration,
+    },
+    /// The user's host code could not be set up.
+    SetUpFailed {
+        /// What it said.
+        message: String,
     },
     /// The worker broke the protocol.
     BrokeProtocol {

@@ -71,6 +71,7 @@ mod tests {
             },
             plan: Plan::default(),
             reference: Reference::Author,
+            execution: Default::default(),
         }
     }
 

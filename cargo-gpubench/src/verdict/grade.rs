@@ -1,8 +1,9 @@
 //! How far the times of a case can be trusted, and why not further.
 
 use super::conservation::{balance, is_undisturbed, residual};
-use super::{Evidence, Grade, WindowEvidence};
+use super::{Evidence, Execution, Grade, WindowEvidence};
 use crate::device::ClockBound;
+use crate::sandbox::Confinement;
 use crate::stats::median;
 use crate::wire::{WindowEnd, WindowFacts};
 
@@ -12,14 +13,26 @@ const GAP_NS: f64 = 300_000.0;
 /// Share of windows with a gap that proves nothing yet.
 const STRAY_SHARE: f64 = 0.01;
 
-/// The grade of a case, with the reason where it is `advisory`.
+/// The grade of a case, with the reasons where it is `advisory`.
 pub(super) fn grade(evidence: &Evidence<'_>) -> (Grade, Option<String>) {
-    match doubt(evidence) {
-        None => (Grade::Sealed, None),
-        Some(why) => (Grade::Advisory, Some(why)),
+    let doubts: Vec<String> = doubt(evidence).into_iter().chain(no_sandbox(evidence)).collect();
+    match evidence.execution {
+        _ if !doubts.is_empty() => (Grade::Advisory, Some(doubts.join("; "))),
+        Execution::Sealed => (Grade::Sealed, None),
+        Execution::Hosted(_) => (Grade::Bracketed, None),
     }
 }
 
+fn no_sandbox(evidence: &Evidence<'_>) -> Option<String> {
+    match evidence.execution {
+        Execution::Sealed | Execution::Hosted(Confinement::Closed) => None,
+        Execution::Hosted(Confinement::Open(reason)) => {
+            Some(format!("the sandbox round the hosted code is not closed: {reason}"))
+        }
+    }
+}
+
+/// Why the claims could not be held against the referee's clock.
 fn doubt(evidence: &Evidence<'_>) -> Option<String> {
     match evidence.clock_bound {
         ClockBound::Absent(why) => Some(why.to_string()),

@@ -5,7 +5,7 @@ use gpubench::catalog::Tensor;
 use super::conservation::judge_conservation;
 use super::grade::grade;
 use super::words;
-use super::{Cause, Ending, Evidence, Grade, Verdict, WindowEvidence};
+use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
 use crate::clients::End;
 use crate::window::WindowKind;
 use crate::wire::{Claim, FaultCode, NOWHERE, OutputFacts, Replay, WindowEnd};
@@ -111,6 +111,16 @@ fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
     let claim = window.claim.as_deref()?;
     let cause = match FaultCode::from_number(claim.fault) {
         FaultCode::None => return None,
+        FaultCode::HostCallFailed => {
+            return finding(Verdict::Crashed, Cause::CallFailed, words::host_failure(claim));
+        }
+        FaultCode::ForeignContext => {
+            return finding(
+                Verdict::ProtocolViolation,
+                Cause::ForeignContext,
+                words::host_failure(claim),
+            );
+        }
         FaultCode::OutOfBounds => Cause::OutOfBounds,
         FaultCode::InputWritten => Cause::InputWritten,
         FaultCode::BarrierDivergence => Cause::BarrierDivergence,
@@ -257,21 +267,24 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
             } else {
                 format!("; it last wrote:\n{log}")
             };
-            let when = match call {
-                0 => "while its kernels were loaded".to_owned(),
-                call => format!("in call {call}"),
+            let when = match (call, evidence.execution) {
+                (0, Execution::Sealed) => "while its kernels were loaded".to_owned(),
+                (0, Execution::Hosted(_)) => "while its host code was set up".to_owned(),
+                (call, _) => format!("in call {call}"),
             };
             finding(Verdict::Crashed, cause, format!("the worker {end} {when}{log}"))
         }
         Ending::TimedOut { within } => {
-            let what = match call {
-                0 => "its kernels were not loaded".to_owned(),
-                call => format!("call {call} was not done"),
+            let what = match (call, evidence.execution) {
+                (0, Execution::Sealed) => "its kernels were not loaded".to_owned(),
+                (0, Execution::Hosted(_)) => "its host code was not set up".to_owned(),
+                (call, _) => format!("call {call} was not done"),
             };
             let within = humantime::format_duration(*within);
             let message = format!("{what} within {within} (hint: `--timeout` gives more time)");
             finding(Verdict::Timeout, Cause::Slow, message)
         }
+        Ending::SetUpFailed { message } => finding(Verdict::Error, Cause::SetupFailed, message.clone()),
         Ending::Refused { why } => finding(
             Verdict::Error,
             Cause::PlanInvalid,
@@ -309,6 +322,7 @@ mod tests {
 
     use super::*;
     use crate::device::{ClockBound, KernelPart};
+    use crate::sandbox::Confinement;
     use crate::verdict::NullWindows;
     use crate::wire::{FaultPlace, FixedText, WindowFacts};
 
@@ -374,6 +388,7 @@ mod tests {
             windows,
             ending,
             last_call: windows.len() as u32,
+            execution: &Execution::Sealed,
             clock_bound: &NO_CLOCK,
             floor_ns: None,
             warm_up: 0,
@@ -544,6 +559,38 @@ mod tests {
     }
 
     #[test]
+    fn hosted_code_is_bracketed_at_best_and_advisory_outside_of_a_closed_sandbox() {
+        let (tensors, null) = (tensors(), null_windows());
+        let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
+        let graded = |confinement: Confinement, clock_bound: &ClockBound| {
+            let judgement = judge(&Evidence {
+                execution: &Execution::Hosted(confinement),
+                clock_bound,
+                null: NullWindows {
+                    windows: &null,
+                    loss: None,
+                },
+                ..evidence(&tensors, &windows, Ending::Stopped)
+            });
+            (judgement.grade, judgement.grade_reason.unwrap_or_default())
+        };
+        let open = || Confinement::Open("no filter".to_owned());
+        let unclosed = "the sandbox round the hosted code is not closed: no filter";
+        assert_eq!(
+            graded(Confinement::Closed, &ClockBound::Exclusive),
+            (Grade::Bracketed, String::new())
+        );
+        assert_eq!(
+            graded(open(), &ClockBound::Exclusive),
+            (Grade::Advisory, unclosed.to_owned())
+        );
+        assert_eq!(
+            graded(open(), &NO_CLOCK),
+            (Grade::Advisory, format!("a test has none; {unclosed}"))
+        );
+    }
+
+    #[test]
     fn each_way_to_be_wrong_has_its_own_cause() {
         let wrong = |wrong, change: fn(&mut OutputFacts)| {
             let mut output = wrong_output(wrong);
@@ -674,6 +721,34 @@ mod tests {
             .map(|ending| told(&judge_windows(&windows, ending)))
             .collect();
         insta::assert_snapshot!(told.join("\n"));
+    }
+
+    #[test]
+    fn host_code_that_fails_has_causes_of_its_own() {
+        let failed = |fault: FaultCode, text: &str| {
+            let mut window = window(3, good_output());
+            window.facts.end = WindowEnd::Aborted as u32;
+            window.claim = Some(Box::new(Claim {
+                fault: fault as u32,
+                text: FixedText::new(text),
+                ..Claim::empty(3)
+            }));
+            tell(&[window])
+        };
+        let refused = Ending::SetUpFailed {
+            message: "it panicked".to_owned(),
+        };
+        let told = [
+            failed(FaultCode::HostCallFailed, "no workspace"),
+            failed(FaultCode::ForeignContext, "another context"),
+            told(&judge_windows(&[], refused)),
+        ];
+        let expected = [
+            "crashed / call-failed: the host code failed in call 3: no workspace",
+            "protocol-violation / foreign-context: the host code failed in call 3: another context",
+            "error / setup-failed: it panicked",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod outcome;
 mod words;
 
 pub use conservation::balance;
-pub use evidence::{Ending, Evidence, NullWindows, WindowEvidence};
+pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence};
 pub use floor::floor_ns;
 pub use judge::{Judgement, judge};
 pub use outcome::*;

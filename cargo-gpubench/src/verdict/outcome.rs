@@ -139,6 +139,12 @@ words! {
         LaunchFailed = "launch-failed",
         /// The GPU's memory was found damaged while the kernel ran.
         EccError = "ecc-error",
+        /// A hosted benchmark's call returned an error or panicked.
+        CallFailed = "call-failed",
+        /// A hosted benchmark made another context than the device's primary one current.
+        ForeignContext = "foreign-context",
+        /// A hosted benchmark's function failed or panicked while it set itself up.
+        SetupFailed = "setup-failed",
         /// The worker was killed by a signal that its kernel did not raise.
         Killed = "killed",
         /// The worker ended by itself.

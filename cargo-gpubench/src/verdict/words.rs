@@ -90,6 +90,15 @@ pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowF
     )
 }
 
+/// How the user's host code failed in a call.
+pub(super) fn host_failure(claim: &Claim) -> String {
+    format!(
+        "the host code failed in call {}: {}",
+        claim.window,
+        claim.text.printable()
+    )
+}
+
 /// A kernel's fault, with its place.
 pub(super) fn fault(claim: &Claim) -> String {
     let mut place = Vec::new();

@@ -58,7 +58,8 @@ pub mod from_referee {
 
 /// Kinds of frames from the broker to a worker.
 pub mod to_worker {
-    /// [`WorkerSetup`](super::WorkerSetup), layouts, module paths, a name and the encoded recording, with descriptors. Again for the next case.
+    /// [`WorkerSetup`](super::WorkerSetup), layouts, module paths, a name for profilers, the library's path and the encoded request of a hosted benchmark,
+    /// and the encoded recording, with descriptors. Again for the next case of a worker that holds no user's code.
     pub const SETUP: u32 = 1;
     /// [`WindowOrder`](super::WindowOrder): queue the window behind *go*.
     pub const ARM: u32 = 2;
@@ -76,6 +77,10 @@ pub mod from_worker {
     pub const ARMED: u32 = 102;
     /// The window's work has ended: [`Claim`](super::Claim).
     pub const CLAIM: u32 = 103;
+    /// [`SandboxReport`](super::SandboxReport): a hosted worker's first words, said before it loads the user's library.
+    pub const SANDBOX: u32 = 104;
+    /// [`Problem`](super::Problem): the user's host code could not be set up.
+    pub const REFUSED: u32 = 105;
 }
 
 /// Which device a role opens.
@@ -294,10 +299,47 @@ pub struct WorkerSetup {
     pub module_bytes: u32,
     /// Bytes of the name that windows are marked with for a profiler, behind the module paths; 0 marks nothing.
     pub annotation_bytes: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Position of the benchmark in its catalog; used by a hosted one.
+    pub benchmark: u32,
+    /// Bytes of the path of the user's library that follow the module paths; 0 where the benchmark is not hosted.
+    pub library_bytes: u32,
+    /// Bytes of the encoded request that follow them.
+    pub request_bytes: u32,
+    /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and author.
+    pub guarded: [u32; 2],
     /// The device.
     pub device: DeviceOrder,
+}
+
+/// What has become of the sandbox round a hosted worker.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct SandboxReport {
+    /// A [`SandboxState`] as number.
+    pub state: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Why it is open.
+    pub reason: FixedText,
+}
+
+/// Whether a sandbox is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+#[allow(missing_docs)]
+pub enum SandboxState {
+    Open = 0,
+    Closed = 1,
+}
+
+impl SandboxState {
+    /// The state of a number; a number that is none of ours is taken for open.
+    pub fn from_number(number: u32) -> SandboxState {
+        match number {
+            1 => SandboxState::Closed,
+            _ => SandboxState::Open,
+        }
+    }
 }
 
 /// A worker is ready to be armed.
@@ -359,6 +401,8 @@ pub enum FaultCode {
     Misaligned = 9,
     LaunchFailed = 10,
     Ecc = 11,
+    HostCallFailed = 32,
+    ForeignContext = 33,
 }
 
 impl FaultCode {
@@ -377,6 +421,8 @@ impl FaultCode {
             Misaligned,
             LaunchFailed,
             Ecc,
+            HostCallFailed,
+            ForeignContext,
         ];
         known.into_iter().find(|code| *code as u32 == number).unwrap_or(Other)
     }

@@ -1,18 +1,20 @@
-//! The worker process: fresh for every case, it replays a launch plan on its own mapping of the buffers. The null worker is the same program without a plan, one for
+//! The worker process: fresh for every case, it makes the calls of a benchmark on its own mapping of the buffers. The null worker is the same program without a plan, one for
 //! all cases of a run.
 //!
-//! It holds this window's buffers and the kernels, and nothing else: no seeds, no expected outputs, no verdicts. `replay` puts a plan on a
-//! stream, `process` takes the broker's orders.
-#![forbid(unsafe_code)]
+//! It holds this window's buffers and what launches, and nothing else: no seeds, no expected outputs, no verdicts. What launches is a plan that `replay` puts on a
+//! stream, or, where the benchmark is `hosted`, the user's library. `process` takes the broker's orders.
 
 mod annotation;
+mod buffers;
+mod call;
+mod hosted;
 mod process;
 mod replay;
 
 pub use process::serve;
 
-use crate::device::DeviceError;
 use crate::device::nvtx::NvtxError;
+use crate::device::{DeviceError, HostFailure};
 use crate::replay::ReplayError;
 use crate::wire::ChannelError;
 
@@ -34,6 +36,9 @@ pub enum WorkerError {
     /// Windows cannot be marked for a profiler.
     #[error("the windows cannot be marked for a profiler")]
     Annotation(#[from] NvtxError),
+    /// The user's host code could not be set up.
+    #[error("the host code could not be set up")]
+    Refused(#[source] HostFailure),
     /// The broker's order makes no sense.
     #[error("the broker's order makes no sense: {0}")]
     Order(&'static str),

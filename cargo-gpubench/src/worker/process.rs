@@ -1,21 +1,31 @@
 //! The worker's process: orders in, claims out.
 
-use std::os::fd::OwnedFd;
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use gpubench::catalog::{Recording, Role};
+use gpubench::catalog::{Execution, Recording, Role};
 use gpubench::codec;
+use rustix::process::Pid;
 
 use super::WorkerError;
 use super::annotation::Annotation;
-use super::replay::{NamedBuffer, Replay};
+use super::buffers::{Buffers, NamedBuffer, describe_buffer};
+use super::call::Call;
+use super::hosted::{Hosted, HostedOrder};
+use super::replay::Replay;
 use crate::device::harness::{Coverage, Harness};
-use crate::device::{self, Access, DeviceError, DevicePtr, Driver, Event, Memory, Module, ModuleImage, Stream};
+use crate::device::{
+    self, Access, DeviceError, DevicePtr, Driver, Event, Fault, HostFailure, Memory, Module, ModuleImage, Stream,
+};
+use crate::sandbox::HostedSandbox;
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, ChannelError, Claim, DeviceOrder, FaultPlace, FixedText, Frame, PAGE_BYTES, PageAddresses,
-    Patience, Problem, SharedPage, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules, from_worker,
-    to_worker,
+    BufferLayout, Channel, ChannelError, Claim, DeviceOrder, FaultCode, FaultPlace, FixedText, Frame, PAGE_BYTES,
+    PageAddresses, Patience, Problem, SharedPage, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules,
+    from_worker, to_worker,
 };
 
 /// Event pairs with nothing between them whose median is the reported overhead.
@@ -40,7 +50,7 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
                 Conduct::Refused => return Ok(()),
             }
         }
-        match Worker::set_up(worker.take(), frame) {
+        match Worker::set_up(worker.take(), frame, channel) {
             Ok(ready) => {
                 let ready = worker.insert(ready);
                 let event_overhead_ns = ready.device.measure_empty_pair()?;
@@ -63,8 +73,8 @@ fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Resul
     if let Some(annotation) = &worker.assignment.annotation {
         annotation.open(order.window);
     }
-    let host_ns = match worker.arm(order) {
-        Ok(host_ns) => host_ns,
+    let armed = match worker.arm(order) {
+        Ok(armed) => armed,
         Err(error) => {
             worker.let_go(order);
             refuse(channel, &error)?;
@@ -72,7 +82,7 @@ fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Resul
         }
     };
     channel.send_record(from_worker::ARMED, order)?;
-    let claim = worker.finish(order, host_ns)?;
+    let claim = worker.finish(order, armed)?;
     if let Some(annotation) = &worker.assignment.annotation {
         annotation.close();
     }
@@ -81,8 +91,12 @@ fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Resul
 }
 
 fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
+    let kind = match error {
+        WorkerError::Refused(_) => from_worker::REFUSED,
+        _ => from_worker::FAILED,
+    };
     let text = FixedText::new(&crate::error::chain(error));
-    Ok(channel.send_record(from_worker::FAILED, &Problem { text })?)
+    Ok(channel.send_record(kind, &Problem { text })?)
 }
 
 struct Worker {
@@ -105,23 +119,39 @@ struct Assignment {
     page: SharedPage,
     on_device: PageAddresses,
     memories: Vec<Memory>,
-    replay: Replay,
+    buffers: Buffers,
+    call: Call,
     annotation: Option<Annotation>,
+}
+
+/// What came of queueing a window.
+enum Armed {
+    /// All of it is queued; queueing the call took so many nanoseconds of the host.
+    Queued { host_ns: f64 },
+    /// The user's host code failed; what it had queued until then is not waited for.
+    Failed(HostFailure),
 }
 
 impl Worker {
     /// Takes an assignment, the first of a fresh process or the next of one that had `before`.
-    fn set_up(before: Option<Worker>, frame: Frame) -> Result<Worker, WorkerError> {
+    fn set_up(before: Option<Worker>, frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
         let setup = parse_setup(&frame)?;
+        if setup.hosted.is_some() && before.is_some() {
+            return Err(WorkerError::Order("host code needs a fresh worker"));
+        }
+        let sandbox = setup.hosted.as_ref().map(|_| {
+            let received = frame.descriptors.iter().map(AsFd::as_fd);
+            HostedSandbox::begin(&received.chain([channel.as_fd()]).collect::<Vec<_>>())
+        });
         let mut device = match before {
-            None => OpenDevice::open(setup.device)?,
-            Some(Worker { mut device, assignment }) if device.order == setup.device => {
+            None => OpenDevice::open(setup.head.device)?,
+            Some(Worker { mut device, assignment }) if device.order == setup.head.device => {
                 assignment.hand_back(&mut *device.driver);
                 device
             }
             Some(_) => return Err(WorkerError::Order("it is for another device")),
         };
-        let assignment = Assignment::take(&mut *device.driver, setup, frame.descriptors)?;
+        let assignment = Assignment::take(&mut device, setup, frame.descriptors, sandbox, channel)?;
         Ok(Worker { device, assignment })
     }
 }
@@ -156,48 +186,47 @@ impl OpenDevice {
 }
 
 impl Assignment {
-    fn take(driver: &mut dyn Driver, setup: Setup, descriptors: Vec<OwnedFd>) -> Result<Assignment, WorkerError> {
+    fn take(
+        device: &mut OpenDevice,
+        setup: Setup,
+        descriptors: Vec<OwnedFd>,
+        sandbox: Option<HostedSandbox>,
+        channel: &Channel,
+    ) -> Result<Assignment, WorkerError> {
         let Setup {
+            head,
             layouts,
             modules,
             annotation,
+            hosted,
             recording,
-            ..
         } = setup;
+        let (driver, stream) = (&mut *device.driver, device.stream);
         let mut descriptors = descriptors.into_iter();
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
         let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
-        let mut memories = Vec::with_capacity(layouts.len());
-        let mut buffers = Vec::with_capacity(layouts.len());
-        for (position, layout) in layouts.into_iter().enumerate() {
-            let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
-            let memory = driver.import(descriptor, layout.allocation)?;
-            memories.push(memory);
-            let (name, role) = describe_buffer(&recording, position);
-            let access = if matches!(role, Role::Input | Role::Constant) {
-                Access::Read
-            } else {
-                Access::ReadWrite
-            };
-            buffers.push(NamedBuffer {
-                name,
-                role,
-                mapping: driver.map(memory, access)?,
-                layout,
-            });
-        }
+        let (buffers, memories) = map_buffers(driver, layouts, descriptors, &recording)?;
         let modules = modules
             .iter()
             .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()?;
-        let replay = Replay::bind(driver, &recording, buffers, &modules)?;
+        let call = match (hosted, sandbox) {
+            (Some(order), Some(sandbox)) => {
+                let confinement = sandbox.close(guarded(&head));
+                channel.send_record(from_worker::SANDBOX, &confinement.to_report())?;
+                let tensors = recording.tensors.len();
+                Call::Hosted(Hosted::open(driver, stream, order, &buffers, tensors)?)
+            }
+            _ => Call::Sealed(Replay::bind(driver, &recording, &buffers, &modules)?),
+        };
         Ok(Assignment {
             page,
             on_device: PageAddresses::at(on_device.0),
             memories,
-            replay,
             annotation: annotation.map(Annotation::begin).transpose()?,
+            buffers,
+            call,
         })
     }
 
@@ -208,10 +237,15 @@ impl Assignment {
 }
 
 impl Worker {
-    /// Queues a window behind *go*, and gives the host time of queueing the call in nanoseconds.
-    fn arm(&mut self, order: &WindowOrder) -> Result<f64, WorkerError> {
+    /// Queues a window behind *go*.
+    fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         let kind = WindowKind::from_number(order.kind).ok_or(WorkerError::Order("unknown kind of window"))?;
-        let Assignment { on_device, replay, .. } = &self.assignment;
+        let Assignment {
+            on_device,
+            buffers,
+            call,
+            ..
+        } = &self.assignment;
         let OpenDevice {
             driver,
             harness,
@@ -226,7 +260,11 @@ impl Worker {
             driver.record(*start, stream)?;
         }
         let queued_from = Instant::now();
-        replay.queue(driver, stream)?;
+        match call.queue(driver, stream) {
+            Ok(()) => {}
+            Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
+            Err(error) => return Err(error.into()),
+        }
         let host_ns = queued_from.elapsed().as_nanos() as f64;
         let coverage = match kind {
             WindowKind::Timed | WindowKind::Null => {
@@ -236,12 +274,12 @@ impl Worker {
             WindowKind::EarlyCheck => Coverage::Whole,
         };
         let keys = on_device.keys();
-        for (output, (address, bytes)) in replay.outputs().into_iter().enumerate() {
+        for (output, (address, bytes)) in buffers.outputs().into_iter().enumerate() {
             let seal = on_device.seal(output);
             harness.digest(driver, stream, address, bytes, keys, coverage, seal)?;
         }
         driver.write_value(stream, DevicePtr(on_device.done()), order.window)?;
-        Ok(host_ns)
+        Ok(Armed::Queued { host_ns })
     }
 
     /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the device could not be closed.
@@ -251,12 +289,16 @@ impl Worker {
     }
 
     /// Waits for the window's work and says what it took.
-    fn finish(&mut self, order: &WindowOrder, host_ns: f64) -> Result<Claim, WorkerError> {
-        let mut claim = Claim {
-            host_ns,
-            ..Claim::empty(order.window)
+    fn finish(&mut self, order: &WindowOrder, armed: Armed) -> Result<Claim, WorkerError> {
+        let empty = Claim::empty(order.window);
+        let host_ns = match armed {
+            Armed::Queued { host_ns } => host_ns,
+            Armed::Failed(failure) => {
+                self.let_go(order);
+                return Ok(host_claim(empty, &failure));
+            }
         };
-        let replay = &self.assignment.replay;
+        let claim = Claim { host_ns, ..empty };
         let OpenDevice {
             driver,
             stream,
@@ -265,73 +307,140 @@ impl Worker {
             ..
         } = &mut self.device;
         match driver.synchronize(*stream) {
-            Ok(()) if WindowKind::from_number(order.kind).is_some_and(WindowKind::is_timed) => {
-                claim.elapsed_ns = driver.elapsed_ns(*start, *end)?;
-            }
-            Ok(()) => {}
-            Err(DeviceError::Fault(fault)) => {
-                claim.fault = replay.code_of(&fault) as u32;
-                claim.step = replay.step_of(&fault).unwrap_or(UNKNOWN_STEP);
-                claim.block = fault.block.unwrap_or_default();
-                claim.thread = fault.thread.unwrap_or_default();
-                claim.place = match (fault.block, fault.thread) {
-                    (Some(_), Some(_)) => FaultPlace::Thread,
-                    (Some(_), None) => FaultPlace::Block,
-                    (None, _) => FaultPlace::Unknown,
-                } as u32;
-                claim.text = FixedText::new(&replay.describe(&fault));
-            }
-            Err(error) => return Err(error.into()),
+            Ok(()) if WindowKind::from_number(order.kind).is_some_and(WindowKind::is_timed) => Ok(Claim {
+                elapsed_ns: driver.elapsed_ns(*start, *end)?,
+                ..claim
+            }),
+            Ok(()) => Ok(claim),
+            Err(DeviceError::Fault(fault)) => Ok(self.fault_claim(claim, &fault)),
+            Err(DeviceError::Host(failure)) => Ok(host_claim(claim, &failure)),
+            Err(error) => Err(error.into()),
         }
-        Ok(claim)
     }
+
+    fn fault_claim(&self, claim: Claim, fault: &Fault) -> Claim {
+        let launch = self.assignment.call.faulting_launch(fault);
+        let place = match (fault.block, fault.thread) {
+            (Some(_), Some(_)) => FaultPlace::Thread,
+            (Some(_), None) => FaultPlace::Block,
+            (None, _) => FaultPlace::Unknown,
+        };
+        Claim {
+            fault: self.assignment.buffers.code_of(fault) as u32,
+            step: launch.map_or(UNKNOWN_STEP, |(position, _)| position),
+            block: fault.block.unwrap_or_default(),
+            thread: fault.thread.unwrap_or_default(),
+            place: place as u32,
+            text: FixedText::new(
+                &self
+                    .assignment
+                    .buffers
+                    .describe(fault, launch.map(|(_, kernel)| kernel)),
+            ),
+            ..claim
+        }
+    }
+}
+
+fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {
+    let code = match failure {
+        HostFailure::Returned(_) | HostFailure::Panicked(_) => FaultCode::HostCallFailed,
+        HostFailure::ForeignContext => FaultCode::ForeignContext,
+    };
+    Claim {
+        fault: code as u32,
+        text: FixedText::new(&failure.to_string()),
+        ..claim
+    }
+}
+
+/// The buffers as they are mapped here, and the allocations behind them.
+fn map_buffers(
+    driver: &mut dyn Driver,
+    layouts: Vec<BufferLayout>,
+    mut descriptors: impl Iterator<Item = OwnedFd>,
+    recording: &Recording,
+) -> Result<(Buffers, Vec<Memory>), WorkerError> {
+    let mut memories = Vec::with_capacity(layouts.len());
+    let mut buffers = Vec::with_capacity(layouts.len());
+    for (position, layout) in layouts.into_iter().enumerate() {
+        let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
+        let memory = driver.import(descriptor, layout.allocation)?;
+        memories.push(memory);
+        let (name, role) = describe_buffer(recording, position);
+        let access = if matches!(role, Role::Input | Role::Constant) {
+            Access::Read
+        } else {
+            Access::ReadWrite
+        };
+        buffers.push(NamedBuffer {
+            name,
+            role,
+            mapping: driver.map(memory, access)?,
+            layout,
+        });
+    }
+    Ok((Buffers::new(buffers), memories))
+}
+
+/// Whose memory must be closed to the user's host code: the broker's, the referee's and the author's.
+fn guarded(head: &WorkerSetup) -> impl Iterator<Item = Pid> {
+    let others = head.guarded.into_iter().filter_map(|id| Pid::from_raw(id as i32));
+    rustix::process::getppid().into_iter().chain(others)
 }
 
 /// A set-up as it was sent.
 struct Setup {
-    device: DeviceOrder,
+    head: WorkerSetup,
     layouts: Vec<BufferLayout>,
-    modules: Vec<(u32, std::path::PathBuf)>,
+    modules: Vec<(u32, PathBuf)>,
     /// The name that windows are marked with.
     annotation: Option<String>,
+    hosted: Option<HostedOrder>,
     recording: Recording,
 }
 
 fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
     let damaged = || WorkerError::Order("it is damaged");
-    let (head, rest) = frame
-        .payload
-        .split_at_checked(size_of::<WorkerSetup>())
-        .ok_or_else(damaged)?;
-    let setup: WorkerSetup = bytemuck::pod_read_unaligned(head);
-    let layout_bytes = setup.buffers as usize * size_of::<BufferLayout>();
-    let (layouts, rest) = rest.split_at_checked(layout_bytes).ok_or_else(damaged)?;
-    let (modules, rest) = rest.split_at_checked(setup.module_bytes as usize).ok_or_else(damaged)?;
-    let (annotation, recording) = rest
-        .split_at_checked(setup.annotation_bytes as usize)
-        .ok_or_else(damaged)?;
+    let mut rest = frame.payload.as_slice();
+    let mut take = |bytes: usize| {
+        let (taken, behind) = rest.split_at_checked(bytes).ok_or_else(damaged)?;
+        rest = behind;
+        Ok::<_, WorkerError>(taken)
+    };
+    let head: WorkerSetup = bytemuck::pod_read_unaligned(take(size_of::<WorkerSetup>())?);
+    let layouts = take(head.buffers as usize * size_of::<BufferLayout>())?;
+    let modules = take(head.module_bytes as usize)?;
+    let annotation = take(head.annotation_bytes as usize)?;
     let annotation = str::from_utf8(annotation).map_err(|_| damaged())?;
-    let mut recording: Recording = codec::decode(recording).map_err(|_| damaged())?;
+    let library = take(head.library_bytes as usize)?;
+    let request = take(head.request_bytes as usize)?;
+    let mut recording: Recording = codec::decode(rest).map_err(|_| damaged())?;
     match frame.kind {
         to_worker::SETUP => {}
         // The buffers of the plan's scratch stay: the null worker has what the other has.
-        to_worker::SETUP_NULL => recording.plan.steps.clear(),
+        to_worker::SETUP_NULL => {
+            recording.plan.steps.clear();
+            recording.execution = Execution::Sealed;
+        }
         _ => return Err(WorkerError::Order("it came out of turn")),
     }
+    let hosted = match recording.execution {
+        Execution::Sealed => None,
+        Execution::Hosted => Some(HostedOrder {
+            library: PathBuf::from(OsStr::from_bytes(library)),
+            benchmark: head.benchmark,
+            request: request.to_vec(),
+        }),
+    };
     Ok(Setup {
-        device: setup.device,
+        head,
         layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
         modules: decode_modules(modules).ok_or_else(damaged)?,
         annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),
+        hosted,
         recording,
     })
-}
-
-fn describe_buffer(recording: &Recording, position: usize) -> (String, Role) {
-    match recording.tensors.get(position) {
-        Some(tensor) => (tensor.name.clone(), tensor.role),
-        None => (format!("scratch {}", position - recording.tensors.len()), Role::Scratch),
-    }
 }
 
 fn record<R: bytemuck::AnyBitPattern>(frame: &Frame) -> Result<R, WorkerError> {

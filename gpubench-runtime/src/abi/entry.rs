@@ -1,11 +1,14 @@
 //! The symbol that a cdylib exports, and the functions behind it.
 
-use super::memory::cpu_data;
+use std::ffi::c_void;
+
+use super::memory::{addresses, cpu_data};
 use super::panics::guard;
-use super::table::{ABI_MAJOR, ABI_MINOR, Buffer, Bytes, MAGIC, Sink, Status, Table};
+use super::table::{ABI_MAJOR, ABI_MINOR, Buffer, Bytes, HostEnvironment, MAGIC, Sink, Status, Table};
 use crate::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use crate::codec::{decode, encode};
 use crate::error::{Error, Result};
+use crate::host::{Host, HostCall};
 use crate::registry::{self, Case, Unrecorded};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -24,6 +27,8 @@ static TABLE: Table = Table {
     record,
     generate,
     reference,
+    host_open,
+    host_call,
 };
 
 /// Entry point of a kernel crate built as a cdylib; see [`ENTRY_SYMBOL`](super::ENTRY_SYMBOL).
@@ -82,6 +87,43 @@ unsafe extern "C" fn reference(
         // SAFETY: the caller lends `count` buffers, each with its memory, for the call.
         let data = unsafe { cpu_data(case.tensors(), Case::is_operand, buffers, count)? };
         case.reference(request.facts.kind, data)
+    })
+}
+
+unsafe extern "C" fn host_open(
+    benchmark: u32,
+    request: Bytes,
+    environment: HostEnvironment,
+    buffers: *const Buffer,
+    count: usize,
+    state: *mut *mut c_void,
+    answer: Sink,
+) -> i32 {
+    respond(answer, || {
+        // SAFETY: the caller lends the request for the call.
+        let request = unsafe { read(request)? };
+        let case = Case::new(registry::entry(benchmark)?, &request.params)?;
+        // SAFETY: the caller lends `count` buffers for the call.
+        let addresses = unsafe { addresses(case.tensors(), buffers, count)? };
+        let host = Host::new(
+            case.path(),
+            case.tensors().to_vec(),
+            addresses,
+            request.facts.clone(),
+            environment,
+        );
+        let call: Box<HostCall> = Box::new(case.host(host)?);
+        // SAFETY: the caller lends the place for the call. The state is never freed: it lives as long as the process.
+        unsafe { state.write(Box::into_raw(call).cast()) };
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn host_call(state: *mut c_void, answer: Sink) -> i32 {
+    respond(answer, || {
+        // SAFETY: the caller passes what `host_open` stored, on the same thread, and calls one at a time.
+        let call = unsafe { &mut *state.cast::<HostCall>() };
+        call()
     })
 }
 

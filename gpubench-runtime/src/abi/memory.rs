@@ -42,6 +42,34 @@ pub(super) unsafe fn cpu_data<'a>(
     Ok(CpuData::new(lent))
 }
 
+/// The address of every tensor on the device, in order.
+///
+/// # Errors
+/// A number of buffers that is not the number of tensors, and memory that does not have the size its tensor needs.
+///
+/// # Safety
+/// `count` buffers are readable at `buffers`.
+pub(super) unsafe fn addresses(tensors: &[Tensor], buffers: *const Buffer, count: usize) -> Result<Vec<*mut u8>> {
+    if count != tensors.len() {
+        return Err(Error::new(format!(
+            "{count} buffers were lent for {} tensors",
+            tensors.len()
+        )));
+    }
+    let address = |(position, tensor): (usize, &Tensor)| {
+        // SAFETY: `position` is below `count`, and that many buffers are readable.
+        let buffer = unsafe { *buffers.add(position) };
+        let bytes = tensor.elements() as usize * tensor.dtype.size();
+        if buffer.data.is_null() || buffer.len != bytes {
+            let got = if buffer.data.is_null() { 0 } else { buffer.len };
+            let error = Error::new(format!("{got} bytes were lent, {bytes} are needed"));
+            return Err(error.context(format!("memory of tensor `{}`", tensor.name)));
+        }
+        Ok(buffer.data)
+    };
+    tensors.iter().enumerate().map(address).collect()
+}
+
 /// # Safety
 /// As [`cpu_data`] says of a buffer.
 unsafe fn elements<'a>(tensor: &Tensor, buffer: Buffer) -> Result<Elements<'a>> {

@@ -12,7 +12,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"gpubench");
 pub const ABI_MAJOR: u32 = 2;
 
 /// Minor version: grows when fields are appended to [`Table`].
-pub const ABI_MINOR: u32 = 0;
+pub const ABI_MINOR: u32 = 1;
 
 /// Type of the exported function.
 pub type EntryPoint = unsafe extern "C" fn() -> *const Table;
@@ -48,6 +48,18 @@ pub struct Buffer {
     pub data: *mut u8,
     /// Number of bytes.
     pub len: usize,
+}
+
+/// What a hosted benchmark launches with.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HostEnvironment {
+    /// The stream that a call is timed on, a `CUstream`; null where the device has no driver API.
+    pub stream: *mut c_void,
+    /// Ordinal of the device among those that the driver shows the process.
+    pub ordinal: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// How a call ended, as its `i32` result.
@@ -97,6 +109,19 @@ pub struct Table {
     /// Runs the CPU reference, for a recording whose reference is [`Author`](crate::catalog::Reference::Author): reads inputs and constants, writes outputs; an in-out tensor holds its input and is overwritten. Scratch has no memory.
     pub reference:
         unsafe extern "C" fn(benchmark: u32, request: Bytes, buffers: *const Buffer, count: usize, answer: Sink) -> i32,
+    /// Calls the function of a hosted benchmark, which sets itself up, and stores what [`host_call`](Table::host_call) is given. `request` as for `record`;
+    /// every tensor has memory of the device, which the tool keeps mapped until the process ends.
+    pub host_open: unsafe extern "C" fn(
+        benchmark: u32,
+        request: Bytes,
+        environment: HostEnvironment,
+        buffers: *const Buffer,
+        count: usize,
+        state: *mut *mut c_void,
+        answer: Sink,
+    ) -> i32,
+    /// Queues one call of a benchmark that `host_open` has set up, on the thread that set it up.
+    pub host_call: unsafe extern "C" fn(state: *mut c_void, answer: Sink) -> i32,
 }
 
 // SAFETY: a table is immutable data and function pointers.

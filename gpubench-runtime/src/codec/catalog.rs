@@ -57,9 +57,11 @@ codec_struct!(Recording {
     tensors,
     work,
     plan,
-    reference
+    reference,
+    execution
 });
 codec_enum!(Reference { 0 = Author, 1 = Plan(plan) });
+codec_enum!(Execution { 0 = Sealed, 1 = Hosted });
 codec_struct!(Tensor {
     name,
     dtype,

@@ -252,11 +252,15 @@ fn plan() -> impl Strategy<Value = Plan> {
 fn recording() -> impl Strategy<Value = Recording> {
     let work = any::<(Option<u64>, Option<u64>)>().prop_map(|(bytes, flops)| Work { bytes, flops });
     let reference = prop_oneof![Just(Reference::Author), plan().prop_map(Reference::Plan)];
-    (vec(tensor(), 0..4), work, plan(), reference).prop_map(|(tensors, work, plan, reference)| Recording {
-        tensors,
-        work,
-        plan,
-        reference,
+    let execution = prop_oneof![Just(Execution::Sealed), Just(Execution::Hosted)];
+    (vec(tensor(), 0..4), work, plan(), reference, execution).prop_map(|(tensors, work, plan, reference, execution)| {
+        Recording {
+            tensors,
+            work,
+            plan,
+            reference,
+            execution,
+        }
     })
 }
 

@@ -3,6 +3,7 @@
 use super::{ProblemDefinition, path};
 use crate::catalog::{Axis, Benchmark, DeviceKind, Params, Requirement, Selection};
 use crate::error::Result;
+use crate::host::Host;
 use crate::plan::launcher::Launcher;
 
 /// A benchmark: its own part, and the problem it solves.
@@ -23,8 +24,17 @@ pub struct BenchmarkEntry {
     /// Axes that replace the problem's on a kind of device.
     pub device_axes: fn() -> Vec<(DeviceKind, Vec<Axis>)>,
     pub problem: &'static ProblemDefinition,
-    /// Calls the function with its parameters taken from the case and the tensors.
-    pub record: fn(&Params, &mut Launcher) -> Result<()>,
+    pub body: Body,
+}
+
+/// Calls the function with its parameters taken from the case and the tensors.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum Body {
+    /// In the author's process, where it describes its launches.
+    Sealed(fn(&Params, &mut Launcher) -> Result<()>),
+    /// In the worker's process, where it launches by itself.
+    Hosted(fn(&Params, &mut Host) -> Result<()>),
 }
 
 impl BenchmarkEntry {

@@ -1,8 +1,11 @@
 //! One case of a benchmark: recording it, generating its inputs and computing its reference.
 
-use super::{BenchmarkEntry, ReferenceFunction, kernel_ref};
-use crate::catalog::{DeviceKind, Fill, OccupancyQuery, Params, RecordRequest, Recording, Reference, Role, Tensor};
+use super::{BenchmarkEntry, Body, ReferenceFunction, kernel_ref};
+use crate::catalog::{
+    DeviceKind, Execution, Fill, OccupancyQuery, Params, RecordRequest, Recording, Reference, Role, Tensor,
+};
 use crate::error::{Error, Result};
+use crate::host::{Host, HostCall};
 use crate::plan::Plan;
 use crate::plan::launcher::Launcher;
 use crate::tensors::{CpuData, Tensors};
@@ -49,7 +52,7 @@ impl<'a> Case<'a> {
         &self.tensors
     }
 
-    /// Calls the benchmark function and returns what it told the launcher.
+    /// Calls the benchmark function and returns what it told the launcher; a hosted benchmark's is left for the worker to call.
     pub(crate) fn record(self, request: &RecordRequest) -> Result<Recording, Unrecorded> {
         let problem = self.entry.problem;
         let work = (problem.work)(self.params)?;
@@ -60,13 +63,32 @@ impl<'a> Case<'a> {
                 Reference::Plan(self.describe(name, describe, request)?)
             }
         };
-        let plan = self.describe(self.entry.path(), self.entry.record, request)?;
+        let (plan, execution) = match self.entry.body {
+            Body::Sealed(describe) => (self.describe(self.entry.path(), describe, request)?, Execution::Sealed),
+            Body::Hosted(_) => (Plan::default(), Execution::Hosted),
+        };
         Ok(Recording {
             tensors: self.tensors,
             work,
             plan,
             reference,
+            execution,
         })
+    }
+
+    /// Calls the function of a hosted benchmark and returns the call that it declares.
+    pub(crate) fn host(self, mut host: Host) -> Result<HostCall> {
+        let Body::Hosted(set_up) = self.entry.body else {
+            let path = self.entry.path();
+            return Err(Error::new(format!("`{path}` is not hosted: it has a plan")));
+        };
+        set_up(self.params, &mut host)?;
+        host.into_call()
+    }
+
+    /// The benchmark's path.
+    pub(crate) fn path(&self) -> String {
+        self.entry.path()
     }
 
     /// Calls a function that describes launches over the case's tensors, and gives its plan; `name` stands in its errors.

@@ -4,7 +4,7 @@ mod benchmark;
 mod case;
 mod problem;
 
-pub use benchmark::BenchmarkEntry;
+pub use benchmark::{BenchmarkEntry, Body};
 pub(crate) use case::{Case, Unrecorded};
 pub(crate) use problem::amount;
 pub use problem::{Amount, Problem, ProblemDefinition, ReferenceFunction};

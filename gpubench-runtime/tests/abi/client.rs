@@ -1,6 +1,6 @@
 //! The tool's side of the table, for tests: what `cargo gpubench` does in its author process.
 
-use gpubench::abi::{Buffer, Bytes, EntryPoint, MAGIC, Sink, Status, Table, gpubench_abi_v1};
+use gpubench::abi::{Buffer, Bytes, EntryPoint, HostEnvironment, MAGIC, Sink, Status, Table, gpubench_abi_v1};
 use gpubench::catalog::{
     AxisValue, Catalog, DeviceFacts, DeviceKind, Occupancy, Params, RecordRequest, Recording, Role,
 };
@@ -180,6 +180,28 @@ impl Memory {
         answer(call).map(|bytes| assert!(bytes.is_empty()))
     }
 
+    /// Sets a hosted benchmark up on this memory.
+    pub(crate) fn host_open(&mut self) -> Result<*mut c_void, (Status, String)> {
+        let mut buffers = self.buffers();
+        for (buffer, words) in buffers.iter_mut().zip(&mut self.words) {
+            buffer.data = words.as_mut_ptr().cast();
+        }
+        let (request, position) = (lend(&self.request), position(&self.path));
+        let environment = HostEnvironment {
+            stream: std::ptr::null_mut(),
+            ordinal: 3,
+            reserved: 0,
+        };
+        let mut state = std::ptr::null_mut();
+        // SAFETY: request and sink are valid for the call; the memory outlives the test's calls.
+        let call = |sink| unsafe {
+            let (data, count) = (buffers.as_ptr(), buffers.len());
+            (table().host_open)(position, request, environment, data, count, &raw mut state, sink)
+        };
+        answer(call)?;
+        Ok(state)
+    }
+
     /// Calls with a buffer one byte too short.
     pub(crate) fn reference_with_short_memory(&mut self) -> Result<(), (Status, String)> {
         self.bytes[0] -= 1;
@@ -214,6 +236,12 @@ impl Memory {
             bytes.copy_from_slice(&value.to_le_bytes());
         }
     }
+}
+
+/// Makes one call of a hosted benchmark.
+pub(crate) fn host_call(state: *mut c_void) -> Result<(), (Status, String)> {
+    // SAFETY: the state is what `host_open` gave, on the same thread.
+    answer(|sink| unsafe { (table().host_call)(state, sink) }).map(drop)
 }
 
 fn lend(bytes: &[u8]) -> Bytes {

@@ -1,6 +1,7 @@
 //! A kernel crate seen through its exported table.
 
 mod client;
+mod hosted;
 
 use client::{Memory, catalog, params, record, record_on_gpu};
 use gpubench::abi::Status;
@@ -476,6 +477,8 @@ fn benchmarks_are_listed_by_path() {
     let expected = [
         "axes::kinds",
         "axes::nothing",
+        "hosted::cases::counts_on",
+        "hosted::cases::declares_nothing",
         "image::grayscale",
         "launched::persistent",
         "launched::sum",

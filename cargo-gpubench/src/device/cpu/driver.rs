@@ -13,8 +13,8 @@ use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
 use crate::device::memfd::{MemfdTable, PAGE};
 use crate::device::word::SharedWord;
 use crate::device::{
-    Access, ClockBound, CodeHome, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module,
-    ModuleImage, Seal, Stream,
+    Access, ClockBound, CodeHome, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig,
+    Memory, Module, ModuleImage, Seal, Stream,
 };
 
 /// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of MiB, which would take tens of
@@ -378,12 +378,24 @@ impl Driver for CpuDriver {
         )
     }
 
+    fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
+        self.push(stream, Operation::Host(work))
+    }
+
+    fn raw_stream(&self, _stream: Stream) -> u64 {
+        0
+    }
+
+    fn ordinal(&self) -> u32 {
+        0
+    }
+
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
         let (answer, answered) = mpsc::channel();
         self.push(stream, Operation::Synchronize(answer))?;
         match answered.recv() {
             Ok(None) => Ok(()),
-            Ok(Some(fault)) => Err(DeviceError::Fault(fault)),
+            Ok(Some(failure)) => Err(failure),
             Err(_) => Err(DeviceError::Unsupported("wait for a stream that has ended".to_owned())),
         }
     }
@@ -398,5 +410,51 @@ impl Driver for CpuDriver {
         // SAFETY: the trait's callers pass device memory mapped for stores of at least that length, at rest.
         unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), target.0 as *mut u8, source.len()) };
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::HostFailure;
+
+    fn device() -> (CpuDriver, Stream, DevicePtr) {
+        let mut driver = CpuDriver::new(NonZeroUsize::new(1), ScheduleSeed::default()).unwrap();
+        let stream = driver.stream().unwrap();
+        let memory = driver.alloc(PAGE).unwrap();
+        (driver, stream, memory)
+    }
+
+    #[test]
+    fn a_host_call_runs_in_the_order_of_the_stream() {
+        let (mut driver, stream, memory) = device();
+        let address = memory.0;
+        driver.set(stream, memory, 1, 8).unwrap();
+        let double = move || {
+            // SAFETY: eight bytes of mapped memory that the stream alone uses.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(address as *mut u8, 8) };
+            bytes.iter_mut().for_each(|byte| *byte *= 2);
+            Ok(())
+        };
+        driver.host_call(stream, Box::new(double)).unwrap();
+        driver.copy(stream, memory.offset(8), memory, 8).unwrap();
+        driver.synchronize(stream).unwrap();
+        let mut copied = [0; 8];
+        driver.read(memory.offset(8), &mut copied).unwrap();
+        assert_eq!(copied, [2; 8]);
+    }
+
+    #[test]
+    fn nothing_is_carried_out_behind_a_host_call_that_fails() {
+        let (mut driver, stream, memory) = device();
+        let fail = || Err(HostFailure::Returned("no workspace".to_owned()));
+        driver.host_call(stream, Box::new(fail)).unwrap();
+        driver.set(stream, memory, 7, 1).unwrap();
+        let failure = driver.synchronize(stream).unwrap_err();
+        assert!(matches!(failure, DeviceError::Host(HostFailure::Returned(text)) if text == "no workspace"));
+        let mut byte = [1];
+        driver.read(memory, &mut byte).unwrap();
+        assert_eq!(byte, [0]);
+        driver.synchronize(stream).unwrap();
     }
 }

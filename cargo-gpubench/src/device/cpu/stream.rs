@@ -6,8 +6,8 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
-use crate::device::Fault;
 use crate::device::word::SharedWord;
+use crate::device::{DeviceError, Fault, HostWork};
 use crate::wire::FaultCode;
 
 /// The time an event was recorded at, in nanoseconds of the monotonic clock; 0 before that.
@@ -39,7 +39,8 @@ pub(super) enum Operation {
         value: u8,
         bytes: usize,
     },
-    Synchronize(mpsc::Sender<Option<Fault>>),
+    Host(HostWork),
+    Synchronize(mpsc::Sender<Option<DeviceError>>),
 }
 
 /// Argument values, each at an address aligned for any scalar or vector type.
@@ -95,7 +96,7 @@ impl StreamQueue {
         let given_up = Arc::new(AtomicBool::new(false));
         let worker = StreamThread {
             pool,
-            fault: None,
+            failure: None,
             launches: 0,
             given_up: Arc::clone(&given_up),
         };
@@ -131,7 +132,7 @@ impl Drop for StreamQueue {
 
 struct StreamThread {
     pool: Arc<Pool>,
-    fault: Option<Fault>,
+    failure: Option<DeviceError>,
     launches: u32,
     given_up: Arc<AtomicBool>,
 }
@@ -143,10 +144,10 @@ impl StreamThread {
                 Operation::Synchronize(answer) => {
                     self.launches = 0;
                     // Nobody listens any more: nothing to tell.
-                    let _ = answer.send(self.fault.take());
+                    let _ = answer.send(self.failure.take());
                 }
-                // Behind a fault nothing is carried out, as on a GPU whose context is lost.
-                _ if self.fault.is_some() || self.given_up.load(Ordering::Relaxed) => {}
+                // Behind a failure nothing is carried out, as on a GPU whose context is lost.
+                _ if self.failure.is_some() || self.given_up.load(Ordering::Relaxed) => {}
                 operation => self.carry_out_one(operation),
             }
         }
@@ -174,6 +175,7 @@ impl StreamThread {
             Operation::Set { target, value, bytes } => unsafe {
                 std::ptr::write_bytes(target as *mut u8, value, bytes);
             },
+            Operation::Host(work) => self.failure = work().err().map(DeviceError::Host),
             Operation::Synchronize(_) => {}
         }
     }
@@ -182,7 +184,7 @@ impl StreamThread {
         // SAFETY: the driver compared the arguments' number and sizes with the kernel's parameters.
         let ended = unsafe { self.pool.launch(kernel, shape, &arguments.pointers()) };
         if let Err(fault) = ended {
-            self.fault = Some(describe(&fault, self.launches));
+            self.failure = Some(DeviceError::Fault(describe(&fault, self.launches)));
         }
         self.launches += 1;
     }

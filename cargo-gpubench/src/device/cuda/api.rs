@@ -71,6 +71,7 @@ driver_api! {
         fn cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
         fn cuDevicePrimaryCtxRelease_v2(CUdevice);
         fn cuDevicePrimaryCtxSetFlags_v2(CUdevice, c_uint);
+        fn cuCtxGetCurrent(*mut CUcontext);
         fn cuCtxSetCurrent(CUcontext);
         fn cuCtxGetLimit(*mut usize, c_uint);
         fn cuCtxSetLimit(c_uint, usize);

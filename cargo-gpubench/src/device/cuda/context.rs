@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use cudarc::driver::sys::{CUctx_flags, CUlimit, CUstream, CUstream_flags};
+use cudarc::driver::sys::{CUcontext, CUctx_flags, CUlimit, CUstream, CUstream_flags};
 
 use super::api::Api;
 use super::call::{DriverError, call};
@@ -18,10 +18,20 @@ const CALL_FRAMES: usize = 1024;
 pub(super) struct Context {
     pub(super) api: Api,
     pub(super) gpu: Gpu,
+    handle: CUcontext,
     copies: CUstream,
     /// Bytes of local memory that a thread of any kernel may use without more being set aside.
     local_bytes: usize,
     persistence: Persistence,
+}
+
+/// Whose context is current on a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Currency {
+    /// The tool's: the primary one.
+    Own,
+    /// Another, or none.
+    Foreign,
 }
 
 /// What is known of lines that the last-level cache keeps.
@@ -56,15 +66,32 @@ impl Context {
         let mut opened = Context {
             api,
             gpu,
+            handle: context,
             copies: std::ptr::null_mut(),
             local_bytes: 0,
             persistence: Persistence::Unknown,
         };
-        // SAFETY: the context was retained just now.
-        unsafe { call!(api, cuCtxSetCurrent(context)) }?;
+        opened.make_current()?;
         opened.copies = opened.create_stream()?;
         opened.warm_up()?;
         Ok(opened)
+    }
+
+    /// Makes the context current on this thread.
+    pub(super) fn make_current(&self) -> Result<(), DriverError> {
+        // SAFETY: the context is retained as long as the value lives.
+        unsafe { call!(self.api, cuCtxSetCurrent(self.handle)) }
+    }
+
+    /// Whether it is the context that is current on this thread.
+    pub(super) fn is_current(&self) -> Result<Currency, DriverError> {
+        let mut current = std::ptr::null_mut();
+        // SAFETY: it writes one pointer.
+        unsafe { call!(self.api, cuCtxGetCurrent(&mut current)) }?;
+        Ok(match current == self.handle {
+            true => Currency::Own,
+            false => Currency::Foreign,
+        })
     }
 
     /// A stream that does not wait for the default one.

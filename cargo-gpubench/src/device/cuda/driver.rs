@@ -10,7 +10,7 @@ use gpubench::plan::TensorMapDescription;
 
 use super::call::call;
 use super::choice::Gpu;
-use super::context::Context;
+use super::context::{Context, Currency};
 use super::facts::facts;
 use super::fault::{of_call, of_stream};
 use super::library::Library;
@@ -19,8 +19,8 @@ use super::module::{Kernel, LoadedModule};
 use super::tensor_map;
 use crate::device::word::SharedWord;
 use crate::device::{
-    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, LaunchConfig, Memory, Module, ModuleImage, Seal,
-    Stream,
+    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostFailure, HostWork, LaunchConfig, Memory,
+    Module, ModuleImage, Seal, Stream,
 };
 
 /// A GPU in this process: its primary context and what was made in it. All of it is used on the thread that opened it.
@@ -331,6 +331,28 @@ impl Driver for CudaDriver {
         let (target, bytes) = (target.0, bytes as usize);
         // SAFETY: the trait's callers pass a range of memory mapped for stores.
         unsafe { call!(self.context.api, cuMemsetD8Async(target, value, bytes, stream)) }.map_err(of_call)
+    }
+
+    fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
+        self.stream_handle(stream)?;
+        self.context.make_current()?;
+        let ended = work();
+        // What the code has made current is undone before anything else is queued.
+        let own = self.context.is_current()?;
+        self.context.make_current()?;
+        ended?;
+        match own {
+            Currency::Own => Ok(()),
+            Currency::Foreign => Err(HostFailure::ForeignContext.into()),
+        }
+    }
+
+    fn raw_stream(&self, stream: Stream) -> u64 {
+        self.stream_handle(stream).map_or(0, |handle| handle.addr() as u64)
+    }
+
+    fn ordinal(&self) -> u32 {
+        self.context.gpu.ordinal
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {

@@ -231,33 +231,7 @@ impl Launcher {
 
     /// The buffer that stands in a benchmark function's parameters under `name`.
     pub(crate) fn buffer<B: BufferParam>(&self, name: &str) -> Result<B> {
-        let wanted = format!("`{}<{}>`", B::TYPE, B::Element::DTYPE);
-        let position = self
-            .tensors
-            .iter()
-            .position(|tensor| tensor.name == name)
-            .ok_or_else(|| {
-                let names: Vec<String> = self.tensors.iter().map(|tensor| format!("`{}`", tensor.name)).collect();
-                Error::new(format!(
-                    "the parameter `{name}` is a buffer, but the tensors are {}",
-                    names.join(", ")
-                ))
-            });
-        let position = position.map_err(|error| self.locate(error, "parameters"))?;
-        let tensor = &self.tensors[position];
-        if tensor.role != B::ROLE || tensor.dtype != B::Element::DTYPE {
-            let declared = format!("`{}<{}>`", type_of(tensor.role), tensor.dtype);
-            let error = Error::new(format!(
-                "the parameter `{name}` is {wanted}, but the tensor is declared as {declared}"
-            ));
-            return Err(self.locate(error, "parameters"));
-        }
-        let elements = tensor.elements();
-        Ok(B::from_view(View::whole(
-            BufferId::Tensor(position as u32),
-            elements,
-            tensor.dtype.size(),
-        )))
+        declared(&self.tensors, name).map_err(|error| self.locate(error, "parameters"))
     }
 
     fn locate(&self, error: Error, what: impl std::fmt::Display) -> Error {
@@ -399,6 +373,41 @@ impl Launcher {
             )));
         }
         Ok(grid.dependence)
+    }
+}
+
+/// The tensor called `name` as a parameter of type `B`.
+pub(crate) fn declared<B: BufferParam>(tensors: &[Tensor], name: &str) -> Result<B> {
+    let position = tensors.iter().position(|tensor| tensor.name == name).ok_or_else(|| {
+        let names: Vec<String> = tensors.iter().map(|tensor| format!("`{}`", tensor.name)).collect();
+        Error::new(format!(
+            "the parameter `{name}` is a buffer, but the tensors are {}",
+            names.join(", ")
+        ))
+    })?;
+    let tensor = &tensors[position];
+    if tensor.role != B::ROLE || tensor.dtype != B::Element::DTYPE {
+        let wanted = format!("`{}<{}>`", B::TYPE, B::Element::DTYPE);
+        let declared = format!("`{}<{}>`", type_of(tensor.role), tensor.dtype);
+        return Err(Error::new(format!(
+            "the parameter `{name}` is {wanted}, but the tensor is declared as {declared}"
+        )));
+    }
+    Ok(B::from_view(View::whole(
+        BufferId::Tensor(position as u32),
+        tensor.elements(),
+        tensor.dtype.size(),
+    )))
+}
+
+/// Where a view lies: the position of its tensor and its first byte there.
+pub(crate) fn place(view: View) -> Result<(usize, u64)> {
+    if !view.inside {
+        return Err(outside(view));
+    }
+    match view.buffer {
+        BufferId::Tensor(position) => Ok((position as usize, view.start * view.element_size)),
+        BufferId::Scratch(_) => Err(Error::new("scratch of a launcher has no address here")),
     }
 }
 

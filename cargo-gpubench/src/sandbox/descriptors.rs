@@ -1,0 +1,45 @@
+//! Closing what a process has inherited.
+#![allow(unsafe_code)]
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::io::Errno;
+
+/// Closes every descriptor above standard error that is not in `kept`.
+///
+/// # Errors
+/// When the operating system refuses.
+pub(super) fn close_all_but(kept: &[BorrowedFd<'_>]) -> rustix::io::Result<()> {
+    let mut kept: Vec<u32> = kept.iter().map(|descriptor| descriptor.as_raw_fd() as u32).collect();
+    kept.sort_unstable();
+    gaps(&kept).try_for_each(|(first, last)| close_range(first, last))
+}
+
+/// The ranges of numbers above standard error between those that are kept.
+fn gaps(kept: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    let starts = std::iter::once(3).chain(kept.iter().map(|kept| kept + 1));
+    let ends = kept.iter().map(|kept| kept.wrapping_sub(1)).chain([u32::MAX]);
+    starts.zip(ends).filter(|(first, last)| first <= last)
+}
+
+fn close_range(first: u32, last: u32) -> rustix::io::Result<()> {
+    // SAFETY: the process has just begun: the descriptors that it owns are those its caller keeps.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+    match closed {
+        0 => Ok(()),
+        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gaps_leave_out_what_is_kept_and_nothing_else() {
+        let all: Vec<_> = gaps(&[3, 4, 7, 9]).collect();
+        assert_eq!(all, [(5, 6), (8, 8), (10, u32::MAX)]);
+        assert_eq!(gaps(&[]).collect::<Vec<_>>(), [(3, u32::MAX)]);
+        assert_eq!(gaps(&[5]).collect::<Vec<_>>(), [(3, 4), (6, u32::MAX)]);
+    }
+}

@@ -1,0 +1,56 @@
+//! `y = x + 1` by cudarc.
+
+use cudarc::driver::sys::{CUdeviceptr, CUstream};
+use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use cudarc::nvrtc::compile_ptx;
+use gpubench::prelude::*;
+
+const SOURCE: &str = r#"
+extern "C" __global__ void add1(const float *x, float *y, unsigned long long n) {
+    unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + 1.0f;
+}
+"#;
+
+fn vectors(n: usize) -> Tensors {
+    Tensors::new()
+        .input("x", f32::shape(n), Uniform(0.0..1.0))
+        .output("y", f32::shape(n))
+}
+
+fn add_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
+    for (x, y) in x.iter().zip(y) {
+        *y = x + 1.0;
+    }
+}
+
+#[gpubench(
+    hosted,
+    axes(n = [1 << 10, 1 << 21, 1 << 26]),
+    inputs = vectors,
+    reference = add_on_cpu,
+    exact,
+    bytes = 8 * n,
+    requires(cuda),
+)]
+fn add1(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    // The primary context, which the tool has retained too.
+    let context = CudaContext::new(cx.ordinal() as usize)?;
+    let add1 = context.load_module(compile_ptx(SOURCE)?)?.load_function("add1")?;
+    // SAFETY: the stream is of this context, and lives as long as the process; dropping the wrapper does not destroy it.
+    let stream = unsafe { context.wrap_borrowed_stream(cx.stream() as CUstream) };
+    let (x, y) = (cx.pointer(x) as CUdeviceptr, cx.pointer_mut(y) as CUdeviceptr);
+    let (n, blocks) = (n as u64, n.div_ceil(256) as u32);
+    let config = LaunchConfig {
+        grid_dim: (blocks, 1, 1),
+        block_dim: (256, 1, 1),
+        shared_mem_bytes: 0,
+    };
+    cx.call(move || {
+        let mut launch = stream.launch_builder(&add1);
+        launch.arg(&x).arg(&y).arg(&n);
+        // SAFETY: the arguments are those of the kernel, and both buffers have `n` elements.
+        unsafe { launch.launch(config) }?;
+        Ok(())
+    })
+}

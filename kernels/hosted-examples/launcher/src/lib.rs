@@ -1,0 +1,48 @@
+//! `y = x + 1` by a launcher that nvcc compiles.
+
+use std::ffi::c_void;
+
+use gpubench::prelude::*;
+
+unsafe extern "C" {
+    fn prepare_add1() -> i32;
+    fn launch_add1(x: *const f32, y: *mut f32, n: usize, stream: *mut c_void) -> i32;
+}
+
+fn vectors(n: usize) -> Tensors {
+    Tensors::new()
+        .input("x", f32::shape(n), Uniform(0.0..1.0))
+        .output("y", f32::shape(n))
+}
+
+fn add_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
+    for (x, y) in x.iter().zip(y) {
+        *y = x + 1.0;
+    }
+}
+
+fn succeeded(what: &str, code: i32) -> Result<()> {
+    match code {
+        0 => Ok(()),
+        code => Err(Error::new(format!("{what} failed with CUDA error {code}"))),
+    }
+}
+
+#[gpubench(
+    hosted,
+    axes(n = [1 << 10, 1 << 21, 1 << 26]),
+    inputs = vectors,
+    reference = add_on_cpu,
+    exact,
+    bytes = 8 * n,
+    requires(cuda),
+)]
+fn add1(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    // SAFETY: it takes nothing; the tool has made the device's primary context current.
+    succeeded("loading `add1`", unsafe { prepare_add1() })?;
+    let (stream, x, y) = (cx.stream(), cx.pointer(x), cx.pointer_mut(y));
+    cx.call(move || {
+        // SAFETY: both buffers have `n` elements, and the stream is the tool's.
+        succeeded("launching `add1`", unsafe { launch_add1(x, y, n, stream) })
+    })
+}
