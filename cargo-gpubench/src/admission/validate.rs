@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use gpubench::catalog::{Catalog, DeviceFacts, Execution, Fill, Recording, Role, Tensor, Tolerance};
 use gpubench::plan::{Argument, BufferId, ConstantValue, Cooperation, KernelRef, Launch, Plan, Span, Step};
 
+use crate::build::kernels::{declared_kernels, makes_kernels_by_macros};
 use crate::window::Duties;
 use crate::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
@@ -387,10 +388,11 @@ impl Validator<'_> {
     fn kernel(&self, kernel: &KernelRef) -> Checked {
         let source = self.catalog.sources.get(kernel.source as usize);
         let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` is of a source that there is not")))?;
-        if !source.form.is_compiled() {
+        // What the text does not show, the compiler finds.
+        if !source.form.is_compiled() || makes_kernels_by_macros(source) {
             return Ok(());
         }
-        let declared = crate::build::kernels::declared_kernels(source);
+        let declared = declared_kernels(source);
         let template = kernel.name.split('<').next().unwrap_or_default().trim();
         let unqualified = template.rsplit("::").next().unwrap_or_default();
         if declared.iter().any(|name| name == template || name == unqualified) {
@@ -584,6 +586,17 @@ mod tests {
         compiled.sources[0].form = SourceForm::Ptx;
         compiled.sources[0].files[0].contents = b".target sm_75\n".to_vec();
         assert_eq!(validate(&recording(), &compiled, &facts()), Ok(()));
+    }
+
+    #[test]
+    fn a_kernel_that_a_macro_may_make_is_left_to_the_compiler() {
+        let mut made = catalog();
+        made.sources[0].files[0].contents =
+            b"#define KERNEL(name) \\\nextern \"C\" __global__ void name(float *x) {}\nKERNEL(other)\n".to_vec();
+        assert_eq!(validate(&recording(), &made, &facts()), Ok(()));
+        made.sources[0].files[0].contents = b"#define GLOBAL 1\n__global__ void other(float *x) {}\n".to_vec();
+        let told = validate(&recording(), &made, &facts()).unwrap_err().to_string();
+        assert!(told.contains("it declares `other`"), "{told}");
     }
 
     #[test]
