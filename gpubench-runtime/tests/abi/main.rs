@@ -452,7 +452,11 @@ fn a_constant_is_in_the_plan_with_its_bytes() {
     let [constant] = &plan.constants[..] else {
         panic!("{plan:?}")
     };
-    assert_eq!((constant.source, constant.symbol.as_str()), (1, "weights"));
+    let source = &catalog().sources[constant.source as usize];
+    assert_eq!(
+        (source.name.as_str(), source.form, constant.symbol.as_str()),
+        ("kernels/sums.cu", SourceForm::Cuda, "weights")
+    );
     assert_eq!(constant.bytes, [1.0f32.to_le_bytes(), 0.5f32.to_le_bytes()].concat());
 }
 
