@@ -1,30 +1,32 @@
 #!/usr/bin/env bash
 # Everything that is measured on a GPU, on a machine without cargo or sources, each to a dated file.
 #
-#   run.sh TOOL ARCHIVE BENCH OUTPUT [WHEELS]
+#   run.sh TOOL SUITE ATTACKS BENCH OUTPUT [WHEELS]
 #
 # Made on a build machine:
 #
 #   TOOL      cargo build --release -p cargo-gpubench            target/release/cargo-gpubench
-#   ARCHIVE   cargo gpubench archive --archive-file suite.tar.gz -p gpubench-suite
+#   SUITE     cargo gpubench archive -p gpubench-suite --archive-file suite.tar.gz
+#   ATTACKS   cargo gpubench archive --manifest-path tests/fixtures/gpu/Cargo.toml --archive-file attacks.tar.gz
 #   BENCH     cargo bench -p cargo-gpubench --bench cuda_kernels --no-run       the executable it names
 #
-# OUTPUT is a folder for the files; WHEELS is for peers/run.sh.
+# OUTPUT is a folder for the files; WHEELS is for peers/run.sh. The folder of the attacks must lie where it does in the repository.
 set -uo pipefail
-if [ $# -lt 4 ]; then
-    echo "usage: run.sh TOOL ARCHIVE BENCH OUTPUT [WHEELS]" >&2
+if [ $# -lt 5 ]; then
+    echo "usage: run.sh TOOL SUITE ATTACKS BENCH OUTPUT [WHEELS]" >&2
     exit 2
 fi
-tool=$(realpath -- "$1") archive=$(realpath -- "$2") bench=$(realpath -- "$3") wheels=${5:+$(realpath -- "$5")}
+tool=$(realpath -- "$1") suite=$(realpath -- "$2") attacks=$(realpath -- "$3") bench=$(realpath -- "$4")
+wheels=${6:+$(realpath -- "$6")}
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-mkdir -p -- "$4"
-cd -- "$4" || exit 1
-day=$(date +%F)
+verdicts=$here/../../tests/fixtures/gpu/verdicts.py
+mkdir -p -- "$5"
+cd -- "$5" || exit 1
 status=0
 
-# Runs a command with its output in a file of the day, and says how it ended.
+# Runs a command with its output in a file, and says how it ended.
 measure() {
-    local what=$1 file=$day-$1.txt
+    local what=$1 file=$1.txt
     shift
     local started=$SECONDS ended=0
     "$@" >"$file" 2>&1 || ended=$?
@@ -33,6 +35,7 @@ measure() {
 }
 
 machine() {
+    date
     uname -sr
     lscpu | grep -E 'Model name|^CPU\(s\)'
     nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.limit,persistence_mode,mig.mode.current --format=csv
@@ -40,9 +43,32 @@ machine() {
     uptime
 }
 
+run() {
+    "$tool" gpubench --device cuda --archive-file "$@"
+}
+
+# Every case has an end of its own; most of them fail, and so does the run.
+attack() {
+    run "$attacks" --timeout 4s --export-json attacks.jsonl >attacks.log 2>&1
+    python3 "$verdicts" attacks.jsonl
+}
+
+# What counts is that nobody is accused: 990 honest cases beside those of the suite.
+honest() {
+    run "$attacks" --ignored takes_its_time --axis n=1024,300007,4000037 --axis "again=$(seq -s, 0 109)" \
+        --export-json honest.jsonl >honest.log 2>&1
+    python3 "$here/accused.py" honest.jsonl suite.jsonl
+}
+
 measure machine machine
-measure doctor "$tool" gpubench doctor
+measure doctor "$tool" gpubench doctor --device cuda
 measure kernels "$bench"
-measure suite "$tool" gpubench --archive-file "$archive" --device cuda --export-json "$day-suite.jsonl"
-measure peers "$here/peers/run.sh" "$tool" "$archive" ${wheels:+"$wheels"}
+measure suite run "$suite" --export-json suite.jsonl
+measure again run "$suite" --export-json again.jsonl add1
+measure add1-write run "$suite" --flush write add1
+measure thousand run "$suite" --min-samples 1000 --max-samples 1000 --max-time 60s --export-json thousand.jsonl 'add1.*n=1024'
+measure rate python3 "$here/rate.py" thousand.jsonl
+measure attacks attack
+measure peers "$here/peers/run.sh" "$tool" "$suite" ${wheels:+"$wheels"}
+if [ -z "${WITHOUT_HONEST:-}" ]; then measure honest honest; fi
 exit "$status"
