@@ -41,14 +41,6 @@ impl NoAnswer {
         }
     }
 
-    /// There is no device to ask.
-    pub(super) fn without_device(query: &OccupancyQuery) -> NoAnswer {
-        NoAnswer::invalid(
-            query,
-            "only the device itself can tell (hint: what depends on it is compiled where it runs)",
-        )
-    }
-
     fn invalid(query: &OccupancyQuery, why: &str) -> NoAnswer {
         let OccupancyQuery {
             kernel,

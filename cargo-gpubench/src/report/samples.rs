@@ -194,6 +194,7 @@ pub(super) fn on_gpu() -> SampleRun {
     cases.push("suite", "gemm::cublas", &[("n", ParamValue::Int(4096))], |case| {
         BenchmarkComplete {
             throughput: gigabytes(192 << 20, 190_464.0),
+            execution: Some(Execution::Hosted),
             grade_reason: Some("`2` other processes compute on the GPU".into()),
             ..passed(case, Grade::Advisory, 190_464.0, 0.002)
         }
@@ -359,6 +360,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
     BenchmarkComplete {
         problem: Some(case.benchmark.clone()),
         grade: Some(grade),
+        execution: Some(Execution::Sealed),
         throughput: Throughput::of(
             work,
             summary.median,

@@ -28,7 +28,7 @@ pub trait Compiler: Sync {
         Vec::new()
     }
 
-    /// Why no source can be compiled, where only what is compiled already can be used.
+    /// Why no source can be compiled, where only what is compiled already can be used. What a person can do is said by who asks.
     fn lack(&self) -> Option<String> {
         None
     }

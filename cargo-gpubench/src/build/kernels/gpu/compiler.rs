@@ -153,7 +153,7 @@ impl Compiler for GpuCompiler {
     }
 
     fn lack(&self) -> Option<String> {
-        let lack = || "neither NVRTC nor nvcc is found (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC)".to_owned();
+        let lack = || "found neither NVRTC nor nvcc".to_owned();
         self.compilers.is_empty().then(lack)
     }
 

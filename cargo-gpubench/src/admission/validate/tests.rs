@@ -1,0 +1,322 @@
+use super::*;
+use gpubench::catalog::{DType, DeviceKind, Reference, Source, SourceFile, SourceForm, Work};
+use gpubench::plan::{TensorMapDescription, TensorMapElement};
+
+fn facts() -> DeviceFacts {
+    DeviceFacts {
+        kind: DeviceKind::Cpu,
+        name: "test".to_owned(),
+        multiprocessors: 2,
+        capability: 0,
+        warp_size: 32,
+        max_threads_per_block: 1024,
+        max_threads_per_multiprocessor: 1024,
+        max_block: [1024, 1024, 64],
+        max_grid: [1 << 20, 65_535, 65_535],
+        shared_per_block: 49_152,
+        shared_per_block_optin: 49_152,
+        l2_bytes: 1 << 20,
+    }
+}
+
+fn catalog() -> Catalog {
+    let text = "template <int N> __global__ void reduce(float *x) {}\n__global__ void axpy(float *y) {}".to_owned();
+    let files = vec![SourceFile {
+        path: "a.cu".to_owned(),
+        contents: text.into(),
+    }];
+    let source = Source {
+        name: "a.cu".to_owned(),
+        form: SourceForm::Cuda,
+        files,
+        options: Vec::new(),
+    };
+    Catalog {
+        benchmarks: Vec::new(),
+        sources: vec![source],
+    }
+}
+
+fn launch() -> Launch {
+    Launch {
+        kernel: KernelRef {
+            source: 0,
+            name: "axpy".to_owned(),
+        },
+        grid: [1; 3],
+        block: [32, 1, 1],
+        cluster: [1; 3],
+        dynamic_shared: 0,
+        cooperation: Default::default(),
+        dependence: Default::default(),
+        arguments: vec![Argument::Pointer {
+            buffer: BufferId::Tensor(1),
+            offset: 0,
+        }],
+    }
+}
+
+fn recording() -> Recording {
+    let tensor = |name: &str, role, fill| Tensor {
+        name: name.to_owned(),
+        dtype: DType::F32,
+        shape: vec![8],
+        role,
+        fill,
+        tolerance: Tolerance::Exact,
+    };
+    Recording {
+        tensors: vec![
+            tensor("x", Role::Input, Fill::Uniform { low: 0.0, high: 1.0 }),
+            tensor("y", Role::Output, Fill::Poison),
+        ],
+        work: Work::default(),
+        plan: Plan {
+            steps: vec![Step::Launch(launch())],
+            scratch: vec![16],
+            constants: Vec::new(),
+        },
+        execution: Execution::Sealed,
+        reference: Reference::Author,
+    }
+}
+
+fn tensor_map() -> Argument {
+    Argument::TensorMap {
+        buffer: BufferId::Tensor(0),
+        offset: 0,
+        map: TensorMapDescription {
+            element: TensorMapElement::F32,
+            dims: vec![8],
+            strides: Vec::new(),
+            box_dims: vec![16],
+            element_strides: vec![1],
+            interleave: Default::default(),
+            swizzle: Default::default(),
+            l2_promotion: Default::default(),
+            fill: Default::default(),
+        },
+    }
+}
+
+#[test]
+fn a_tensor_map_is_held_to_its_rules_where_the_device_has_them() {
+    let gpu = DeviceFacts {
+        capability: 90,
+        ..facts()
+    };
+    let verdict_of = |bytes: u64| {
+        let mut recording = recording();
+        recording.tensors[0].shape = vec![bytes / 4];
+        let Step::Launch(launch) = &mut recording.plan.steps[0] else {
+            unreachable!()
+        };
+        launch.arguments = vec![tensor_map()];
+        validate(&recording, &catalog(), &gpu).map_err(|Invalid(message)| message)
+    };
+    assert_eq!(verdict_of(32), Ok(()));
+    let refused = verdict_of(16).expect_err("eight floats have 32 bytes");
+    assert!(refused.contains("the tensor map of `x`"), "{refused}");
+}
+
+fn verdict(change: impl FnOnce(&mut Recording)) -> String {
+    let mut recording = recording();
+    change(&mut recording);
+    validate(&recording, &catalog(), &facts()).map_or_else(|Invalid(message)| message, |()| "valid".to_owned())
+}
+
+fn change_launch(change: impl FnOnce(&mut Launch)) -> String {
+    verdict(|recording| {
+        let Step::Launch(launch) = &mut recording.plan.steps[0] else {
+            unreachable!()
+        };
+        change(launch);
+    })
+}
+
+#[test]
+fn the_kernels_of_what_is_compiled_already_are_not_looked_for_in_its_text() {
+    let mut compiled = catalog();
+    compiled.sources[0].form = SourceForm::Ptx;
+    compiled.sources[0].files[0].contents = b".target sm_75\n".to_vec();
+    assert_eq!(validate(&recording(), &compiled, &facts()), Ok(()));
+}
+
+#[test]
+fn a_kernel_that_a_macro_may_make_is_left_to_the_compiler() {
+    let mut made = catalog();
+    made.sources[0].files[0].contents =
+        b"#define KERNEL(name) \\\nextern \"C\" __global__ void name(float *x) {}\nKERNEL(other)\n".to_vec();
+    assert_eq!(validate(&recording(), &made, &facts()), Ok(()));
+    made.sources[0].files[0].contents = b"#define GLOBAL 1\n__global__ void other(float *x) {}\n".to_vec();
+    let told = validate(&recording(), &made, &facts()).unwrap_err().to_string();
+    assert!(told.contains("it declares `other`"), "{told}");
+}
+
+#[test]
+fn an_honest_recording_is_valid_with_template_kernels_and_pointers_to_the_end() {
+    assert_eq!(verdict(|_| ()), "valid");
+    assert_eq!(
+        change_launch(|launch| launch.kernel.name = "reduce<256>".to_owned()),
+        "valid"
+    );
+    assert_eq!(
+        change_launch(|launch| launch.arguments = vec![Argument::Pointer {
+            buffer: BufferId::Scratch(0),
+            offset: 16
+        }]),
+        "valid"
+    );
+}
+
+#[test]
+fn a_hosted_recording_has_outputs_and_no_plan() {
+    let hosted = |change: fn(&mut Recording)| {
+        verdict(|recording| {
+            (recording.execution, recording.plan) = (Execution::Hosted, Plan::default());
+            change(recording);
+        })
+    };
+    assert_eq!(hosted(|_| ()), "valid");
+    assert_eq!(
+        hosted(|recording| recording.plan.scratch.push(16)),
+        "it is hosted and has a plan"
+    );
+    assert!(hosted(|recording| drop(recording.tensors.pop())).starts_with("it has no output tensor"));
+}
+
+#[test]
+fn everything_wrong_with_a_plan_is_named() {
+    let span = |buffer, offset, len| Span { buffer, offset, len };
+    let copy = |source, target| Step::Copy { source, target };
+    let (x, y) = (BufferId::Tensor(0), BufferId::Tensor(1));
+    let value = |source, symbol: &str, bytes| ConstantValue {
+        source,
+        symbol: symbol.to_owned(),
+        bytes: vec![0; bytes],
+    };
+    let constant =
+        |source, symbol, bytes| verdict(|recording| recording.plan.constants.push(value(source, symbol, bytes)));
+    assert_eq!(constant(0, "filter::taps", 4), "valid");
+    let messages = [
+        change_launch(|launch| launch.kernel.name = "axpi".to_owned()),
+        change_launch(|launch| launch.kernel.source = 9),
+        change_launch(|launch| launch.grid[1] = 0),
+        change_launch(|launch| launch.grid[2] = 65_536),
+        change_launch(|launch| launch.block = [1024, 2, 1]),
+        change_launch(|launch| launch.block[2] = 65),
+        change_launch(|launch| launch.dynamic_shared = 50_000),
+        change_launch(|launch| launch.cluster[0] = 2),
+        change_launch(|launch| launch.cooperation = Cooperation::Grid),
+        change_launch(|launch| launch.arguments = vec![tensor_map()]),
+        constant(0, "filter::taps)", 4),
+        constant(0, "taps", 0),
+        constant(9, "taps", 4),
+        verdict(|recording| {
+            recording.plan.constants.push(value(0, "taps", 4));
+            recording.plan.steps = vec![copy(span(x, 0, 8), span(y, 0, 8))];
+        }),
+        change_launch(|launch| launch.arguments = vec![Argument::Pointer { buffer: y, offset: 33 }]),
+        change_launch(|launch| {
+            launch.arguments = vec![Argument::Pointer {
+                buffer: BufferId::Scratch(1),
+                offset: 0,
+            }]
+        }),
+        verdict(|recording| recording.plan.steps.clear()),
+        verdict(|recording| recording.plan.scratch.push(0)),
+        verdict(|recording| {
+            recording.plan.steps.push(Step::Memset {
+                target: span(x, 0, 4),
+                value: 0,
+            })
+        }),
+        verdict(|recording| {
+            recording.plan.steps.push(Step::Memset {
+                target: span(y, 30, 4),
+                value: 0,
+            })
+        }),
+        verdict(|recording| {
+            recording.plan.steps.push(Step::Memset {
+                target: span(y, u64::MAX, 4),
+                value: 0,
+            })
+        }),
+        verdict(|recording| recording.plan.steps.push(copy(span(x, 0, 8), span(y, 0, 4)))),
+        verdict(|recording| recording.plan.steps.push(copy(span(y, 0, 8), span(y, 4, 8)))),
+    ];
+    insta::assert_snapshot!(messages.join("\n"));
+}
+
+#[test]
+fn a_reference_is_held_to_what_a_plan_is_and_writes_every_output_with_its_own_scratch() {
+    let reference = |change: &dyn Fn(&mut Plan)| {
+        verdict(|recording| {
+            let mut plan = Plan {
+                scratch: vec![64],
+                ..recording.plan.clone()
+            };
+            change(&mut plan);
+            recording.tensors.push(Tensor {
+                name: "partial".to_owned(),
+                role: Role::Scratch,
+                ..recording.tensors[1].clone()
+            });
+            recording.reference = Reference::Plan(plan);
+        })
+    };
+    let span = |buffer, offset, len| Span { buffer, offset, len };
+    let (x, y, partial) = (BufferId::Tensor(0), BufferId::Tensor(1), BufferId::Tensor(2));
+    let memset = |target| Step::Memset { target, value: 0 };
+    // Beyond the 16 bytes of the plan's own scratch.
+    let own_scratch = memset(span(BufferId::Scratch(0), 32, 32));
+    assert_eq!(reference(&|plan| plan.steps.push(own_scratch.clone())), "valid");
+    let messages = [
+        reference(&|plan| plan.steps.clear()),
+        reference(&|plan| plan.steps = vec![memset(span(BufferId::Scratch(0), 0, 4))]),
+        reference(&|plan| plan.steps.push(memset(span(x, 0, 4)))),
+        reference(&|plan| plan.steps.push(memset(span(y, 30, 4)))),
+        reference(&|plan| plan.steps.push(memset(span(partial, 0, 4)))),
+        reference(&|plan| {
+            plan.steps.push(Step::Copy {
+                source: span(partial, 0, 4),
+                target: span(y, 0, 4),
+            })
+        }),
+    ];
+    insta::assert_snapshot!(messages.join("\n"));
+}
+
+#[test]
+fn everything_wrong_with_tensors_is_named() {
+    let messages = [
+        verdict(|recording| recording.tensors[1].name = "x".to_owned()),
+        verdict(|recording| recording.tensors[1].shape = vec![1 << 40, 1 << 40]),
+        verdict(|recording| recording.tensors[0].shape = vec![1 << 41]),
+        verdict(|recording| recording.tensors[1].shape = vec![0]),
+        verdict(|recording| recording.tensors[1].fill = Fill::Bits),
+        verdict(|recording| recording.tensors[0].fill = Fill::Uniform { low: 1.0, high: 1.0 }),
+        verdict(|recording| {
+            recording.tensors[0].fill = Fill::Normal {
+                mean: 0.0,
+                stddev: f64::NAN,
+            }
+        }),
+        verdict(|recording| {
+            recording.tensors[0].fill = Fill::Integers {
+                low: 0,
+                high: (1 << 64) + 1,
+            }
+        }),
+        verdict(|recording| {
+            recording.tensors[0].fill = Fill::Integers {
+                low: i128::MIN,
+                high: i128::MAX,
+            }
+        }),
+        verdict(|recording| recording.tensors[1].tolerance = Tolerance::Close { rtol: -1.0, atol: 0.0 }),
+        verdict(|recording| drop(recording.tensors.pop())),
+    ];
+    insta::assert_snapshot!(messages.join("\n"));
+}

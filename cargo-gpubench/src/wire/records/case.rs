@@ -1,0 +1,150 @@
+//! What the referee is told of a run, a case and a window.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::wire::FixedText;
+
+/// How the referee measures.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Begin {
+    /// The run's master seed.
+    pub master_seed: [u8; 32],
+    /// Bytes of the cache flush; 0 flushes nothing.
+    pub flush_bytes: u64,
+    /// A [`FlushKind`] as number.
+    pub flush_kind: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// How the cache is flushed before a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlushKind {
+    /// Read through the flush buffer: leaves no dirty lines for the kernel to pay for.
+    #[default]
+    Read,
+    /// Write the flush buffer.
+    Write,
+}
+
+impl FlushKind {
+    /// The number that travels.
+    pub fn number(self) -> u32 {
+        match self {
+            FlushKind::Read => 0,
+            FlushKind::Write => 1,
+        }
+    }
+
+    /// The kind of a number.
+    pub fn from_number(number: u32) -> Option<FlushKind> {
+        [FlushKind::Read, FlushKind::Write]
+            .into_iter()
+            .find(|kind| kind.number() == number)
+    }
+}
+
+/// Head of an `OPEN_CASE` frame.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct OpenCase {
+    /// Number of the case in the run; separates its seeds from other cases'.
+    pub case: u64,
+    /// Bytes of module paths that follow: the kernels that the referee runs itself.
+    pub module_bytes: u32,
+    /// A [`Cast`] as number.
+    pub cast: u32,
+}
+
+/// Which workers a case has. Each has a shared page of its own, which the other cannot write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cast {
+    /// The one under test.
+    Worker,
+    /// The one under test, and a null worker.
+    WorkerAndNull,
+}
+
+impl Cast {
+    /// The number that travels.
+    pub fn number(self) -> u32 {
+        match self {
+            Cast::Worker => 0,
+            Cast::WorkerAndNull => 1,
+        }
+    }
+
+    /// The cast of a number.
+    pub fn from_number(number: u32) -> Option<Cast> {
+        [Cast::Worker, Cast::WorkerAndNull]
+            .into_iter()
+            .find(|cast| cast.number() == number)
+    }
+}
+
+/// Head of an `OCCUPANCY` frame.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct OccupancyOrder {
+    /// Bytes of the path that follows; the kernel's name takes the rest.
+    pub path_bytes: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// How many blocks of a kernel a multiprocessor holds.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct OccupancyAnswer {
+    /// Blocks.
+    pub blocks: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Where a buffer lies in its allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct BufferLayout {
+    /// Bytes of the allocation, whole pages.
+    pub allocation: u64,
+    /// First byte of the buffer: the front slack lies before it.
+    pub offset: u64,
+    /// Bytes of the buffer; what is left of the allocation behind them is the back slack.
+    pub len: u64,
+}
+
+/// An order about one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct WindowOrder {
+    /// The window, counted from 1 within its case: the value of *go*.
+    pub window: u32,
+    /// A [`WindowKind`](crate::window::WindowKind) as number.
+    pub kind: u32,
+    /// Nanoseconds the referee waits for *done* before it reports that it did not come; used by `RELEASE`.
+    pub patience_ns: u64,
+}
+
+/// A window's inputs are ready.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Prepared {
+    /// Seed for the author's generators of this window.
+    pub generator_seed: u64,
+    /// Seed for the author's generators of constant tensors: the same for every window of the case.
+    pub constant_seed: u64,
+}
+
+/// An order that failed, in words.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Problem {
+    /// What happened.
+    pub text: FixedText,
+}
