@@ -13,7 +13,7 @@ const OUT_OF_MEMORY: c_int = 2;
 
 /// A call that the driver refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}, from `{call}({arguments})`", self.result())]
+#[error("{}, from `{call}`", self.result())]
 pub struct DriverError {
     /// The driver's function.
     pub call: &'static str,
