@@ -75,6 +75,21 @@ impl Referee {
         self.keep_first_answers(case, window)
     }
 
+    /// Copies what the author made to where it changes nothing: before a null window the device does what it does before every other.
+    pub(super) fn repeat_takings(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+        self.take_inputs(case)?;
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
+            if let Some(answers) = buffer.answers()
+                && let Some(author) = answers.author
+            {
+                let made = author.address.offset(buffer.layout.offset);
+                driver.copy(stream, answers.snapshot, made, buffer.layout.len)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the inputs that the author made.
     pub(super) fn take_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);

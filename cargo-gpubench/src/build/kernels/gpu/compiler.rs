@@ -187,6 +187,29 @@ impl Compiler for GpuCompiler {
             );
         }
         let chosen = self.choose(source)?;
+        match (
+            self.compile_with(chosen, source, names, cache, interrupt),
+            chosen,
+            &self.compilers.nvcc,
+        ) {
+            // It may include headers of the host, which only nvcc knows. What nvcc then says about other things would only confuse.
+            (Err(error @ KernelBuildError::Compile { .. }), Chosen::Nvrtc(_), Some(nvcc)) => self
+                .compile_with(Chosen::Nvcc(nvcc), source, names, cache, interrupt)
+                .map_err(|_| error),
+            (compiled, _, _) => compiled,
+        }
+    }
+}
+
+impl GpuCompiler {
+    fn compile_with(
+        &self,
+        chosen: Chosen<'_>,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<PathBuf, KernelBuildError> {
         let path = store::cached(cache, source, names, &chosen.version(), self.architecture);
         if store::is_image(&path) {
             return Ok(path);
