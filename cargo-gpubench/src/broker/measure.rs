@@ -182,6 +182,7 @@ pub fn measure(
     // The buffers are the roles' now; a descriptor kept here would be one more that could be taken.
     drop(opened);
     let mut conductor = Conductor {
+        last_inputs: None,
         referee,
         author,
         duties,

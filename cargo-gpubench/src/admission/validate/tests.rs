@@ -143,6 +143,17 @@ fn the_kernels_of_what_is_compiled_already_are_not_looked_for_in_its_text() {
 }
 
 #[test]
+fn a_kernel_that_a_macro_may_make_is_left_to_the_compiler() {
+    let mut made = catalog();
+    made.sources[0].files[0].contents =
+        b"#define KERNEL(name) \\\nextern \"C\" __global__ void name(float *x) {}\nKERNEL(other)\n".to_vec();
+    assert_eq!(validate(&recording(), &made, &facts()), Ok(()));
+    made.sources[0].files[0].contents = b"#define GLOBAL 1\n__global__ void other(float *x) {}\n".to_vec();
+    let told = validate(&recording(), &made, &facts()).unwrap_err().to_string();
+    assert!(told.contains("it declares `other`"), "{told}");
+}
+
+#[test]
 fn an_honest_recording_is_valid_with_template_kernels_and_pointers_to_the_end() {
     assert_eq!(verdict(|_| ()), "valid");
     assert_eq!(

@@ -30,4 +30,4 @@ pub use gpu::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeErr
 pub use host_compiler::HostCompiler;
 pub use processors::{BASELINE, Processors};
 pub use refusal::Refusal;
-pub use scan::declared_kernels;
+pub use scan::{declared_kernels, makes_kernels_by_macros};

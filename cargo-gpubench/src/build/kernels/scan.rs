@@ -27,6 +27,19 @@ pub(super) enum Shape {
     Template,
 }
 
+/// Whether macros of a source make kernels, whose names no look at its text tells.
+pub fn makes_kernels_by_macros(source: &Source) -> bool {
+    let defines_kernels = |text: &str| {
+        let unfolded = text.replace("\\\r\n", " ").replace("\\\n", " ");
+        let mut lines = unfolded.lines().map(str::trim_start);
+        lines.any(|line| {
+            let directive = line.strip_prefix('#').map(str::trim_start);
+            directive.is_some_and(|directive| directive.starts_with("define") && directive.contains("__global__"))
+        })
+    };
+    source.files.iter().any(|file| defines_kernels(&file.text()))
+}
+
 /// The names of the `__global__` functions of a source, with their namespaces, in order and each once. Kernels made by macros are not seen.
 pub fn declared_kernels(source: &Source) -> Vec<String> {
     kernels_in(source).into_iter().map(|kernel| kernel.name).collect()
