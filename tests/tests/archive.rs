@@ -3,11 +3,10 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Finished, Fixture, Run};
+use gpubench_tests::{Finished, Fixture, Run, nvrtc};
 use serde_json::Value;
 
 /// An archive of the tidy fixture, made once.
@@ -139,15 +138,6 @@ fn a_failure_is_run_again_from_the_archive() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(said.contains(&command), "{said}");
-}
-
-/// The folder of a pinned NVRTC, which needs no GPU.
-fn nvrtc() -> String {
-    let script = gpubench_tests::repository().join(".ci/cuda-tools");
-    let found = Command::new(script).arg("12").output().expect("the script runs");
-    let said = String::from_utf8_lossy(&found.stderr);
-    assert!(found.status.success(), "there is no NVRTC to test with: {said}");
-    String::from_utf8(found.stdout).expect("a path").trim().to_owned()
 }
 
 #[test]

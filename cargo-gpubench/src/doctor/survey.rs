@@ -1,7 +1,5 @@
 //! Looking at this machine.
 
-use std::path::PathBuf;
-
 use rustix::process::{PidfdFlags, Resource};
 
 use super::landlock;
@@ -9,10 +7,8 @@ use super::machine::{Machine, Mps, Sandbox};
 use crate::broker::options::DeviceOptions;
 use crate::build::kernels::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
 use crate::device::cpu;
+use crate::device::cuda::mps_daemon;
 use crate::probe::{Target, ask};
-
-/// Where MPS's control daemon listens, unless told otherwise.
-const MPS_FOLDER: &str = "/tmp/nvidia-mps";
 
 /// Looks at this machine, and at the GPU of `device`'s number.
 pub fn survey(device: &DeviceOptions) -> Machine {
@@ -28,7 +24,7 @@ pub fn survey(device: &DeviceOptions) -> Machine {
         ordinal: device.ordinal,
         driver: ask(Target::Device(device.ordinal)),
         gpus: ask(Target::Gpus),
-        mps: mps(),
+        mps: mps_daemon().map_or(Mps::Absent, Mps::Present),
         nvrtc,
         nvcc,
         sandbox: sandbox(),
@@ -48,14 +44,6 @@ fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<Stri
             Err(crate::error::chain(&error)),
             find(None).ok().and_then(|found| found.nvcc()),
         ),
-    }
-}
-
-fn mps() -> Mps {
-    let folder = std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").map_or_else(|| PathBuf::from(MPS_FOLDER), PathBuf::from);
-    match folder.join("control").exists() {
-        true => Mps::Present(folder),
-        false => Mps::Absent,
     }
 }
 

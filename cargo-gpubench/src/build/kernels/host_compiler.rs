@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use gpubench::catalog::Source;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
-use sha2::{Digest as _, Sha256};
 
+use super::cache_key::CacheKey;
 use super::compiler::Compiler;
 use super::diagnostics::{readable, unknown_kernel};
 use super::dynamic_shared::{definitions, undefined_thread_locals};
@@ -76,33 +76,25 @@ impl HostCompiler {
 
     /// Everything a library depends on, as a file name.
     fn key(&self, source: &Source, names: &[String]) -> String {
-        let mut hash = Sha256::new();
-        let mut add = |part: &[u8]| {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        };
-        add(env!("CARGO_PKG_VERSION").as_bytes());
-        add(self.identity.as_bytes());
+        let mut key = CacheKey::new();
+        key.add(&self.identity);
         match self.processors {
-            Processors::Here => add(processor().as_bytes()),
-            Processors::Baseline => add(BASELINE.as_bytes()),
+            Processors::Here => key.add(processor()),
+            Processors::Baseline => key.add(BASELINE),
         }
-        for part in REQUIRED_OPTIONS
-            .iter()
-            .chain(&self.options)
-            .chain(SHIM.iter().flat_map(|(path, text)| [path, text]))
-        {
-            add(part.as_bytes());
+        key.add_all(REQUIRED_OPTIONS);
+        key.add_all(&self.options);
+        for (path, text) in SHIM {
+            key.add(path);
+            key.add(text);
         }
-        for list in [names, &source.options] {
-            add(list.len().to_string().as_bytes());
-            list.iter().for_each(|part| add(part.as_bytes()));
-        }
+        key.add_all(names);
+        key.add_all(&source.options);
         for file in &source.files {
-            add(file.path.as_bytes());
-            add(&file.contents);
+            key.add(&file.path);
+            key.add(&file.contents);
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        key.finish()
     }
 }
 

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cache_key;
 mod compiler;
 mod diagnostics;
 mod dynamic_shared;

@@ -1,7 +1,7 @@
 //! A CUDA GPU through its driver's library, which is opened at run time.
 //!
 //! `library` finds the driver and says why it cannot be used, `api` is the table of its functions, `call` turns their results into errors.
-//! `choice` picks the GPU and refuses those that cannot keep to the window protocol, `sharing` tells whether others compute on it at the same time,
+//! `choice` picks the GPU and refuses those that cannot keep to the window protocol, `sharing` and `mps` tell whether others compute on it at the same time,
 //! and `facts` says what it is. `context`, `memory`, `module` and `launch` hold what one process has on it; `driver` is the [`Driver`](super::Driver)
 //! made of them, and `fault` says what a kernel did wrong. `architecture` names what kernels are compiled for,
 //! `image` is the file they are compiled to, and `nvrtc` the compiler as a library.
@@ -19,6 +19,7 @@ mod launch;
 mod library;
 mod memory;
 mod module;
+mod mps;
 pub mod nvrtc;
 mod sharing;
 mod tensor_map;
@@ -30,3 +31,4 @@ pub use architecture::{Architecture, Features, InvalidArchitecture};
 pub use call::DriverError;
 pub use driver::CudaDriver;
 pub use image::{DamagedImage, KernelImage};
+pub use mps::mps_daemon;

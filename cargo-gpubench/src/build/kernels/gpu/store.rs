@@ -4,30 +4,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use gpubench::catalog::Source;
-use sha2::{Digest as _, Sha256};
 
+use super::super::cache_key::CacheKey;
 use crate::device::cuda::{Architecture, KernelImage};
-
-/// A hash of parts, each with its length.
-#[derive(Default)]
-struct Hash(Sha256);
-
-impl Hash {
-    fn add(&mut self, part: impl AsRef<[u8]>) {
-        let part = part.as_ref();
-        self.0.update((part.len() as u64).to_le_bytes());
-        self.0.update(part);
-    }
-
-    fn add_all<T: AsRef<[u8]>>(&mut self, parts: &[T]) {
-        self.0.update((parts.len() as u64).to_le_bytes());
-        parts.iter().for_each(|part| self.add(part));
-    }
-
-    fn finish(self) -> String {
-        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
 
 /// Where a cache keeps the image that a compiler makes of a source.
 pub(super) fn cached(
@@ -37,12 +16,17 @@ pub(super) fn cached(
     compiler: &str,
     architecture: Architecture,
 ) -> PathBuf {
-    let mut hash = Hash::default();
-    hash.add(env!("CARGO_PKG_VERSION"));
-    hash.add(compiler);
-    hash.add(source_key(source, architecture));
-    hash.add_all(names);
-    cache.join(format!("{}.gbk", hash.finish()))
+    let mut key = CacheKey::new();
+    key.add(compiler);
+    key.add(source.form.to_string());
+    key.add(architecture.to_string());
+    key.add_all(&source.options);
+    key.add_all(names);
+    for file in &source.files {
+        key.add(&file.path);
+        key.add(&file.contents);
+    }
+    cache.join(format!("{}.gbk", key.finish()))
 }
 
 /// Whether a file is there and whole.
@@ -58,19 +42,6 @@ pub(super) fn write(path: &Path, image: &KernelImage) -> io::Result<()> {
     file.write_all(&image.encode())?;
     file.persist(path)?;
     Ok(())
-}
-
-/// A source, its options and an architecture.
-fn source_key(source: &Source, architecture: Architecture) -> String {
-    let mut hash = Hash::default();
-    hash.add(source.form.to_string());
-    hash.add_all(&source.options);
-    hash.add(architecture.to_string());
-    for file in &source.files {
-        hash.add(&file.path);
-        hash.add(&file.contents);
-    }
-    hash.finish()
 }
 
 #[cfg(test)]

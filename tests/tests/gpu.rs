@@ -1,0 +1,46 @@
+//! The crate for a real GPU, as far as it can be held to its word without one.
+
+use std::collections::BTreeSet;
+
+use gpubench_tests::{Fixture, Run, nvrtc};
+
+/// The first column of what a GPU run must come to.
+fn expected() -> BTreeSet<String> {
+    let table = Fixture::of("gpu").directory().join("expected.tsv");
+    let table = std::fs::read_to_string(table).expect("a table");
+    let rows = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    rows.map(|row| row.split('\t').next().expect("a column").to_owned())
+        .collect()
+}
+
+#[test]
+fn every_benchmark_has_an_end_that_it_must_come_to() {
+    let listed = Run::on(&Fixture::of("gpu"))
+        .args(["--device", "cpu", "--list"])
+        .finish()
+        .expect_code(0);
+    let cases = listed.stdout.lines();
+    let benchmarks: BTreeSet<String> = cases
+        .map(|case| {
+            case.rsplit_once("::")
+                .filter(|(_, axes)| axes.contains('='))
+                .map_or(case, |(path, _)| path)
+                .to_owned()
+        })
+        .collect();
+    assert_eq!(benchmarks, expected());
+}
+
+#[test]
+fn its_kernels_compile_for_a_gpu() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let archive = camino::Utf8Path::from_path(folder.path())
+        .expect("UTF-8")
+        .join("gpu.tar.gz");
+    let made = Run::archiving(&Fixture::of("gpu"), &archive)
+        .args(["--gpu-arch", "sm_90", "--nvrtc", &nvrtc()])
+        .finish()
+        .expect_code(0);
+    assert!(made.stderr.contains(" kernels for sm_90, "), "{}", made.stderr);
+    assert!(!made.stderr.contains("warning"), "{}", made.stderr);
+}
