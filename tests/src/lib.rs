@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod fake_gpu;
 mod fixture;
 mod leftovers;
 mod records;
@@ -10,6 +11,7 @@ mod run;
 mod terminal;
 mod tool;
 
+pub use fake_gpu::{FakeGpu, Ledger};
 pub use fixture::{Fixture, repository};
 pub use leftovers::{Process, Role, SharedMemory, processes_of};
 pub use records::Records;

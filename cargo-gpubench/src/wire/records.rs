@@ -54,6 +54,8 @@ pub mod from_referee {
     pub const GENERATOR_FAILED: u32 = 109;
     /// [`Problem`](super::Problem): the crate's reference failed.
     pub const REFERENCE_FAILED: u32 = 110;
+    /// [`Problem`](super::Problem): the device has no memory for the order.
+    pub const OUT_OF_MEMORY: u32 = 112;
 }
 
 /// Kinds of frames from the broker to a worker.
@@ -69,7 +71,7 @@ pub mod to_worker {
 
 /// Kinds of frames from a worker to the broker.
 pub mod from_worker {
-    /// [`Problem`](super::Problem): the set-up failed.
+    /// [`Problem`](super::Problem): the order could not be carried out.
     pub const FAILED: u32 = 100;
     /// Answer to `SETUP`: [`WorkerReady`](super::WorkerReady).
     pub const READY: u32 = 101;
@@ -81,6 +83,10 @@ pub mod from_worker {
     pub const SANDBOX: u32 = 104;
     /// [`Problem`](super::Problem): the user's host code could not be set up.
     pub const REFUSED: u32 = 105;
+    /// [`Problem`](super::Problem): the device refuses the plan or its kernels.
+    pub const PLAN_REFUSED: u32 = 106;
+    /// [`Problem`](super::Problem): the device has no memory for the order.
+    pub const OUT_OF_MEMORY: u32 = 112;
 }
 
 /// Which device a role opens.

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
 /// A call that is to fail.
@@ -21,7 +22,13 @@ pub(crate) struct Behaviour {
     pub(crate) failures: Vec<PlannedFailure>,
     /// Names of kernels and the results that they end in.
     pub(crate) faults: Vec<(String, c_int)>,
+    /// Names of kernels and the milliseconds that each of their launches takes longer.
+    pub(crate) delays: Vec<(String, c_int)>,
     pub(crate) ledger: Option<PathBuf>,
+    /// The most bytes of an allocation.
+    pub(crate) largest: usize,
+    /// What a worker's event times are multiplied with.
+    pub(crate) claimed: f32,
 }
 
 /// The one of this process.
@@ -37,7 +44,13 @@ pub(crate) fn behaviour() -> &'static Behaviour {
             .collect(),
         failures: failures(),
         faults: pairs("FAKE_CUDA_FAULTS", ':'),
+        delays: pairs("FAKE_CUDA_DELAYS", ':'),
         ledger: std::env::var_os("FAKE_CUDA_LEDGER").map(PathBuf::from),
+        largest: number("FAKE_CUDA_LARGEST", usize::MAX),
+        claimed: match &*role() {
+            "worker" => number("FAKE_CUDA_CLAIMED", 1.0),
+            _ => 1.0,
+        },
     })
 }
 
@@ -56,7 +69,7 @@ fn failures() -> Vec<PlannedFailure> {
         };
         (of == role).then(|| PlannedFailure {
             function: function.to_owned(),
-            number: parse(number) as u32,
+            number: parse(number),
             code: parse(code),
         })
     };
@@ -84,10 +97,10 @@ fn list(name: &str) -> Vec<String> {
         .collect()
 }
 
-fn number(name: &str, otherwise: c_int) -> c_int {
+fn number<T: FromStr>(name: &str, otherwise: T) -> T {
     std::env::var(name).map_or(otherwise, |text| parse(&text))
 }
 
-fn parse(text: &str) -> c_int {
+fn parse<T: FromStr>(text: &str) -> T {
     text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"))
 }

@@ -38,11 +38,6 @@ pub(crate) fn lock() -> MutexGuard<'static, Option<Gpu>> {
     GPU.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The state where nobody uses it just now.
-pub(crate) fn look() -> Option<MutexGuard<'static, Option<Gpu>>> {
-    GPU.try_lock().ok()
-}
-
 fn planned(function: &'static str) -> Result<(), Refusal> {
     let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
     let count = calls.get_or_insert_default().entry(function).or_default();

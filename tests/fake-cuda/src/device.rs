@@ -9,7 +9,6 @@ use crate::behaviour::behaviour;
 use crate::call::{in_context, lock, plain, with_gpu};
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, Refusal};
 use crate::gpu::Gpu;
-use crate::ledger::write_at_exit;
 
 /// What the device calls itself.
 const NAME: &[u8] = b"Fake GPU\0";
@@ -23,7 +22,6 @@ pub(crate) unsafe extern "C" fn cuInit(_flags: c_uint) -> c_int {
         let mut gpu = lock();
         if gpu.is_none() {
             *gpu = Some(Gpu::new()?);
-            write_at_exit();
         }
         Ok(())
     })

@@ -29,7 +29,7 @@ impl Gpu {
         Ok(Gpu {
             cpu: CpuDriver::new(None, ScheduleSeed::Natural)?,
             addresses: AddressSpace::default(),
-            ledger: Ledger::default(),
+            ledger: Ledger::open(),
             kernels: Vec::new(),
             fault_underway: None,
             fault: None,

@@ -1,13 +1,12 @@
 //! What was taken and not given back.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 
 use crate::behaviour::{behaviour, role};
-use crate::call::look;
 
 /// What can be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Allocation,
     Reservation,
@@ -20,62 +19,54 @@ pub(crate) enum Kind {
     Context,
 }
 
-/// How many of each kind this process has.
-pub(crate) struct Ledger(BTreeMap<Kind, i64>);
+const KINDS: [Kind; 9] = [
+    Kind::Allocation,
+    Kind::Reservation,
+    Kind::Mapping,
+    Kind::Private,
+    Kind::Registration,
+    Kind::Stream,
+    Kind::Event,
+    Kind::Module,
+    Kind::Context,
+];
 
-impl Default for Ledger {
-    fn default() -> Ledger {
-        use Kind::*;
-        let kinds = [
-            Allocation,
-            Reservation,
-            Mapping,
-            Private,
-            Registration,
-            Stream,
-            Event,
-            Module,
-            Context,
-        ];
-        Ledger(kinds.into_iter().map(|kind| (kind, 0)).collect())
-    }
+/// How many of each kind this process has. Written with every change: the tool kills its processes when it has no more use for them.
+pub(crate) struct Ledger {
+    counts: [i32; KINDS.len()],
+    file: Option<File>,
 }
 
 impl Ledger {
+    pub(crate) fn open() -> Ledger {
+        let create = |folder: &std::path::PathBuf| {
+            let path = folder.join(format!("{}-{}", role(), std::process::id()));
+            File::create(&path).unwrap_or_else(|error| panic!("cannot create `{}`: {error}", path.display()))
+        };
+        let ledger = Ledger {
+            counts: [0; KINDS.len()],
+            file: behaviour().ledger.as_ref().map(create),
+        };
+        ledger.write();
+        ledger
+    }
+
     pub(crate) fn take(&mut self, kind: Kind) {
-        *self.0.entry(kind).or_default() += 1;
+        self.counts[kind as usize] += 1;
+        self.write();
     }
 
     pub(crate) fn give_back(&mut self, kind: Kind) {
-        *self.0.entry(kind).or_default() -= 1;
+        self.counts[kind as usize] -= 1;
+        self.write();
     }
 
-    fn text(&self) -> String {
-        let mut text = String::new();
-        for (kind, count) in &self.0 {
-            // Writing to a `String` cannot fail.
-            let _ = writeln!(text, "{kind:?} {count}");
-        }
-        text
-    }
-}
-
-/// Has the ledger written when the process exits.
-pub(crate) fn write_at_exit() {
-    if behaviour().ledger.is_some() {
-        // SAFETY: the function takes nothing and the library stays loaded until the process ends.
-        unsafe { libc::atexit(write) };
-    }
-}
-
-extern "C" fn write() {
-    let Some(folder) = &behaviour().ledger else { return };
-    let text = match look().as_deref() {
-        Some(Some(gpu)) => gpu.ledger.text(),
-        _ => "a call has not returned\n".to_owned(),
-    };
-    let file = folder.join(format!("{}-{}", role(), std::process::id()));
-    if let Err(error) = std::fs::write(&file, text) {
-        eprintln!("fake-cuda: cannot write `{}`: {error}", file.display());
+    fn write(&self) {
+        let Some(file) = &self.file else { return };
+        // Lines of a fixed length, so that each text covers the one before it.
+        let lines = KINDS.iter().zip(self.counts);
+        let text: String = lines.map(|(kind, count)| format!("{kind:?} {count:>6}\n")).collect();
+        file.write_all_at(text.as_bytes(), 0)
+            .expect("the ledger can be written");
     }
 }

@@ -11,6 +11,7 @@ use cudarc::driver::sys::{
     CUmemGenericAllocationHandle,
 };
 
+use crate::behaviour::behaviour;
 use crate::call::{in_context, with_gpu};
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, Refusal};
 use crate::ledger::Kind;
@@ -87,7 +88,7 @@ pub(crate) unsafe extern "C" fn cuMemCreate(
         if bytes == 0 || !bytes.is_multiple_of(GRANULARITY) {
             return Err(Refusal(INVALID_VALUE));
         }
-        if gpu.cpu.facts().free_memory.is_some_and(|free| bytes as u64 > free) {
+        if bytes > behaviour().largest || gpu.cpu.facts().free_memory.is_some_and(|free| bytes as u64 > free) {
             return Err(Refusal(OUT_OF_MEMORY));
         }
         // SAFETY: the name ends with a zero.

@@ -1,6 +1,7 @@
 //! Modules, kernels and launches.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::time::Duration;
 
 use cargo_gpubench::device::{Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream};
 use cudarc::driver::sys::{
@@ -167,6 +168,7 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
         if fault(gpu, function, stream)? {
             return Ok(());
         }
+        delay(gpu, function, stream)?;
         let sizes = gpu.cpu.parameter_sizes(function).ok_or(Refusal(INVALID_VALUE))?;
         let argument = |(position, size): (usize, &u32)| {
             // SAFETY: the caller gives a value for each parameter, of its size.
@@ -175,6 +177,20 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
         let arguments: Vec<&[u8]> = sizes.iter().enumerate().map(argument).collect();
         Ok(gpu.cpu.launch(stream, function, &shape, &arguments)?)
     })
+}
+
+/// Has the stream wait in front of the kernel where that is planned.
+fn delay(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusal> {
+    let name = &gpu.kernels[function.0 as usize];
+    let Some((_, milliseconds)) = behaviour().delays.iter().find(|(kernel, _)| kernel == name) else {
+        return Ok(());
+    };
+    let time = Duration::from_millis(u64::from(milliseconds.unsigned_abs()));
+    let wait = move || {
+        std::thread::sleep(time);
+        Ok(())
+    };
+    Ok(gpu.cpu.host_call(stream, Box::new(wait))?)
 }
 
 /// Ends the stream's work here where a fault of this kernel is planned.

@@ -28,13 +28,19 @@ pub(crate) struct Program {
 
 /// The minor number stands for the shim: the tool keeps what this library has made by its version.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor: *mut c_int) -> c_int {
+pub(crate) unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor_number: *mut c_int) -> c_int {
     let bytes = SHIM.iter().flat_map(|(path, text)| path.bytes().chain(text.bytes()));
     let digest = bytes.fold(0_u32, |digest, byte| {
         digest.wrapping_mul(31).wrapping_add(u32::from(byte))
     });
+    // One that crashes has a version of its own: it must not find what another has made.
+    let minor = if crashes() {
+        1
+    } else {
+        1000 + (digest % 1_000_000) as c_int
+    };
     // SAFETY: the caller's pointers are to numbers.
-    unsafe { (*major, *minor) = (12, 1000 + (digest % 1_000_000) as c_int) };
+    unsafe { (*major, *minor_number) = (12, minor) };
     0
 }
 
@@ -105,7 +111,7 @@ pub(crate) unsafe extern "C" fn nvrtcCompileProgram(
     count: c_int,
     options: *const *const c_char,
 ) -> c_int {
-    if std::env::var_os("FAKE_NVRTC_CRASH").is_some() {
+    if crashes() {
         std::process::abort();
     }
     // SAFETY: the caller's program lives.
@@ -131,6 +137,10 @@ pub(crate) unsafe extern "C" fn nvrtcCompileProgram(
             INTERNAL
         }
     }
+}
+
+fn crashes() -> bool {
+    std::env::var_os("FAKE_NVRTC_CRASH").is_some()
 }
 
 enum Failure {

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use cargo_gpubench::device::{DevicePtr, Driver as _, Event, Stream};
 use cudarc::driver::sys::{CUdeviceptr, CUevent, CUstream};
 
+use crate::behaviour::behaviour;
 use crate::call::in_context;
 use crate::error::Refusal;
 use crate::gpu::Handle as _;
@@ -150,7 +151,7 @@ pub(crate) unsafe extern "C" fn cuEventElapsedTime(milliseconds: *mut f32, start
     in_context("cuEventElapsedTime", |gpu| {
         let elapsed = gpu.cpu.elapsed_ns(Event::of_pointer(start)?, Event::of_pointer(end)?)?;
         // SAFETY: the caller's pointer is to a number.
-        unsafe { *milliseconds = (elapsed / 1e6) as f32 };
+        unsafe { *milliseconds = behaviour().claimed * (elapsed / 1e6) as f32 };
         Ok(())
     })
 }
