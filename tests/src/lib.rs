@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 mod compilers;
+mod fake_gpu;
 mod fixture;
 mod leftovers;
 mod records;
@@ -12,6 +13,7 @@ mod terminal;
 mod tool;
 
 pub use compilers::nvrtc;
+pub use fake_gpu::{FakeGpu, Ledger};
 pub use fixture::{Fixture, repository};
 pub use leftovers::{Process, Role, SharedMemory, processes_of};
 pub use records::Records;

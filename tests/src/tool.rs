@@ -14,14 +14,24 @@ use crate::fixture::repository;
 /// When it does not build.
 pub fn tool() -> &'static Utf8Path {
     static TOOL: OnceLock<Utf8PathBuf> = OnceLock::new();
-    TOOL.get_or_init(build)
+    TOOL.get_or_init(|| {
+        artifact(
+            &["--package", "cargo-gpubench", "--bin", "cargo-gpubench"],
+            "cargo-gpubench",
+        )
+    })
 }
 
-fn build() -> Utf8PathBuf {
+/// Builds a part of the repository with the profile of the running tests, and says where the file of a target lies.
+///
+/// # Panics
+/// When it does not build.
+pub(crate) fn artifact(selection: &[&str], target: &str) -> Utf8PathBuf {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .current_dir(repository())
-        .args(["build", "--package", "cargo-gpubench", "--bin", "cargo-gpubench"])
+        .arg("build")
+        .args(selection)
         .args(["--message-format", "json-render-diagnostics"])
         .args(if cfg!(debug_assertions) {
             &[][..]
@@ -31,19 +41,22 @@ fn build() -> Utf8PathBuf {
         .stderr(Stdio::piped());
     let output = cargo.output().expect("cargo runs");
     let explanation = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the tool does not build:\n{explanation}");
+    assert!(output.status.success(), "`{target}` does not build:\n{explanation}");
     let messages = String::from_utf8(output.stdout).expect("messages are UTF-8");
     messages
         .lines()
-        .find_map(executable)
-        .expect("the build names an executable")
+        .find_map(|message| file_of(message, target))
+        .expect("the build names the file")
 }
 
-fn executable(message: &str) -> Option<Utf8PathBuf> {
+fn file_of(message: &str, target: &str) -> Option<Utf8PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
-    let is_tool = message["reason"] == "compiler-artifact" && message["target"]["name"] == "cargo-gpubench";
-    message["executable"]
+    if message["reason"] != "compiler-artifact" || message["target"]["name"] != target {
+        return None;
+    }
+    let file = message["executable"]
         .as_str()
-        .filter(|_| is_tool)
-        .map(Utf8PathBuf::from)
+        .or_else(|| message["filenames"][0].as_str());
+    // The build script of a package has a name of its own, and its library an archive.
+    file.filter(|file| !file.ends_with(".rlib")).map(Utf8PathBuf::from)
 }

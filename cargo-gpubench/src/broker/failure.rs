@@ -77,13 +77,17 @@ impl CaseFailure {
                 };
                 CaseFailure::author(cause, problem).prefixed("the reference failed")
             }
+            MeasureError::Open(RoleFailure::OutOfMemory { .. })
+            | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
+            | MeasureError::Conduct(ConductError::Referee(RoleFailure::OutOfMemory { .. })) => {
+                let hint = "(hint: `--axis` chooses a smaller size)";
+                CaseFailure::error(Cause::OutOfMemory, format!("{} {hint}", crate::error::chain(error)))
+            }
             MeasureError::Conduct(ConductError::Referee(_)) | MeasureError::Open(_) => {
                 CaseFailure::error(Cause::RefereeFailed, crate::error::chain(error))
             }
             MeasureError::Attach(_) => CaseFailure::error(Cause::AuthorFailed, crate::error::chain(error)),
-            MeasureError::Worker(RoleFailure::Failed { text, .. }) => {
-                CaseFailure::error(Cause::PlanInvalid, text.clone())
-            }
+            MeasureError::Worker(RoleFailure::Plan { text }) => CaseFailure::error(Cause::PlanInvalid, text.clone()),
             MeasureError::Worker(_) => CaseFailure::error(Cause::WorkerFailed, crate::error::chain(error)),
         })
     }

@@ -15,6 +15,8 @@ const REST_OF_FRAME: Duration = Duration::from_secs(10);
 /// The kind of a frame in which referee and worker say that an order failed.
 const FAILED: u32 = from_worker::FAILED;
 const _: () = assert!(FAILED == from_referee::FAILED);
+const OUT_OF_MEMORY: u32 = from_worker::OUT_OF_MEMORY;
+const _: () = assert!(OUT_OF_MEMORY == from_referee::OUT_OF_MEMORY);
 
 /// Which role a process plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,6 +239,13 @@ impl Child {
             found if found == kind => Ok(frame),
             FAILED => Err(RoleFailure::Failed {
                 role,
+                text: self.problem(&frame)?,
+            }),
+            OUT_OF_MEMORY => Err(RoleFailure::OutOfMemory {
+                role,
+                text: self.problem(&frame)?,
+            }),
+            from_worker::PLAN_REFUSED if role == RoleName::Worker => Err(RoleFailure::Plan {
                 text: self.problem(&frame)?,
             }),
             from_referee::GENERATOR_FAILED if role == RoleName::Referee => Err(RoleFailure::Generator {

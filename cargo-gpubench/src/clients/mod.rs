@@ -62,6 +62,20 @@ pub enum RoleFailure {
         /// What it said.
         text: String,
     },
+    /// The device has no memory for what it was to do.
+    #[error("{text}")]
+    OutOfMemory {
+        /// Which.
+        role: RoleName,
+        /// What it said.
+        text: String,
+    },
+    /// The device refuses the plan that a worker was to replay, or its kernels.
+    #[error("{text}")]
+    Plan {
+        /// What it said.
+        text: String,
+    },
     /// The referee ran a generator kernel of the crate, which failed.
     #[error("{text}")]
     Generator {

@@ -61,6 +61,17 @@ pub enum DeviceError {
     },
 }
 
+impl DeviceError {
+    /// Whether there is no memory for what was asked.
+    pub fn is_want_of_memory(&self) -> bool {
+        match self {
+            DeviceError::OutOfMemory { .. } => true,
+            DeviceError::Driver(error) => error.is_want_of_memory(),
+            _ => false,
+        }
+    }
+}
+
 /// What a call of the user's host code failed by.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HostFailure {

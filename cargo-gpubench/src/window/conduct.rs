@@ -260,7 +260,9 @@ fn ending_of(failure: RoleFailure) -> Result<Ending, ConductError> {
         RoleFailure::Interrupted => return Err(ConductError::Interrupted),
         RoleFailure::Ended { end, log, .. } => Ending::WorkerEnded { end, log },
         RoleFailure::Silent { within, .. } => Ending::TimedOut { within },
-        RoleFailure::Failed { text, .. } => Ending::Refused { why: text },
+        RoleFailure::Plan { text } | RoleFailure::Failed { text, .. } | RoleFailure::OutOfMemory { text, .. } => {
+            Ending::Refused { why: text }
+        }
         other => Ending::BrokeProtocol {
             what: crate::error::chain(&other),
         },

@@ -24,6 +24,9 @@ pub enum WorkerError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The device refuses the plan or its kernels.
+    #[error(transparent)]
+    Plan(DeviceError),
     /// The broker is gone.
     #[error(transparent)]
     Channel(#[from] ChannelError),

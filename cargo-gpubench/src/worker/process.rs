@@ -10,12 +10,12 @@ use gpubench::catalog::{Execution, Recording, Role};
 use gpubench::codec;
 use rustix::process::Pid;
 
-use super::WorkerError;
 use super::annotation::Annotation;
 use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::Call;
 use super::hosted::{Hosted, HostedOrder};
 use super::replay::Replay;
+use super::{ReplayError, WorkerError};
 use crate::device::harness::{Coverage, Harness};
 use crate::device::{
     self, Access, DeviceError, DevicePtr, Driver, Event, Fault, HostFailure, Memory, Module, ModuleImage, Stream,
@@ -50,11 +50,14 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
                 Conduct::Refused => return Ok(()),
             }
         }
-        match Worker::set_up(worker.take(), frame, channel) {
-            Ok(ready) => {
-                let ready = worker.insert(ready);
-                let event_overhead_ns = ready.device.measure_empty_pair()?;
-                channel.send_record(from_worker::READY, &WorkerReady { event_overhead_ns })?;
+        let ready = Worker::set_up(worker.take(), frame, channel).and_then(|mut ready| {
+            let event_overhead_ns = ready.device.measure_empty_pair()?;
+            Ok((ready, WorkerReady { event_overhead_ns }))
+        });
+        match ready {
+            Ok((ready, report)) => {
+                worker = Some(ready);
+                channel.send_record(from_worker::READY, &report)?;
             }
             Err(error) => return refuse(channel, &error),
         }
@@ -93,6 +96,14 @@ fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Resul
 fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
     let kind = match error {
         WorkerError::Refused(_) => from_worker::REFUSED,
+        WorkerError::Device(error)
+        | WorkerError::Plan(error)
+        | WorkerError::Replay(ReplayError::Device(error) | ReplayError::Kernel { source: error, .. })
+            if error.is_want_of_memory() =>
+        {
+            from_worker::OUT_OF_MEMORY
+        }
+        WorkerError::Plan(_) | WorkerError::Replay(_) => from_worker::PLAN_REFUSED,
         _ => from_worker::FAILED,
     };
     let text = FixedText::new(&crate::error::chain(error));
@@ -210,7 +221,8 @@ impl Assignment {
         let modules = modules
             .iter()
             .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
-            .collect::<Result<Vec<(u32, Module)>, DeviceError>>()?;
+            .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
+            .map_err(WorkerError::Plan)?;
         let call = match (hosted, sandbox) {
             (Some(order), Some(sandbox)) => {
                 let confinement = sandbox.close(guarded(&head));
@@ -263,7 +275,7 @@ impl Worker {
         match call.queue(driver, stream) {
             Ok(()) => {}
             Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(WorkerError::Plan(error)),
         }
         let host_ns = queued_from.elapsed().as_nanos() as f64;
         let coverage = match kind {

@@ -37,14 +37,19 @@ impl DriverError {
         }
     }
 
+    /// Whether the driver had no memory for the call.
+    pub fn is_want_of_memory(&self) -> bool {
+        self.code == OUT_OF_MEMORY
+    }
+
     /// As a want of memory where it is one.
     pub(super) fn for_bytes(self, bytes: u64) -> DeviceError {
-        match self.code {
-            OUT_OF_MEMORY => DeviceError::OutOfMemory {
+        match self.is_want_of_memory() {
+            true => DeviceError::OutOfMemory {
                 bytes,
                 source: std::io::Error::other(self),
             },
-            _ => DeviceError::Driver(self),
+            false => DeviceError::Driver(self),
         }
     }
 }

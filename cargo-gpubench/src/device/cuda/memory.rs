@@ -64,7 +64,7 @@ pub(super) fn granularity(context: &Context) -> Result<u64, DriverError> {
     unsafe {
         call!(
             context.api,
-            cuMemGetAllocationGranularity(&mut bytes, &properties, flags)
+            cuMemGetAllocationGranularity(&mut bytes, &raw const properties, flags)
         )
     }?;
     Ok(bytes as u64)
@@ -97,8 +97,13 @@ impl SharedMemory {
         let properties = properties(context);
         let mut handle = 0;
         // SAFETY: it reads the properties and writes one handle.
-        unsafe { call!(context.api, cuMemCreate(&mut handle, bytes as usize, &properties, 0)) }
-            .map_err(|error| error.for_bytes(bytes))?;
+        unsafe {
+            call!(
+                context.api,
+                cuMemCreate(&mut handle, bytes as usize, &raw const properties, 0)
+            )
+        }
+        .map_err(|error| error.for_bytes(bytes))?;
         Ok(self.insert(Allocation::Device(DeviceAllocation {
             handle,
             bytes,
@@ -261,8 +266,9 @@ impl Mapping {
                 Access::ReadWrite => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
             },
         };
+        let (start, bytes, description) = (self.start, bytes as usize, &raw const description);
         // SAFETY: it reads one description; the range was mapped just now.
-        unsafe { call!(context.api, cuMemSetAccess(self.start, bytes as usize, &description, 1)) }
+        unsafe { call!(context.api, cuMemSetAccess(start, bytes, description, 1)) }
     }
 
     fn unmap(self, context: &Context, bytes: u64) {

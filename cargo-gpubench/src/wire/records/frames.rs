@@ -49,6 +49,8 @@ pub mod from_referee {
     pub const GENERATOR_FAILED: u32 = 109;
     /// [`Problem`](crate::wire::Problem): the crate's reference failed.
     pub const REFERENCE_FAILED: u32 = 110;
+    /// [`Problem`](super::Problem): the device has no memory for the order.
+    pub const OUT_OF_MEMORY: u32 = 112;
 }
 
 /// Kinds of frames from the broker to a worker.
@@ -64,7 +66,7 @@ pub mod to_worker {
 
 /// Kinds of frames from a worker to the broker.
 pub mod from_worker {
-    /// [`Problem`](crate::wire::Problem): the set-up failed.
+    /// [`Problem`](crate::wire::Problem): the order could not be carried out.
     pub const FAILED: u32 = 100;
     /// Answer to `SETUP`: [`WorkerReady`](crate::wire::WorkerReady).
     pub const READY: u32 = 101;
@@ -76,6 +78,10 @@ pub mod from_worker {
     pub const SANDBOX: u32 = 104;
     /// [`Problem`](crate::wire::Problem): the user's host code could not be set up.
     pub const REFUSED: u32 = 105;
+    /// [`Problem`](super::Problem): the device refuses the plan or its kernels.
+    pub const PLAN_REFUSED: u32 = 106;
+    /// [`Problem`](super::Problem): the device has no memory for the order.
+    pub const OUT_OF_MEMORY: u32 = 112;
 }
 
 /// Kinds of frames from the broker to an author.

@@ -1,0 +1,133 @@
+//! The driver and the devices it shows.
+
+use std::ffi::{c_char, c_int, c_uint};
+
+use cargo_gpubench::device::Driver as _;
+use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute, CUuuid};
+
+use crate::behaviour::behaviour;
+use crate::call::{in_context, lock, plain, with_gpu};
+use crate::error::{INVALID_DEVICE, INVALID_VALUE, Refusal};
+use crate::gpu::Gpu;
+
+/// What the device calls itself.
+const NAME: &[u8] = b"Fake GPU\0";
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuInit(_flags: c_uint) -> c_int {
+    plain("cuInit", || {
+        if behaviour().init != 0 {
+            return Err(Refusal(behaviour().init));
+        }
+        let mut gpu = lock();
+        if gpu.is_none() {
+            *gpu = Some(Gpu::new()?);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> c_int {
+    plain("cuDriverGetVersion", || {
+        // SAFETY: the caller's pointer is to a number.
+        unsafe { *version = behaviour().version };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> c_int {
+    with_gpu("cuDeviceGetCount", |_| {
+        // SAFETY: the caller's pointer is to a number.
+        unsafe { *count = behaviour().devices };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) -> c_int {
+    with_gpu("cuDeviceGet", |_| {
+        if !(0..behaviour().devices).contains(&ordinal) {
+            return Err(Refusal(INVALID_DEVICE));
+        }
+        // SAFETY: the caller's pointer is to a handle.
+        unsafe { *device = ordinal };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, bytes: c_int, _device: CUdevice) -> c_int {
+    with_gpu("cuDeviceGetName", |_| {
+        if (bytes as usize) < NAME.len() {
+            return Err(Refusal(INVALID_VALUE));
+        }
+        // SAFETY: the caller's buffer has as many bytes as it says.
+        unsafe { std::ptr::copy_nonoverlapping(NAME.as_ptr(), name.cast(), NAME.len()) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice) -> c_int {
+    with_gpu("cuDeviceGetUuid_v2", |_| {
+        // SAFETY: the caller's pointer is to a UUID.
+        unsafe { (*uuid).bytes = [device as c_char; 16] };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _device: CUdevice) -> c_int {
+    with_gpu("cuDeviceGetAttribute", |_| {
+        let other = behaviour().attributes.iter().find(|(number, _)| *number == attribute);
+        // SAFETY: the caller's pointer is to a number.
+        unsafe { *value = other.map_or_else(|| usual(attribute), |(_, value)| *value) };
+        Ok(())
+    })
+}
+
+/// Clocks are withheld, so that there is no peak that the CPU device could be held against.
+fn usual(attribute: c_int) -> c_int {
+    const VALUES: &[(Attribute, c_int)] = &[
+        (Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9),
+        (Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132),
+        (Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 1),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, c_int::MAX),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65_535),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65_535),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 48 << 10),
+        (
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            227 << 10,
+        ),
+        (Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 4 << 20),
+        (Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
+        (
+            Attribute::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+            1,
+        ),
+        (Attribute::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1),
+        (Attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1),
+        (Attribute::CU_DEVICE_ATTRIBUTE_MPS_ENABLED, 1),
+    ];
+    let found = VALUES.iter().find(|(number, _)| *number as c_int == attribute);
+    found.map_or(0, |(_, value)| *value)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> c_int {
+    in_context("cuMemGetInfo_v2", |gpu| {
+        let bytes = gpu.cpu.facts().free_memory.unwrap_or(1 << 30) as usize;
+        // SAFETY: the caller's pointers are to numbers.
+        unsafe { (*free, *total) = (bytes, bytes) };
+        Ok(())
+    })
+}

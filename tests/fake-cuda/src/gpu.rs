@@ -1,0 +1,101 @@
+//! The state of one process: the CPU device behind the handles that were given out.
+
+use std::ffi::{c_int, c_void};
+
+use cargo_gpubench::device::cpu::CpuDriver;
+use cargo_gpubench::device::cpu::executor::ScheduleSeed;
+use cargo_gpubench::device::{DeviceError, Driver as _, Event, Fault, Function, Module, Stream};
+use cargo_gpubench::wire::FaultCode;
+
+use crate::error::{INVALID_HANDLE, LAUNCH_FAILED, Refusal};
+use crate::ledger::Ledger;
+use crate::memory::AddressSpace;
+
+/// What stands for the GPU in this process.
+pub(crate) struct Gpu {
+    pub(crate) cpu: CpuDriver,
+    pub(crate) addresses: AddressSpace,
+    pub(crate) ledger: Ledger,
+    /// The names of the kernels that were asked for, in the order of their handles.
+    pub(crate) kernels: Vec<String>,
+    /// The result of a planned fault, from its launch on.
+    pub(crate) fault_underway: Option<c_int>,
+    /// The result that every call gives after a fault.
+    fault: Option<c_int>,
+}
+
+impl Gpu {
+    pub(crate) fn new() -> Result<Gpu, DeviceError> {
+        Ok(Gpu {
+            cpu: CpuDriver::new(None, ScheduleSeed::Natural)?,
+            addresses: AddressSpace::default(),
+            ledger: Ledger::open(),
+            kernels: Vec::new(),
+            fault_underway: None,
+            fault: None,
+        })
+    }
+
+    /// Refuses where a kernel has faulted.
+    pub(crate) fn sound(&self) -> Result<(), Refusal> {
+        self.fault.map_or(Ok(()), |code| Err(Refusal(code)))
+    }
+
+    /// Waits for a stream. What went wrong in it sticks.
+    pub(crate) fn wait_for(&mut self, stream: Stream) -> Result<(), Refusal> {
+        let Err(error) = self.cpu.synchronize(stream) else {
+            return Ok(());
+        };
+        let code = match (error, self.fault_underway) {
+            (DeviceError::Fault(fault), _) => result_of(&fault),
+            (_, Some(code)) => code,
+            (_, None) => LAUNCH_FAILED,
+        };
+        self.fault = Some(code);
+        Err(Refusal(code))
+    }
+}
+
+fn result_of(fault: &Fault) -> c_int {
+    match fault.code {
+        FaultCode::OutOfBounds => 700,
+        FaultCode::StackOverflow => 714,
+        FaultCode::IllegalInstruction => 715,
+        FaultCode::Trap => 710,
+        _ => LAUNCH_FAILED,
+    }
+}
+
+/// A number of the CPU device as a handle; no handle is null.
+pub(crate) trait Handle: Sized {
+    fn number(&self) -> u32;
+    fn of_number(number: u32) -> Self;
+
+    fn to_pointer<T>(&self) -> *mut T {
+        (self.number() as usize + 1) as *mut T
+    }
+
+    fn of_pointer<T>(pointer: *mut T) -> Result<Self, Refusal> {
+        let number = (pointer as usize).checked_sub(1).and_then(|it| u32::try_from(it).ok());
+        number.map(Self::of_number).ok_or(Refusal(INVALID_HANDLE))
+    }
+}
+
+macro_rules! handles {
+    ($($handle:ident)*) => {$(
+        impl Handle for $handle {
+            fn number(&self) -> u32 {
+                self.0
+            }
+
+            fn of_number(number: u32) -> Self {
+                $handle(number)
+            }
+        }
+    )*};
+}
+
+handles! { Stream Event Module Function }
+
+/// The one context there is.
+pub(crate) const CONTEXT: *mut c_void = 0xC0_usize as *mut c_void;

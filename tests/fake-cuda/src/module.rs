@@ -1,0 +1,227 @@
+//! Modules, kernels and launches.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::time::Duration;
+
+use cargo_gpubench::device::{Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream};
+use cudarc::driver::sys::{
+    CUdeviceptr, CUfunction, CUfunction_attribute, CUjit_option, CUlaunchAttribute, CUlaunchAttributeID,
+    CUlaunchConfig, CUmodule,
+};
+
+use crate::behaviour::behaviour;
+use crate::call::{in_context, with_gpu};
+use crate::error::{INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Refusal};
+use crate::gpu::{Gpu, Handle as _};
+use crate::image::{Image, Loadable};
+use crate::ledger::Kind;
+
+/// The most dynamic shared memory of a block.
+const MOST_SHARED: c_int = 227 << 10;
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuModuleLoadDataEx(
+    module: *mut CUmodule,
+    data: *const c_void,
+    _count: c_uint,
+    _options: *mut CUjit_option,
+    _values: *mut *mut c_void,
+) -> c_int {
+    in_context("cuModuleLoadDataEx", |gpu| {
+        // SAFETY: the caller's image is whole.
+        let loaded = match unsafe { Image::at(data) }? {
+            Image::Harness => gpu.cpu.load(ModuleImage::Harness)?,
+            Image::Library(bytes) => {
+                let library = Loadable::new(bytes)?;
+                gpu.cpu.load(ModuleImage::File(library.path()))?
+            }
+        };
+        gpu.ledger.take(Kind::Module);
+        // SAFETY: the caller's pointer is to a handle.
+        unsafe { *module = loaded.to_pointer() };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuModuleUnload(module: CUmodule) -> c_int {
+    in_context("cuModuleUnload", |gpu| {
+        Module::of_pointer(module)?;
+        gpu.ledger.give_back(Kind::Module);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuModuleGetFunction(
+    function: *mut CUfunction,
+    module: CUmodule,
+    name: *const c_char,
+) -> c_int {
+    in_context("cuModuleGetFunction", |gpu| {
+        // SAFETY: the caller's name ends with a zero.
+        let name = unsafe { text(name) }?;
+        let found = gpu.cpu.function(Module::of_pointer(module)?, name)?;
+        gpu.kernels.resize(found.0 as usize, String::new());
+        gpu.kernels.push(name.to_owned());
+        // SAFETY: the caller's pointer is to a handle.
+        unsafe { *function = found.to_pointer() };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuModuleGetGlobal_v2(
+    address: *mut CUdeviceptr,
+    bytes: *mut usize,
+    module: CUmodule,
+    name: *const c_char,
+) -> c_int {
+    in_context("cuModuleGetGlobal_v2", |gpu| {
+        // SAFETY: the caller's name ends with a zero.
+        let (found, size) = gpu.cpu.symbol(Module::of_pointer(module)?, unsafe { text(name) }?)?;
+        // SAFETY: the caller's pointers are to numbers.
+        unsafe { (*address, *bytes) = (found.0, size as usize) };
+        Ok(())
+    })
+}
+
+unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Refusal> {
+    // SAFETY: the caller's text ends with a zero.
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Refusal(NOT_FOUND))
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuFuncLoad(_function: CUfunction) -> c_int {
+    in_context("cuFuncLoad", |_| Ok(()))
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuFuncGetParamInfo(
+    function: CUfunction,
+    index: usize,
+    offset: *mut usize,
+    size: *mut usize,
+) -> c_int {
+    with_gpu("cuFuncGetParamInfo", |gpu| {
+        let sizes = gpu.cpu.parameter_sizes(Function::of_pointer(function)?);
+        let sizes = sizes.ok_or(Refusal(INVALID_VALUE))?;
+        let found = *sizes.get(index).ok_or(Refusal(INVALID_VALUE))?;
+        let before: u32 = sizes[..index].iter().sum();
+        // SAFETY: the caller's pointers are to numbers.
+        unsafe { (*offset, *size) = (before as usize, found as usize) };
+        Ok(())
+    })
+}
+
+/// No kernel uses local memory: the threads of the CPU device have stacks.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuFuncGetAttribute(
+    value: *mut c_int,
+    _attribute: c_uint,
+    _function: CUfunction,
+) -> c_int {
+    in_context("cuFuncGetAttribute", |_| {
+        // SAFETY: the caller's pointer is to a number.
+        unsafe { *value = 0 };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuFuncSetAttribute(_function: CUfunction, attribute: c_uint, value: c_int) -> c_int {
+    in_context("cuFuncSetAttribute", |_| {
+        let shared = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_uint;
+        match attribute == shared && value > MOST_SHARED {
+            true => Err(Refusal(INVALID_VALUE)),
+            false => Ok(()),
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: *mut c_int,
+    function: CUfunction,
+    threads: c_int,
+    shared: usize,
+) -> c_int {
+    in_context("cuOccupancyMaxActiveBlocksPerMultiprocessor", |gpu| {
+        let function = Function::of_pointer(function)?;
+        // SAFETY: the caller's pointer is to a number.
+        unsafe { *blocks = gpu.cpu.occupancy(function, threads as u32, shared as u32)? as c_int };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
+    config: *const CUlaunchConfig,
+    function: CUfunction,
+    values: *mut *mut c_void,
+    _extra: *mut *mut c_void,
+) -> c_int {
+    in_context("cuLaunchKernelEx", |gpu| {
+        // SAFETY: the caller's configuration has as many attributes as it says.
+        let (stream, shape) = unsafe { shape_of(&*config) }?;
+        let function = Function::of_pointer(function)?;
+        if fault(gpu, function, stream)? {
+            return Ok(());
+        }
+        delay(gpu, function, stream)?;
+        let sizes = gpu.cpu.parameter_sizes(function).ok_or(Refusal(INVALID_VALUE))?;
+        let argument = |(position, size): (usize, &u32)| {
+            // SAFETY: the caller gives a value for each parameter, of its size.
+            unsafe { std::slice::from_raw_parts((*values.add(position)).cast::<u8>(), *size as usize) }
+        };
+        let arguments: Vec<&[u8]> = sizes.iter().enumerate().map(argument).collect();
+        Ok(gpu.cpu.launch(stream, function, &shape, &arguments)?)
+    })
+}
+
+/// Has the stream wait in front of the kernel where that is planned.
+fn delay(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusal> {
+    let name = &gpu.kernels[function.0 as usize];
+    let Some((_, milliseconds)) = behaviour().delays.iter().find(|(kernel, _)| kernel == name) else {
+        return Ok(());
+    };
+    let time = Duration::from_millis(u64::from(milliseconds.unsigned_abs()));
+    let wait = move || {
+        std::thread::sleep(time);
+        Ok(())
+    };
+    Ok(gpu.cpu.host_call(stream, Box::new(wait))?)
+}
+
+/// Ends the stream's work here where a fault of this kernel is planned.
+fn fault(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<bool, Refusal> {
+    let name = &gpu.kernels[function.0 as usize];
+    let Some((_, code)) = behaviour().faults.iter().find(|(kernel, _)| kernel == name) else {
+        return Ok(false);
+    };
+    gpu.fault_underway = Some(*code);
+    let end = || Err(HostFailure::Returned("a planned fault".to_owned()));
+    gpu.cpu.host_call(stream, Box::new(end))?;
+    Ok(true)
+}
+
+/// The launch without its attributes: of those, early starts are permissions, and the others are refused.
+unsafe fn shape_of(config: &CUlaunchConfig) -> Result<(Stream, LaunchConfig), Refusal> {
+    let attributes: &[CUlaunchAttribute] = match config.numAttrs {
+        0 => &[],
+        // SAFETY: the caller's configuration has as many attributes as it says.
+        count => unsafe { std::slice::from_raw_parts(config.attrs, count as usize) },
+    };
+    let is_early =
+        |it: &CUlaunchAttribute| it.id == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    if !attributes.iter().all(is_early) {
+        return Err(Refusal(NOT_SUPPORTED));
+    }
+    let shape = LaunchConfig {
+        grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
+        block: [config.blockDimX, config.blockDimY, config.blockDimZ],
+        dynamic_shared: config.sharedMemBytes,
+        ..LaunchConfig::linear(1, 1)
+    };
+    Ok((Stream::of_pointer(config.hStream)?, shape))
+}

@@ -1,0 +1,157 @@
+//! Streams, events, and what is queued.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use cargo_gpubench::device::{DevicePtr, Driver as _, Event, Stream};
+use cudarc::driver::sys::{CUdeviceptr, CUevent, CUstream};
+
+use crate::behaviour::behaviour;
+use crate::call::in_context;
+use crate::error::Refusal;
+use crate::gpu::Handle as _;
+use crate::ledger::Kind;
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuStreamCreate(stream: *mut CUstream, _flags: c_uint) -> c_int {
+    in_context("cuStreamCreate", |gpu| {
+        let made = gpu.cpu.stream()?;
+        gpu.ledger.take(Kind::Stream);
+        // SAFETY: the caller's pointer is to a handle.
+        unsafe { *stream = made.to_pointer() };
+        Ok(())
+    })
+}
+
+/// The CPU device keeps the thread of a stream as long as it lives.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> c_int {
+    in_context("cuStreamDestroy_v2", |gpu| {
+        Stream::of_pointer(stream)?;
+        gpu.ledger.give_back(Kind::Stream);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuStreamSynchronize(stream: CUstream) -> c_int {
+    in_context("cuStreamSynchronize", |gpu| gpu.wait_for(Stream::of_pointer(stream)?))
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuStreamWaitValue32_v2(
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: c_uint,
+    _flags: c_uint,
+) -> c_int {
+    in_context("cuStreamWaitValue32_v2", |gpu| {
+        Ok(gpu
+            .cpu
+            .wait_value(Stream::of_pointer(stream)?, DevicePtr(address), value)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuStreamWriteValue32_v2(
+    stream: CUstream,
+    address: CUdeviceptr,
+    value: c_uint,
+    _flags: c_uint,
+) -> c_int {
+    in_context("cuStreamWriteValue32_v2", |gpu| {
+        Ok(gpu
+            .cpu
+            .write_value(Stream::of_pointer(stream)?, DevicePtr(address), value)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuMemcpyAsync(
+    target: CUdeviceptr,
+    source: CUdeviceptr,
+    bytes: usize,
+    stream: CUstream,
+) -> c_int {
+    in_context("cuMemcpyAsync", |gpu| copy(gpu, stream, target, source, bytes))
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuMemcpyDtoHAsync_v2(
+    target: *mut c_void,
+    source: CUdeviceptr,
+    bytes: usize,
+    stream: CUstream,
+) -> c_int {
+    in_context("cuMemcpyDtoHAsync_v2", |gpu| {
+        copy(gpu, stream, target as u64, source, bytes)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
+    target: CUdeviceptr,
+    source: *const c_void,
+    bytes: usize,
+    stream: CUstream,
+) -> c_int {
+    in_context("cuMemcpyHtoDAsync_v2", |gpu| {
+        copy(gpu, stream, target, source as u64, bytes)
+    })
+}
+
+fn copy(gpu: &mut crate::gpu::Gpu, stream: CUstream, target: u64, source: u64, bytes: usize) -> Result<(), Refusal> {
+    let stream = Stream::of_pointer(stream)?;
+    Ok(gpu
+        .cpu
+        .copy(stream, DevicePtr(target), DevicePtr(source), bytes as u64)?)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuMemsetD8Async(
+    target: CUdeviceptr,
+    value: u8,
+    bytes: usize,
+    stream: CUstream,
+) -> c_int {
+    in_context("cuMemsetD8Async", |gpu| {
+        let stream = Stream::of_pointer(stream)?;
+        Ok(gpu.cpu.set(stream, DevicePtr(target), value, bytes as u64)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuEventCreate(event: *mut CUevent, _flags: c_uint) -> c_int {
+    in_context("cuEventCreate", |gpu| {
+        let made = gpu.cpu.event()?;
+        gpu.ledger.take(Kind::Event);
+        // SAFETY: the caller's pointer is to a handle.
+        unsafe { *event = made.to_pointer() };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuEventDestroy_v2(event: CUevent) -> c_int {
+    in_context("cuEventDestroy_v2", |gpu| {
+        Event::of_pointer(event)?;
+        gpu.ledger.give_back(Kind::Event);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) -> c_int {
+    in_context("cuEventRecord", |gpu| {
+        Ok(gpu.cpu.record(Event::of_pointer(event)?, Stream::of_pointer(stream)?)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) -> c_int {
+    in_context("cuEventElapsedTime", |gpu| {
+        let elapsed = gpu.cpu.elapsed_ns(Event::of_pointer(start)?, Event::of_pointer(end)?)?;
+        // SAFETY: the caller's pointer is to a number.
+        unsafe { *milliseconds = behaviour().claimed * (elapsed / 1e6) as f32 };
+        Ok(())
+    })
+}

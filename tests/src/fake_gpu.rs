@@ -1,0 +1,101 @@
+//! A GPU that is none: the double of the CUDA driver and of NVRTC, where the tool finds it.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use tempfile::TempDir;
+
+use crate::fixture::Fixture;
+use crate::run::Run;
+use crate::tool::artifact;
+
+/// Folders in which a run finds the double.
+#[derive(Debug)]
+pub struct FakeGpu {
+    libraries: TempDir,
+    ledger: TempDir,
+}
+
+/// What a process has of the driver's and has not given back, by kind.
+pub type Ledger = BTreeMap<String, i64>;
+
+impl FakeGpu {
+    /// A GPU as `tests/fake-cuda/README.md` describes it.
+    ///
+    /// # Panics
+    /// When the double does not build.
+    pub fn new() -> FakeGpu {
+        let gpu = FakeGpu {
+            libraries: tempfile::tempdir().expect("a folder can be made"),
+            ledger: tempfile::tempdir().expect("a folder can be made"),
+        };
+        for name in ["libcuda.so.1", "libnvrtc.so.12"] {
+            let link = gpu.libraries.path().join(name);
+            std::os::unix::fs::symlink(library(), link).expect("a link can be made");
+        }
+        gpu
+    }
+
+    /// The double of NVRTC, for `--nvrtc`.
+    ///
+    /// # Panics
+    /// Never: the folder's name is text.
+    pub fn nvrtc(&self) -> String {
+        let path = self.libraries.path().join("libnvrtc.so.12");
+        path.to_str().expect("the name is text").to_owned()
+    }
+
+    /// A run that finds the driver; which compiler it uses is left to it.
+    ///
+    /// # Panics
+    /// As [`FakeGpu::nvrtc`].
+    pub fn run_without_nvrtc(&self, fixture: &Fixture) -> Run {
+        let text = |folder: &TempDir| folder.path().to_str().expect("the name is text").to_owned();
+        Run::on(fixture)
+            .env("LD_LIBRARY_PATH", &text(&self.libraries))
+            .env("FAKE_CUDA_LEDGER", &text(&self.ledger))
+    }
+
+    /// A run that finds the driver, and the compiler with `--nvrtc`.
+    ///
+    /// # Panics
+    /// As [`FakeGpu::nvrtc`].
+    pub fn run(&self, fixture: &Fixture) -> Run {
+        self.run_without_nvrtc(fixture).args(["--nvrtc", &self.nvrtc()])
+    }
+
+    /// What the processes of a role had when they ended.
+    ///
+    /// # Panics
+    /// When a ledger is damaged.
+    pub fn ledgers_of(&self, role: &str) -> Vec<Ledger> {
+        let files = std::fs::read_dir(self.ledger.path())
+            .expect("the folder is there")
+            .flatten();
+        let of_role = files.filter(|file| file.file_name().to_string_lossy().starts_with(&format!("{role}-")));
+        of_role.map(|file| read_ledger(&file.path())).collect()
+    }
+}
+
+impl Default for FakeGpu {
+    fn default() -> FakeGpu {
+        FakeGpu::new()
+    }
+}
+
+fn read_ledger(path: &std::path::Path) -> Ledger {
+    let text = std::fs::read_to_string(path).expect("a ledger is text");
+    let entry = |line: &str| {
+        let (kind, count) = line.split_once(' ')?;
+        Some((kind.to_owned(), count.trim().parse().ok()?))
+    };
+    text.lines()
+        .map(|line| entry(line).unwrap_or_else(|| panic!("`{line}` is no entry")))
+        .collect()
+}
+
+fn library() -> &'static Utf8Path {
+    static LIBRARY: OnceLock<Utf8PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| artifact(&["--package", "fake-cuda"], "fake_cuda"))
+}
