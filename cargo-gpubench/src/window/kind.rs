@@ -6,7 +6,8 @@ pub enum WindowKind {
     /// wait(go) · event · call · event · seal · done.
     Timed,
     /// wait(go) · call · check kernel launched with programmatic stream serialization and nothing between them · done. It carries no times: an
-    /// event between the two would keep the check from starting early (measured on an H200: 3.1 µs after the kernel's end instead of 96.6 µs before it).
+    /// event between the two would keep the check from being on the GPU early (measured on an H200: 3.1 µs after the kernel's end instead of 96.6 µs before it).
+    /// It waits there for the end of the call's kernels, so that it reads what they stored and at once.
     EarlyCheck,
     /// As [`WindowKind::Timed`], with nothing for a call and by the null worker: what the tool's own part of a window takes.
     Null,

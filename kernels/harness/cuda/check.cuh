@@ -10,6 +10,7 @@
 #endif
 
 GB_KERNEL(3) gb_check(const __grid_constant__ gb_check_args a) {
+  gb::after_earlier_work();
   const gb::Share reporter = gb::share_of_reporter();
   const uint64_t reporters = gb::least(reporter.step, a.partial_count);
   if (reporter.first >= reporters) return;

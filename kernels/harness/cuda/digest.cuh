@@ -73,6 +73,7 @@ GB_INLINE uint64_t digest_tile(const gb_digest_args &a, uint64_t start, uint64_t
 }  // namespace gb
 
 GB_KERNEL(4) gb_digest(gb_digest_args a) {
+  gb::after_earlier_work();
   if (a.bytes == 0 || a.tile_bytes == 0) return;
   // Volatile: they are written after the launch was queued.
   const volatile gb_digest_keys *keys = (const volatile gb_digest_keys *)a.keys;

@@ -364,5 +364,6 @@ GB_RUN void fill_share(const gb_fill_args &a, const Share share) {
 }  // namespace gb
 
 GB_KERNEL(4) gb_fill(gb_fill_args a) {
+  gb::after_earlier_work();
   if (a.kind <= GB_FILL_BITS) gb::fill_share(a, gb::share_of_thread());
 }

@@ -44,6 +44,7 @@ GB_RUN void write_share(uint64_t *words, uint64_t count, const Share share) {
 }  // namespace gb
 
 GB_KERNEL(4) gb_flush(gb_flush_args a) {
+  gb::after_earlier_work();
   const gb::Share share = gb::share_of_thread();
   const uint64_t words = a.bytes / 16 * 2;
   uint64_t *buffer = (uint64_t *)a.ptr;

@@ -30,6 +30,7 @@ GB_INLINE void copy_bytes(uint8_t *target, const uint8_t *source, uint64_t n) {
 }  // namespace gb
 
 GB_KERNEL(4) gb_lines(gb_lines_args a) {
+  gb::after_earlier_work();
   if (a.bytes == 0) return;
   const uint64_t total = gb::pieces(a.bytes, gb::LINE_BYTES);
   const gb::Permutation order = gb::permutation_of(total, a.key);

@@ -141,12 +141,14 @@ GB_INLINE void check_noise(const gb_noise_check_args &a, const Share share, gb_n
 }  // namespace gb
 
 GB_KERNEL(4) gb_noise(gb_noise_args a) {
+  gb::after_earlier_work();
   const gb::Share share = gb::share_of_thread();
   const uint64_t runs = gb::stream_runs(a.offset, a.bytes);
   for (uint64_t run = share.first; run < runs; run += share.step) gb::noise_run(a, run);
 }
 
 GB_KERNEL(4) gb_noise_check(const __grid_constant__ gb_noise_check_args a) {
+  gb::after_earlier_work();
   const gb::Share reporter = gb::share_of_reporter();
   const uint64_t reporters = gb::least(reporter.step, a.partial_count);
   if (reporter.first >= reporters) return;

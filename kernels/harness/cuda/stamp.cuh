@@ -22,5 +22,6 @@ GB_INLINE uint64_t device_clock() {
 }  // namespace gb
 
 GB_KERNEL(1) gb_stamp(gb_stamp_args a) {
+  gb::after_earlier_work();
   if (gb::share_of_thread().first == 0) *(volatile uint64_t *)a.out = gb::device_clock();
 }

@@ -87,6 +87,14 @@ GB_INLINE Team team_of(const Share thread) {
   return Team{Share{team < teams ? team : ~0ull, teams}, (uint32_t)(thread.first % TEAM_THREADS), TEAM_THREADS};
 }
 
+// First of all in every kernel. One that was launched with programmatic stream serialization may start before the kernel ahead of it
+// has ended; what it reads is ordered behind that kernel's stores only by this. Without such a launch it waits for nothing.
+GB_INLINE void after_earlier_work() {
+#if !defined(__GPUBENCH_CPU__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 GB_INLINE uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 GB_INLINE uint64_t greatest(uint64_t a, uint64_t b) { return a < b ? b : a; }
