@@ -9,7 +9,6 @@ use gpubench::catalog::Recording;
 use super::RefereeError;
 use super::buffers::{self, Buffer};
 use super::own_kernels::OwnKernels;
-use super::stamps::Stamps;
 use crate::device::harness::Harness;
 use crate::device::{CodeHome, DevicePtr, Driver, Module, Stream};
 use crate::window::{Duties, Seeds, WindowKind};
@@ -26,10 +25,6 @@ pub(super) struct Referee {
     /// Modules that were loaded for them, by their files.
     pub(super) modules: BTreeMap<PathBuf, Module>,
     pub(super) flush: Flush,
-    /// Stamps of the clock.
-    pub(super) stamps: Stamps,
-    /// Room for the two keys of a digest and the digest, in private memory.
-    pub(super) digest: DevicePtr,
 }
 
 /// The buffer that a cache flush goes through.

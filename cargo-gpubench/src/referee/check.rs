@@ -1,233 +1,226 @@
-//! Looking at what the worker made of its buffers.
+//! Looking at what the worker made of its buffers: everything is queued behind one another, then waited for and read at once.
 
 use bytemuck::Zeroable;
 use gpubench::catalog::{DType, Tensor, Tolerance};
+use gpubench_harness::{CheckSummary, NoiseSummary};
 
 use super::RefereeError;
 use super::buffers::{Answers, Buffer};
 use super::case::{OpenCase, Referee};
-use crate::device::DevicePtr;
-use crate::device::harness::{Comparison, Coverage};
-use crate::window::{Place, Purpose, WindowKind};
-use crate::wire::{NOWHERE, OutputFacts, Replay, WindowFacts};
+use crate::device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Ticket};
+use crate::window::{Place, Purpose, Seeds, WindowKind};
+use crate::wire::{NOWHERE, OutputFacts, WindowFacts};
+
+/// Keys of a window's digests, on the device.
+#[derive(Debug)]
+pub(super) struct DigestKeys {
+    /// For the seal of each output.
+    seals: Vec<DigestSlot>,
+    /// For each input; none in a null window.
+    inputs: Vec<DigestSlot>,
+}
+
+/// The looks at a window that are queued.
+#[derive(Debug)]
+pub(super) struct Looks {
+    /// At each output's seal.
+    seals: Vec<Ticket<DigestSum>>,
+    /// At what a call did; nothing is called in a null window.
+    call: Option<CallLooks>,
+}
+
+#[derive(Debug)]
+struct CallLooks {
+    inputs: Vec<Ticket<DigestSum>>,
+    outputs: Vec<Ticket<CheckSummary>>,
+    slack: Vec<SlackLook>,
+    second: Vec<Ticket<CheckSummary>>,
+}
+
+/// A look at the slack on one side of a buffer.
+#[derive(Debug)]
+struct SlackLook {
+    buffer: usize,
+    /// Where the slack begins in the buffer's allocation.
+    start: u64,
+    ticket: Ticket<NoiseSummary>,
+}
 
 impl Referee {
     /// Copies every output into private memory: nothing a worker does later can change it there.
     pub(super) fn snapshot(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
-        for buffer in &case.buffers {
-            if let Some(answers) = buffer.answers() {
-                self.driver
-                    .copy(self.stream, answers.snapshot, buffer.address(), buffer.layout.len)?;
-            }
+        for (_, buffer, answers) in outputs(case) {
+            self.driver
+                .copy(self.stream, answers.snapshot, buffer.address(), buffer.layout.len)?;
         }
         Ok(())
     }
 
-    /// Checks every output and all slack. `seals` are what the worker's device wrote, copied when *done* was seen.
-    pub(super) fn examine(
+    /// Writes the keys of the digests that a window will want.
+    pub(super) fn hand_in_keys(
         &mut self,
         case: &OpenCase,
         place: Place,
         kind: WindowKind,
-        seals: &[u64],
-        facts: &mut WindowFacts,
-    ) -> Result<(), RefereeError> {
-        let mut count = 0;
-        for (index, tensor) in case.recording.tensors.iter().enumerate() {
-            let buffer = &case.buffers[index];
-            let Some(answers) = buffer.answers() else { continue };
-            let mut output = self.check_output(tensor, buffer, answers, place)?;
-            output.tensor = index as u64;
-            output.seal_claimed = seals.get(count).copied().unwrap_or(0);
-            output.seal_expected = self.seal(answers.snapshot, buffer.layout.len, kind, place)?;
-            facts.outputs[count] = output;
-            count += 1;
+        batch: &mut Batch,
+    ) -> Result<DigestKeys, RefereeError> {
+        let outputs = outputs(case).count();
+        let mut keys = vec![seal_keys(&self.seeds, place); outputs];
+        if kind != WindowKind::Null {
+            let place = Place { window: 0, ..place };
+            let key = self.seeds.key(Purpose::InputDigest, place);
+            keys.extend(inputs(case).map(|(index, _)| [key.wrapping_add(index as u64), key]));
         }
-        facts.output_count = count as u32;
-        self.examine_slack(case, place, facts)
+        let mut seals = self.harness.hand_in_keys(&mut *self.driver, batch, &keys)?;
+        let inputs = seals.split_off(outputs);
+        Ok(DigestKeys { seals, inputs })
     }
 
-    /// Compares seals alone: in a null window nobody computes anything.
-    pub(super) fn compare_seals(
+    /// Queues every look at a window: at the snapshots first, at what the worker can still reach last.
+    pub(super) fn queue_looks(
         &mut self,
         case: &OpenCase,
         place: Place,
         kind: WindowKind,
-        seals: &[u64],
+        keys: DigestKeys,
+        batch: &mut Batch,
+    ) -> Result<Looks, RefereeError> {
+        let seals = self.queue_seals(case, kind, keys.seals, batch)?;
+        let call = match kind {
+            WindowKind::Null => None,
+            WindowKind::Timed | WindowKind::EarlyCheck => Some(CallLooks {
+                inputs: self.queue_input_digests(case, keys.inputs, batch)?,
+                outputs: self.queue_checks(case, place, batch)?,
+                slack: self.queue_slack(case, place, batch)?,
+                second: self.queue_second_look(case, batch)?,
+            }),
+        };
+        Ok(Looks { seals, call })
+    }
+
+    /// Puts what was found in the facts. `claimed` are the seals that the worker's device wrote, copied when *done* was seen.
+    pub(super) fn report(
+        &mut self,
+        case: &OpenCase,
+        place: Place,
+        looks: Looks,
+        found: &Findings,
+        claimed: &[u64],
         facts: &mut WindowFacts,
     ) -> Result<(), RefereeError> {
-        let outputs = case.buffers.iter().enumerate();
-        let outputs = outputs.filter_map(|(index, buffer)| Some((index, buffer, buffer.answers()?)));
         facts.slack_buffer = NOWHERE;
-        for (count, (index, buffer, answers)) in outputs.enumerate() {
+        for (count, ((index, ..), seal)) in outputs(case).zip(looks.seals).enumerate() {
+            let DigestSum(seal_expected) = found.of(seal)?;
             facts.outputs[count] = OutputFacts {
                 tensor: index as u64,
-                seal_claimed: seals.get(count).copied().unwrap_or(0),
-                seal_expected: self.seal(answers.snapshot, buffer.layout.len, kind, place)?,
+                seal_claimed: claimed.get(count).copied().unwrap_or(0),
+                seal_expected,
                 ..OutputFacts::zeroed()
             };
             facts.output_count = count as u32 + 1;
         }
-        Ok(())
-    }
-
-    /// Looks at every output a second time: it must still be what the snapshot holds.
-    pub(super) fn look_again(&mut self, case: &OpenCase, facts: &mut WindowFacts) -> Result<(), RefereeError> {
-        let answers = case
-            .buffers
-            .iter()
-            .filter_map(|buffer| Some((buffer, buffer.answers()?)));
-        for (output, (buffer, answers)) in facts.outputs.iter_mut().zip(answers) {
-            let bytes = buffer.layout.len;
-            let same = Comparison {
-                got: buffer.address(),
-                expected: answers.snapshot,
-                len: bytes,
-                dtype: DType::U8,
-                tolerance: Tolerance::Exact,
-                poison_key: 0,
-                poison_offset: 0,
-                order_key: 0,
-            };
-            let summary = self.harness.check(&mut *self.driver, self.stream, &same)?;
-            output.late_bytes = bytes - summary.matched;
+        match looks.call {
+            Some(call) => self.report_call(case, place, call, found, facts),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    fn check_output(
+    fn report_call(
         &mut self,
-        tensor: &Tensor,
-        buffer: &Buffer,
-        answers: &Answers,
+        case: &OpenCase,
         place: Place,
-    ) -> Result<OutputFacts, RefereeError> {
-        let comparison = Comparison {
-            got: answers.snapshot,
-            expected: answers.expected,
-            len: tensor.elements(),
-            dtype: tensor.dtype,
-            tolerance: tensor.tolerance,
-            poison_key: self.seeds.key(Purpose::Poison, place),
-            poison_offset: buffer.layout.offset,
-            order_key: self.seeds.key(Purpose::CheckOrder, place),
-        };
-        let summary = self.harness.check(&mut *self.driver, self.stream, &comparison)?;
-        let mut output = OutputFacts {
-            elements: summary.elements,
-            matched: summary.matched,
-            unwritten: summary.unwritten,
-            non_finite: summary.non_finite,
-            same_as_first: summary.same_as_first,
-            first_wrong: summary.first_wrong.unwrap_or(NOWHERE),
-            worst: summary.worst.unwrap_or(NOWHERE),
-            max_abs: summary.max_abs_error,
-            max_rel: summary.max_rel_error,
-            ..OutputFacts::zeroed()
-        };
-        if let Some(first_wrong) = summary.first_wrong {
-            output.expected_bits = self.element(answers.expected, tensor.dtype, first_wrong)?;
-            output.got_bits = self.element(answers.snapshot, tensor.dtype, first_wrong)?;
-            output.replay = self.find_replay(&comparison, answers, place)? as u64;
-            if let Some(masters) = buffer.masters() {
-                // An in-out tensor has no poison: what was left alone is what the call was given.
-                let given = Comparison {
-                    expected: masters.current,
-                    tolerance: Tolerance::Exact,
-                    ..comparison
-                };
-                let left = self.harness.check(&mut *self.driver, self.stream, &given)?.matched;
-                if left == output.elements {
-                    output.unwritten = output.elements - output.matched;
-                }
+        looks: CallLooks,
+        found: &Findings,
+        facts: &mut WindowFacts,
+    ) -> Result<(), RefereeError> {
+        for input in looks.inputs {
+            let DigestSum(sum) = found.of(input)?;
+            facts.input_digest = facts.input_digest.wrapping_add(sum);
+        }
+        for ((count, (index, buffer, answers)), check) in outputs(case).enumerate().zip(looks.outputs) {
+            let output = &mut facts.outputs[count];
+            describe(output, &found.of(check)?);
+            if output.first_wrong != NOWHERE {
+                let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
+                self.look_closer(&comparison, buffer, answers, place, output)?;
             }
         }
-        Ok(output)
-    }
-
-    /// Whether a wrong output is the right answer to an earlier call.
-    fn find_replay(
-        &mut self,
-        comparison: &Comparison,
-        answers: &Answers,
-        place: Place,
-    ) -> Result<Replay, RefereeError> {
-        if place.window < 2 {
-            return Ok(Replay::None);
+        for look in looks.slack {
+            let noise = found.of(look.ticket)?;
+            let Some((first, _)) = noise.extent else { continue };
+            if facts.slack_buffer == NOWHERE {
+                let layout = case.buffers[look.buffer].layout;
+                facts.slack_buffer = look.buffer as u64;
+                facts.slack_offset = (look.start + first) as i64 - layout.offset as i64;
+                facts.slack_bytes = noise.different;
+            }
         }
-        let mut equals = |expected: DevicePtr| -> Result<bool, RefereeError> {
-            let other = Comparison {
-                expected,
-                ..*comparison
-            };
-            let summary = self.harness.check(&mut *self.driver, self.stream, &other)?;
-            Ok(summary.matched == comparison.len)
-        };
-        Ok(match (equals(answers.previous)?, equals(answers.first)?) {
-            (true, true) => Replay::FirstAndPrevious,
-            (true, false) => Replay::Previous,
-            (false, true) => Replay::First,
-            (false, false) => Replay::None,
-        })
+        for (output, second) in facts.outputs.iter_mut().zip(looks.second) {
+            output.late_bytes = found.of(second)?.wrong();
+        }
+        Ok(())
     }
 
-    fn element(&mut self, tensor: DevicePtr, dtype: DType, index: u64) -> Result<u64, RefereeError> {
-        let mut bits = [0; 8];
-        let size = dtype.size() as u64;
-        self.driver
-            .read(tensor.offset(index * size), &mut bits[..size as usize])?;
-        Ok(u64::from_le_bytes(bits))
-    }
-
-    /// The seal that the worker's device should have written for contents like the snapshot's.
-    fn seal(&mut self, snapshot: DevicePtr, bytes: u64, kind: WindowKind, place: Place) -> Result<u64, RefereeError> {
+    /// The seals that the worker's device should have written for contents like the snapshots'.
+    fn queue_seals(
+        &mut self,
+        case: &OpenCase,
+        kind: WindowKind,
+        keys: Vec<DigestSlot>,
+        batch: &mut Batch,
+    ) -> Result<Vec<Ticket<DigestSum>>, RefereeError> {
         let coverage = match kind {
             WindowKind::Timed | WindowKind::Null => Coverage::Sample,
             WindowKind::EarlyCheck => Coverage::Whole,
         };
-        let keys = seal_keys(&self.seeds, place);
-        self.digest(snapshot, bytes, coverage, keys)
-    }
-
-    /// One number for all inputs of the window, by which its case's windows are told apart.
-    pub(super) fn digest_inputs(&mut self, case: &OpenCase) -> Result<u64, RefereeError> {
-        let place = Place {
-            case: case.number,
-            window: 0,
-        };
-        let key = self.seeds.key(Purpose::InputDigest, place);
-        let mut sum = 0_u64;
-        for (index, buffer) in case.buffers.iter().enumerate() {
-            if let Some(masters) = buffer.masters() {
-                let keys = [key.wrapping_add(index as u64), key];
-                sum = sum.wrapping_add(self.digest(masters.current, buffer.layout.len, Coverage::Whole, keys)?);
-            }
+        let mut tickets = Vec::with_capacity(keys.len());
+        for ((_, buffer, answers), slot) in outputs(case).zip(keys) {
+            let (driver, bytes) = (&mut *self.driver, buffer.layout.len);
+            let harness = &self.harness;
+            tickets.push(harness.keyed_digest(driver, batch, slot, answers.snapshot, bytes, coverage)?);
         }
-        Ok(sum)
+        Ok(tickets)
     }
 
-    fn digest(
+    /// Digests by whose sum the windows of a case are told apart.
+    fn queue_input_digests(
         &mut self,
-        address: DevicePtr,
-        bytes: u64,
-        coverage: Coverage,
-        [digest, order]: [u64; 2],
-    ) -> Result<u64, RefereeError> {
-        let (driver, stream) = (&mut *self.driver, self.stream);
-        let words = [digest.to_le_bytes(), order.to_le_bytes(), [0; 8]].concat();
-        driver.write(self.digest, &words)?;
-        let out = self.digest.offset(16);
-        self.harness
-            .digest(driver, stream, address, bytes, self.digest.0, coverage, out.0)?;
-        driver.synchronize(stream)?;
-        let mut sum = [0; 8];
-        driver.read(out, &mut sum)?;
-        Ok(u64::from_le_bytes(sum))
+        case: &OpenCase,
+        keys: Vec<DigestSlot>,
+        batch: &mut Batch,
+    ) -> Result<Vec<Ticket<DigestSum>>, RefereeError> {
+        let mut tickets = Vec::with_capacity(keys.len());
+        for ((_, buffer), slot) in inputs(case).zip(keys) {
+            let Some(masters) = buffer.masters() else { continue };
+            let (driver, bytes) = (&mut *self.driver, buffer.layout.len);
+            let harness = &self.harness;
+            tickets.push(harness.keyed_digest(driver, batch, slot, masters.current, bytes, Coverage::Whole)?);
+        }
+        Ok(tickets)
     }
 
-    fn examine_slack(&mut self, case: &OpenCase, place: Place, facts: &mut WindowFacts) -> Result<(), RefereeError> {
+    fn queue_checks(
+        &mut self,
+        case: &OpenCase,
+        place: Place,
+        batch: &mut Batch,
+    ) -> Result<Vec<Ticket<CheckSummary>>, RefereeError> {
+        let mut tickets = Vec::new();
+        for (index, buffer, answers) in outputs(case) {
+            let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
+            tickets.push(self.harness.check(&mut *self.driver, batch, &comparison)?);
+        }
+        Ok(tickets)
+    }
+
+    fn queue_slack(
+        &mut self,
+        case: &OpenCase,
+        place: Place,
+        batch: &mut Batch,
+    ) -> Result<Vec<SlackLook>, RefereeError> {
         let poison = self.seeds.key(Purpose::Poison, place);
-        facts.slack_buffer = NOWHERE;
+        let mut looks = Vec::new();
         for (index, buffer) in case.buffers.iter().enumerate() {
             let layout = buffer.layout;
             let back = layout.offset + layout.len;
@@ -236,23 +229,82 @@ impl Referee {
                     continue;
                 }
                 let address = buffer.shared.address.offset(start);
-                let driver = &mut *self.driver;
-                let found = self
-                    .harness
-                    .check_noise(driver, self.stream, address, bytes, poison, start)?;
-                let Some((first, _)) = found.extent else { continue };
-                if facts.slack_buffer == NOWHERE {
-                    facts.slack_buffer = index as u64;
-                    facts.slack_offset = (start + first) as i64 - layout.offset as i64;
-                    facts.slack_bytes = found.different;
-                }
+                let (driver, harness) = (&mut *self.driver, &self.harness);
+                looks.push(SlackLook {
+                    buffer: index,
+                    start,
+                    ticket: harness.check_noise(driver, batch, address, bytes, poison, start)?,
+                });
             }
         }
-        Ok(())
+        Ok(looks)
+    }
+
+    /// Queues a second look at every output: it must still be what the snapshot holds.
+    pub(super) fn queue_second_look(
+        &mut self,
+        case: &OpenCase,
+        batch: &mut Batch,
+    ) -> Result<Vec<Ticket<CheckSummary>>, RefereeError> {
+        let mut tickets = Vec::new();
+        for (_, buffer, answers) in outputs(case) {
+            let same = Comparison {
+                got: buffer.address(),
+                expected: answers.snapshot,
+                len: buffer.layout.len,
+                dtype: DType::U8,
+                tolerance: Tolerance::Exact,
+                poison_key: 0,
+                poison_offset: 0,
+                order_key: 0,
+            };
+            tickets.push(self.harness.check(&mut *self.driver, batch, &same)?);
+        }
+        Ok(tickets)
+    }
+
+    fn comparison(&self, tensor: &Tensor, buffer: &Buffer, answers: &Answers, place: Place) -> Comparison {
+        Comparison {
+            got: answers.snapshot,
+            expected: answers.expected,
+            len: tensor.elements(),
+            dtype: tensor.dtype,
+            tolerance: tensor.tolerance,
+            poison_key: self.seeds.key(Purpose::Poison, place),
+            poison_offset: buffer.layout.offset,
+            order_key: self.seeds.key(Purpose::CheckOrder, place),
+        }
     }
 }
 
+/// Every output: the position of its tensor, its buffer, and what is expected of it.
+fn outputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Answers)> {
+    let buffers = case.buffers.iter().enumerate();
+    buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.answers()?)))
+}
+
+/// Every input: the position of its tensor, and its buffer.
+fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer)> {
+    let buffers = case.buffers.iter().enumerate();
+    buffers.filter(|(_, buffer)| buffer.masters().is_some())
+}
+
+fn describe(output: &mut OutputFacts, summary: &CheckSummary) {
+    *output = OutputFacts {
+        elements: summary.elements,
+        matched: summary.matched,
+        unwritten: summary.unwritten,
+        non_finite: summary.non_finite,
+        same_as_first: summary.same_as_first,
+        first_wrong: summary.first_wrong.unwrap_or(NOWHERE),
+        worst: summary.worst.unwrap_or(NOWHERE),
+        max_abs: summary.max_abs_error,
+        max_rel: summary.max_rel_error,
+        ..*output
+    };
+}
+
 /// The two keys of a window's seal.
-pub(super) fn seal_keys(seeds: &crate::window::Seeds, place: Place) -> [u64; 2] {
+pub(super) fn seal_keys(seeds: &Seeds, place: Place) -> [u64; 2] {
     [seeds.key(Purpose::Seal, place), seeds.key(Purpose::SealOrder, place)]
 }

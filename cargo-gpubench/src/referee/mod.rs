@@ -1,7 +1,7 @@
 //! The referee process: masters of the inputs, expected outputs, poison, decoys, flush, its own clock and the checks. It never sees user host code.
 //!
 //! On a GPU it runs the kernels of generators and references (`own_kernels`): they cannot reach its process. It reports facts and decides nothing: `process` takes the broker's orders, `case` holds the buffers of the open case, `restore`
-//! brings them into the state a window starts from, `check` looks at what the worker made of them, `stamps` is the clock, `window` the sequence.
+//! brings them into the state a window starts from, `check` looks at what the worker made of them, `wrong_output` closer where it is wrong, `stamps` is the clock, `window` the sequence.
 #![forbid(unsafe_code)]
 
 mod buffers;
@@ -12,6 +12,7 @@ mod process;
 mod restore;
 mod stamps;
 mod window;
+mod wrong_output;
 
 #[cfg(test)]
 mod tests;

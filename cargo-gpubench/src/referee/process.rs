@@ -11,7 +11,6 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
-use super::stamps::Stamps;
 use crate::device::harness::Harness;
 use crate::device::{self, Absence, DeviceError};
 use crate::window::Seeds;
@@ -59,7 +58,6 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let kind = FlushKind::from_number(begin.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
     let stream = driver.stream()?;
     let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, kind)?;
-    let (stamps, digest) = (Stamps::new(&mut *driver)?, driver.alloc(24)?);
     let seeds = Seeds::new(begin.master_seed);
     channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {
@@ -70,8 +68,6 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
         stream,
         seeds,
         flush,
-        stamps,
-        digest,
     })
 }
 

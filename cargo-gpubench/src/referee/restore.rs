@@ -41,15 +41,22 @@ impl Referee {
         self.show_author(case)
     }
 
-    /// Copies the inputs that the device made to an author that reads them.
+    /// Copies the inputs that the device made to an author that reads them, and waits before it reads them or makes others. Where the author has no part in
+    /// them nothing waits: what comes behind them in the stream finds them made.
     fn show_author(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
-            if let Some(masters) = buffer.masters().filter(|masters| !masters.maker.is_author())
-                && let Some(author) = masters.author
-            {
-                let copy = author.address.offset(buffer.layout.offset);
-                driver.copy(stream, copy, masters.current, buffer.layout.len)?;
+        let shared = case.buffers.iter().filter_map(|buffer| {
+            let masters = buffer.masters()?;
+            let author = masters.author?.address.offset(buffer.layout.offset);
+            Some((masters, author, buffer.layout.len))
+        });
+        let shared: Vec<_> = shared.collect();
+        if shared.is_empty() {
+            return Ok(());
+        }
+        for (masters, author, bytes) in shared {
+            if !masters.maker.is_author() {
+                driver.copy(stream, author, masters.current, bytes)?;
             }
         }
         Ok(driver.synchronize(stream)?)

@@ -11,7 +11,6 @@ use gpubench::plan::Plan;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
-use super::stamps::Stamps;
 use crate::device::cpu::CpuDriver;
 use crate::device::cpu::executor::ScheduleSeed;
 use crate::device::faulty::FaultyDriver;
@@ -34,7 +33,6 @@ fn cpu() -> CpuDriver {
 
 fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     let harness = Harness::load(&mut *driver)?;
-    let (stamps, digest) = (Stamps::new(&mut *driver)?, driver.alloc(24)?);
     let stream = driver.stream()?;
     let flush = Flush::new(&mut *driver, &harness, stream, 1 << 16, FlushKind::Read)?;
     Ok(Referee {
@@ -45,8 +43,6 @@ fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
         stream,
         seeds: Seeds::new([5; 32]),
         flush,
-        stamps,
-        digest,
     })
 }
 
@@ -327,10 +323,19 @@ fn the_answers_to_the_first_and_to_the_previous_call_are_recognised() {
 #[test]
 fn a_write_behind_the_snapshot_is_late() {
     let mut stage = Stage::set();
-    let mut facts = stage.honest(1);
+    stage.honest(1);
     stage.peer.driver.write(stage.peer.y.offset(8), &[1, 2, 3, 4]).unwrap();
-    stage.referee.look_again(&stage.case, &mut facts).unwrap();
-    assert!((1..=4).contains(&facts.outputs()[0].late_bytes));
+    let Referee {
+        driver,
+        harness,
+        stream,
+        ..
+    } = &mut stage.referee;
+    let mut batch = harness.begin(&mut **driver, *stream).unwrap();
+    let [look] = <[_; 1]>::try_from(stage.referee.queue_second_look(&stage.case, &mut batch).unwrap()).unwrap();
+    let Referee { driver, harness, .. } = &mut stage.referee;
+    let found = harness.collect(&mut **driver, batch).unwrap();
+    assert!((1..=4).contains(&found.of(look).unwrap().wrong()));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use bytemuck::Zeroable;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::check::seal_keys;
-use super::stamps::Moment;
+use super::stamps::Stamps;
 use crate::window::{Place, WindowKind};
 use crate::wire::{Channel, ChannelError, Patience, SharedPage, WindowEnd, WindowFacts, WindowOrder, to_referee};
 
@@ -41,21 +41,24 @@ impl Referee {
             WindowKind::Timed | WindowKind::EarlyCheck => self.take_from_author(case, order.window)?,
         }
         self.driver.reset_persisting_lines()?;
+        let mut batch = self.harness.begin(&mut *self.driver, self.stream)?;
         // From here to S1 nothing waits for the host, so that a gap between the stamps is the device's.
-        self.stamp(Moment::S0)?;
+        let s0 = self.stamp(&mut batch)?;
         self.restore(case, place)?;
-        self.stamp(Moment::FlushBegins)?;
+        let flush_begins = self.stamp(&mut batch)?;
         self.flush()?;
-        self.stamp(Moment::FlushEnds)?;
+        let flush_ends = self.stamp(&mut batch)?;
         self.reveal(case, place)?;
-        self.stamp(Moment::S1)?;
+        let s1 = self.stamp(&mut batch)?;
+        // While the device flushes: behind *done* they would take time of their own.
+        let keys = self.hand_in_keys(case, place, kind, &mut batch)?;
         self.driver.synchronize(self.stream)?;
 
         let waited_from = Instant::now();
         self.go(page, order.window, place);
         let end = self.wait_done(page, order, broker)?;
         let seals: Vec<u64> = page.seals.iter().map(|seal| seal.load(Ordering::Acquire)).collect();
-        self.stamp(Moment::S2)?;
+        let s2 = self.stamp(&mut batch)?;
         let waited = waited_from.elapsed();
 
         facts.end = end as u32;
@@ -63,23 +66,24 @@ impl Referee {
             // First of all: what an early *done* left undone must not get more time.
             self.snapshot(case)?;
         }
-        self.stamp(Moment::S3)?;
-        self.driver.synchronize(self.stream)?;
-        let stamped = self.stamped()?;
-        match (end, kind) {
-            (WindowEnd::Checked, WindowKind::Null) => self.compare_seals(case, place, kind, &seals, &mut facts)?,
-            (WindowEnd::Checked, WindowKind::Timed | WindowKind::EarlyCheck) => {
-                facts.input_digest = self.digest_inputs(case)?;
-                self.examine(case, place, kind, &seals, &mut facts)?;
-                self.look_again(case, &mut facts)?;
-            }
-            (WindowEnd::NotDone | WindowEnd::Aborted, _) => {}
+        let s3 = self.stamp(&mut batch)?;
+        let looks = match end {
+            WindowEnd::Checked => Some(self.queue_looks(case, place, kind, keys, &mut batch)?),
+            WindowEnd::NotDone | WindowEnd::Aborted => None,
+        };
+        let found = self.harness.collect(&mut *self.driver, batch)?;
+        let stamps = Stamps {
+            s0,
+            flush_begins,
+            flush_ends,
+            s1,
+            s2,
+            s3,
+        };
+        stamps.report(&found, &mut facts)?;
+        if let Some(looks) = looks {
+            self.report(case, place, looks, &found, &seals, &mut facts)?;
         }
-        facts.s0_ns = stamped.at(Moment::S0);
-        facts.s1_ns = stamped.at(Moment::S1);
-        facts.s2_ns = stamped.at(Moment::S2);
-        facts.s3_ns = stamped.at(Moment::S3);
-        facts.flush_ns = stamped.between(Moment::FlushBegins, Moment::FlushEnds);
         let own = started.elapsed().saturating_sub(waited).as_nanos() as u64;
         facts.own_ns = own.saturating_sub(facts.flush_ns);
         Ok(facts)

@@ -1,15 +1,15 @@
-//! The tool's own kernels on a device.
+//! The tool's own kernels: loading and launching them.
 
 use std::num::NonZeroU32;
 
 use gpubench::catalog::{DType, Fill, Tensor, Tolerance};
 use gpubench_harness::arguments::{
-    Arguments, CheckArguments, CheckPartial, DigestArguments, FillArguments, FlushArguments, LinesArguments,
-    NoiseArguments, NoiseCheckArguments, NoisePartial, StampArguments,
+    Arguments, DigestArguments, FillArguments, FlushArguments, LinesArguments, NoiseArguments,
 };
-use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, Processors, bindings, geometry};
+use gpubench_harness::{Kernel, Processors, bindings, geometry};
 
-use super::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
+use super::batch::Board;
+use crate::device::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
 use crate::wire::FlushKind;
 
 /// Bytes of a tile that a digest visits as a whole.
@@ -21,14 +21,17 @@ const SEAL_TILES: u64 = 16;
 /// Bytes of a decoy line: a cache line of a GPU.
 const LINE_BYTES: u64 = 128;
 
-/// Most partial results of a check: bounds what the referee reads and folds after a window.
+/// Most partial results of a look: bounds what the referee reads and folds after a window.
 const MAX_PARTIALS: u64 = 1 << 12;
 
 /// The tool's kernels, loaded, with the private memory they report to.
 pub struct Harness {
     functions: Vec<(Kernel, Function)>,
-    partials: DevicePtr,
     sink: DevicePtr,
+    /// What the next batch reports to.
+    pub(super) boards: Vec<Board>,
+    /// Batches that were begun.
+    pub(super) batches: u64,
 }
 
 /// How much of a buffer a digest visits.
@@ -72,11 +75,11 @@ impl Harness {
         for kernel in Kernel::ALL {
             functions.push((kernel, driver.function(module, kernel.name())?));
         }
-        let partial_bytes = MAX_PARTIALS * size_of::<CheckPartial>().max(size_of::<NoisePartial>()) as u64;
         Ok(Harness {
             functions,
-            partials: driver.alloc(partial_bytes)?,
             sink: driver.alloc(8)?,
+            boards: Vec::new(),
+            batches: 0,
         })
     }
 
@@ -140,35 +143,6 @@ impl Harness {
             offset,
         };
         self.launch(driver, stream, bytes, &arguments)
-    }
-
-    /// Compares bytes with the noise written there, and waits for the answer.
-    ///
-    /// # Errors
-    /// As [`Driver::launch`] and [`Driver::synchronize`].
-    pub fn check_noise(
-        &self,
-        driver: &mut dyn Driver,
-        stream: Stream,
-        address: DevicePtr,
-        bytes: u64,
-        key: u64,
-        offset: u64,
-    ) -> Result<NoiseSummary, DeviceError> {
-        let partial_count = self.partial_count(driver, Kernel::NoiseCheck, bytes);
-        let partials = self.partials.0;
-        let arguments = NoiseCheckArguments {
-            ptr: address.0,
-            bytes,
-            key,
-            offset,
-            partials,
-            partial_count,
-        };
-        self.launch(driver, stream, bytes, &arguments)?;
-        driver.synchronize(stream)?;
-        let memory = self.read_partials::<NoisePartial>(driver, partial_count)?;
-        Ok(NoiseSummary::from_memory(&memory, bytes)?)
     }
 
     /// Queues: copy some lines of a buffer from `source` to `target`, chosen by `key`.
@@ -261,62 +235,8 @@ impl Harness {
         driver.launch(stream, self.function(Kernel::Digest)?, &config, &[arguments.as_bytes()])
     }
 
-    /// Compares a tensor with the expected one, and waits for the answer.
-    ///
-    /// # Errors
-    /// As [`Driver::launch`] and [`Driver::synchronize`]; also when not every element was counted exactly once.
-    pub fn check(
-        &self,
-        driver: &mut dyn Driver,
-        stream: Stream,
-        comparison: &Comparison,
-    ) -> Result<CheckSummary, DeviceError> {
-        let Comparison {
-            got,
-            expected,
-            len,
-            dtype,
-            tolerance,
-            poison_key,
-            poison_offset,
-            order_key,
-        } = *comparison;
-        let (mode, rtol, atol) = match tolerance {
-            Tolerance::Exact => (bindings::GB_CHECK_EXACT, 0.0, 0.0),
-            Tolerance::Close { rtol, atol } => (bindings::GB_CHECK_CLOSE, rtol, atol),
-        };
-        let bytes = len * dtype.size() as u64;
-        let partial_count = self.partial_count(driver, Kernel::Check, bytes);
-        let arguments = CheckArguments {
-            got: got.0,
-            expected: expected.0,
-            len,
-            rtol,
-            atol,
-            poison_key,
-            poison_offset,
-            order_key,
-            partials: self.partials.0,
-            partial_count,
-            dtype: dtype_number(dtype),
-            mode,
-        };
-        self.launch(driver, stream, bytes, &arguments)?;
-        driver.synchronize(stream)?;
-        let memory = self.read_partials::<CheckPartial>(driver, partial_count)?;
-        Ok(CheckSummary::from_memory(&memory, len)?)
-    }
-
-    /// Queues: write the device's clock, in nanoseconds, to `out`.
-    ///
-    /// # Errors
-    /// As [`Driver::launch`].
-    pub fn stamp(&self, driver: &mut dyn Driver, stream: Stream, out: DevicePtr) -> Result<(), DeviceError> {
-        self.launch(driver, stream, 1, &StampArguments { out: out.0 })
-    }
-
     /// Launches over `bytes` bytes of work.
-    fn launch<A: Arguments>(
+    pub(super) fn launch<A: Arguments>(
         &self,
         driver: &mut dyn Driver,
         stream: Stream,
@@ -336,17 +256,11 @@ impl Harness {
         }
     }
 
-    fn partial_count(&self, driver: &dyn Driver, kernel: Kernel, bytes: u64) -> u64 {
+    pub(super) fn partial_count(&self, driver: &dyn Driver, kernel: Kernel, bytes: u64) -> u64 {
         let processors = processors(driver);
         geometry(kernel, bytes, processors)
             .reporters(processors)
             .clamp(1, MAX_PARTIALS)
-    }
-
-    fn read_partials<P>(&self, driver: &mut dyn Driver, count: u64) -> Result<Vec<u8>, DeviceError> {
-        let mut memory = vec![0; count as usize * size_of::<P>()];
-        driver.read(self.partials, &mut memory)?;
-        Ok(memory)
     }
 
     fn function(&self, kernel: Kernel) -> Result<Function, DeviceError> {
@@ -372,7 +286,7 @@ fn decoy_lines(bytes: u64) -> u64 {
     bytes.div_ceil(LINE_BYTES * 16).max(8)
 }
 
-fn dtype_number(dtype: DType) -> u32 {
+pub(super) fn dtype_number(dtype: DType) -> u32 {
     match dtype {
         DType::U8 => bindings::GB_U8,
         DType::I8 => bindings::GB_I8,

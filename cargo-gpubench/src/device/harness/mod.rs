@@ -1,0 +1,8 @@
+//! The tool's own kernels on a device: `kernels` queues those that change or digest memory, `batch` those that look at it and report, many looks to one
+//! wait and one read.
+
+mod batch;
+mod kernels;
+
+pub use batch::{Batch, DigestSlot, DigestSum, Finding, Findings, Nanoseconds, Ticket};
+pub use kernels::{Comparison, Coverage, Harness};
