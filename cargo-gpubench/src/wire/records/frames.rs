@@ -49,7 +49,7 @@ pub mod from_referee {
     pub const GENERATOR_FAILED: u32 = 109;
     /// [`Problem`](crate::wire::Problem): the crate's reference failed.
     pub const REFERENCE_FAILED: u32 = 110;
-    /// [`Problem`](super::Problem): the device has no memory for the order.
+    /// [`Problem`](crate::wire::Problem): the device has no memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;
 }
 
@@ -78,9 +78,9 @@ pub mod from_worker {
     pub const SANDBOX: u32 = 104;
     /// [`Problem`](crate::wire::Problem): the user's host code could not be set up.
     pub const REFUSED: u32 = 105;
-    /// [`Problem`](super::Problem): the device refuses the plan or its kernels.
+    /// [`Problem`](crate::wire::Problem): the device refuses the plan or its kernels.
     pub const PLAN_REFUSED: u32 = 106;
-    /// [`Problem`](super::Problem): the device has no memory for the order.
+    /// [`Problem`](crate::wire::Problem): the device has no memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;
 }
 
