@@ -9,6 +9,7 @@ use crate::build::kernels::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, N
 use crate::device::Facts;
 use crate::device::cuda::Architecture;
 use crate::error::ExpectedError;
+use crate::sandbox::this_program;
 
 /// The host's C++ compiler for the CPU device, NVRTC and nvcc for a GPU.
 ///
@@ -31,9 +32,8 @@ pub(super) fn compiler_for(facts: &Facts, options: &DeviceOptions) -> Result<Box
 /// # Errors
 /// What is named is none.
 pub(super) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
-    let tool = std::env::current_exe().map_err(|source| ExpectedError::Internal {
-        what: "cannot find this program's own executable".to_owned(),
-        source: source.into(),
-    })?;
-    Ok(GpuCompilers::find(&tool, &NamedCompilers { nvrtc, nvcc: None })?)
+    Ok(GpuCompilers::find(
+        this_program(),
+        &NamedCompilers { nvrtc, nvcc: None },
+    )?)
 }

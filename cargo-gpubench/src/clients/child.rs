@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 use super::log::Log;
 use super::strays::{Registered, end_strays};
 use super::{Heard, Interrupt, RoleFailure, listen};
+use crate::sandbox::this_program;
 use crate::wire::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, from_referee, from_worker};
+
+/// What a role is called in lists of processes.
+const PROGRAM: &str = "cargo-gpubench";
 
 /// A frame is sent whole; one whose rest does not follow comes from a peer that is stopped or hostile.
 const REST_OF_FRAME: Duration = Duration::from_secs(10);
@@ -134,9 +138,9 @@ impl Child {
             }
             Output::Inherited => (None, None),
         };
-        let executable = std::env::current_exe().map_err(fail)?;
-        let mut command = Command::new(executable);
+        let mut command = Command::new(this_program());
         command
+            .arg0(PROGRAM)
             .arg(role.verb())
             .stdin(Stdio::from(theirs.into_socket()))
             // A kernel that is loaded when it is first launched is never loaded behind a stream that waits for *go*.

@@ -11,6 +11,7 @@ use super::gpus::{self, Gpu};
 use super::trials;
 use crate::clients::End;
 use crate::device::{self, Absence, AbsenceKind, DeviceError};
+use crate::sandbox::this_program;
 
 /// How long a driver may take to answer: a GPU without persistence mode takes seconds to wake.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -169,7 +170,7 @@ fn understand<T: DeserializeOwned>(printed: &str) -> Answer<T> {
 /// What the probe printed, and how it ended.
 fn converse(target: Target) -> Result<(String, End), String> {
     let failed = |error: std::io::Error| format!("could not be asked: {error}");
-    let mut child = Command::new(std::env::current_exe().map_err(failed)?)
+    let mut child = Command::new(this_program())
         .args(["__probe", &target.to_string()])
         // As referee and workers have it.
         .env("CUDA_MODULE_LOADING", "EAGER")

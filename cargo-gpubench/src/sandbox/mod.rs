@@ -5,8 +5,10 @@ mod calls;
 mod confinement;
 mod descriptors;
 mod hosted;
+mod program;
 mod role;
 
 pub use confinement::Confinement;
 pub use hosted::HostedSandbox;
+pub use program::this_program;
 pub use role::{RoleError, enter_role, give_up, hide_from_others, take_standard_output};

@@ -18,6 +18,10 @@ const CRITICAL: f64 = 4.0;
 /// Statistical error that is small enough, in nanoseconds: beside the 12 µs of an H200 it leaves 1.5 µs, four more standard errors, to find 15 µs for certain.
 const PRECISE_NS: f64 = 1_500.0;
 
+/// Statistical error from which on a bound says little: in nanoseconds, and as a share of the claim.
+const VAGUE_NS: f64 = 3_000.0;
+const VAGUE_SHARE: f64 = 0.04;
+
 /// Fewer windows than this, of either worker, say nothing.
 const FEWEST: usize = 6;
 
@@ -72,6 +76,8 @@ pub struct Balance {
     pub bound_ns: f64,
     /// The part of the bound that more windows would make smaller.
     pub error_ns: f64,
+    /// The median claim.
+    pub claimed_ns: f64,
     /// What an honest worker does not do.
     pub imbalance: Option<Imbalance>,
 }
@@ -105,6 +111,11 @@ impl Balance {
         self.error_ns <= PRECISE_NS
     }
 
+    /// Whether the windows differ so much, or are so few, that the bound says little.
+    pub fn is_vague(&self) -> bool {
+        self.error_ns > VAGUE_NS.max(VAGUE_SHARE * self.claimed_ns)
+    }
+
     /// Compares residuals; `None` where there are too few, or where one is not finite.
     pub fn of(residuals: Residuals<'_>) -> Option<Balance> {
         let Residuals {
@@ -136,6 +147,7 @@ impl Balance {
             excess_ns,
             bound_ns,
             error_ns,
+            claimed_ns,
             imbalance: imbalances.into_iter().flatten().next(),
         })
     }

@@ -48,6 +48,7 @@ fn doubt(evidence: &Evidence<'_>) -> Option<String> {
     .or_else(|| disturbed(evidence.null.windows))
     .or_else(|| interrupted(evidence))
     .or_else(|| too_few(evidence))
+    .or_else(|| too_vague(evidence))
 }
 
 fn other_clients(number: u32) -> Option<String> {
@@ -72,6 +73,17 @@ fn too_few(evidence: &Evidence<'_>) -> Option<String> {
     Some(format!(
         "{sampled} sampled windows and {null} null windows are too few to compare claims with the referee's clock"
     ))
+}
+
+/// Windows that differ so much among themselves that a good part of a claim could be hidden.
+fn too_vague(evidence: &Evidence<'_>) -> Option<String> {
+    let balance = balance(evidence)?;
+    balance.is_vague().then(|| {
+        format!(
+            "the referee's clock bounds the claims to {:.0} µs only: the windows differ too much, or are too few",
+            balance.bound_ns / 1e3
+        )
+    })
 }
 
 /// Windows in which something else had the device, or in which a kernel of the worker ran when it should not.

@@ -281,7 +281,13 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
                 (call, _) => format!("call {call} was not done"),
             };
             let within = humantime::format_duration(*within);
-            let message = format!("{what} within {within} (hint: `--timeout` gives more time)");
+            let hint = match evidence.execution {
+                Execution::Sealed => "`--timeout` gives more time",
+                Execution::Hosted(_) => {
+                    "a call that waits for its stream, or allocates, waits for a start that only comes when it has returned; else `--timeout` gives more time"
+                }
+            };
+            let message = format!("{what} within {within} (hint: {hint})");
             finding(Verdict::Timeout, Cause::Slow, message)
         }
         Ending::SetUpFailed { message } => finding(Verdict::Error, Cause::SetupFailed, message.clone()),

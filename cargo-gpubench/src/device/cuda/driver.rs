@@ -338,10 +338,11 @@ impl Driver for CudaDriver {
         self.context.make_current()?;
         let ended = work();
         // What the code has made current is undone before anything else is queued.
-        let own = self.context.is_current()?;
-        self.context.make_current()?;
+        let own = self.context.is_current();
+        let restored = self.context.make_current();
         ended?;
-        match own {
+        restored?;
+        match own? {
             Currency::Own => Ok(()),
             Currency::Foreign => Err(HostFailure::ForeignContext.into()),
         }

@@ -8,10 +8,10 @@ use super::api::Api;
 use super::call::{DriverError, call};
 use crate::device::{Absence, AbsenceKind};
 
-/// The oldest driver that will do, as `cuDriverGetVersion` counts: CUDA 12.0.
-const OLDEST: c_int = 12_000;
+/// The oldest driver that will do, as `cuDriverGetVersion` counts: CUDA 12.4, the first that tells the parameters of a kernel, with which a plan's arguments are compared.
+const OLDEST: c_int = 12_040;
 
-const NEWER: &str = "install driver 525 (CUDA 12.0) or later";
+const NEWER: &str = "install driver 550 (CUDA 12.4) or later";
 
 /// What the kernel driver calls itself, where it is loaded.
 const KERNEL_DRIVER: &str = "/proc/driver/nvidia/version";
