@@ -1,6 +1,6 @@
 //! A test double of the CUDA driver's library and of NVRTC's, for tests that run real processes without a GPU.
 //!
-//! The driver's functions stand on the CPU device of the tool: [`gpu`] is the state of a process, [`call`] what every call goes through, and the other modules have the
+//! The driver's functions stand on the CPU device of the tool: `gpu` is the state of a process, `call` what every call goes through, and the other modules have the
 //! functions by what they are about. `README.md` says what can be asked of it.
 #![allow(
     clippy::missing_safety_doc,
