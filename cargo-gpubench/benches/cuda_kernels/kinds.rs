@@ -43,6 +43,18 @@ impl Fill {
         Fill::new("bits", dtype, size, GB_FILL_BITS, 0.0, 0.0, 0)
     }
 
+    /// Whether its bandwidth matters: real numbers of floating-point types, and integers that the type has.
+    fn is_common(&self) -> bool {
+        let floating = self.arguments.dtype >= GB_F16;
+        match self.arguments.kind {
+            GB_FILL_UNIFORM | GB_FILL_NORMAL => floating,
+            GB_FILL_INTEGERS => {
+                !floating && self.arguments.span != 0 && self.arguments.span < 1 << (8 * self.size - 1).min(63)
+            }
+            _ => false,
+        }
+    }
+
     /// The same but for the last bits.
     pub(crate) fn widened(mut self) -> Fill {
         self.arguments.b *= 1.000_000_3;
@@ -79,17 +91,23 @@ impl fmt::Display for Fill {
     }
 }
 
-/// Every kind of fill of every type.
+/// Every kind of fill of every type, first those that inputs are made with most.
 pub(crate) fn fills() -> Vec<Fill> {
-    let each = DTYPES.iter().flat_map(|&(dtype, size)| {
-        [
-            Fill::uniform(dtype, size),
-            Fill::new("normal", dtype, size, GB_FILL_NORMAL, 10.0, 2.0, 0),
-            Fill::new("integers in 0..100", dtype, size, GB_FILL_INTEGERS, 0.0, 0.0, 100),
-            Fill::new("integers in 0..2^40", dtype, size, GB_FILL_INTEGERS, 0.0, 0.0, 1 << 40),
-            Fill::new("all integers", dtype, size, GB_FILL_INTEGERS, 0.0, 0.0, 0),
-            Fill::bits(dtype, size),
-        ]
-    });
-    each.collect()
+    let mut fills: Vec<Fill> = DTYPES.iter().flat_map(|&(dtype, size)| of_type(dtype, size)).collect();
+    fills.sort_by_key(|fill| !fill.is_common());
+    fills
+}
+
+fn of_type(dtype: u32, size: u64) -> [Fill; 8] {
+    let integers = |what, span| Fill::new(what, dtype, size, GB_FILL_INTEGERS, 0.0, 0.0, span);
+    [
+        Fill::uniform(dtype, size),
+        Fill::new("normal", dtype, size, GB_FILL_NORMAL, 10.0, 2.0, 0),
+        integers("integers in 0..100", 100),
+        integers("integers in 0..64", 64),
+        integers("integers in 0..1000003", 1_000_003),
+        integers("integers in 0..2^40", 1 << 40),
+        integers("all integers", 0),
+        Fill::bits(dtype, size),
+    ]
 }

@@ -49,6 +49,23 @@ GB_INLINE double double_of(uint64_t bits) {
 #endif
 }
 
+// a * b + c, rounded once.
+GB_INLINE float fused(float a, float b, float c) {
+#if !defined(__GPUBENCH_CPU__)
+  return __fmaf_rn(a, b, c);
+#else
+  return __builtin_fmaf(a, b, c);
+#endif
+}
+
+GB_INLINE double fused(double a, double b, double c) {
+#if !defined(__GPUBENCH_CPU__)
+  return __fma_rn(a, b, c);
+#else
+  return __builtin_fma(a, b, c);
+#endif
+}
+
 constexpr float FLOAT_MAX = 3.40282346638528859811704183484516925e38f;
 constexpr double DOUBLE_MAX = 1.79769313486231570814527423731704357e308;
 
@@ -122,6 +139,19 @@ struct Short {
     bits = magnitude > 0x7f800000u ? INFINITE | 1u << (MANTISSA - 1) : bits;
     return (uint16_t)(sign | bits);
   }
+#if !defined(__GPUBENCH_CPU__)
+  // `nearest` of two finite numbers, the first in the low half.
+  static GB_INLINE uint32_t nearest_pair(float first, float second) {
+#if __CUDA_ARCH__ >= 800
+    uint32_t pair;
+    if (EXPONENT == 5) asm("cvt.rn.f16x2.f32 %0, %2, %1;" : "=r"(pair) : "f"(first), "f"(second));
+    else asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(pair) : "f"(first), "f"(second));
+    return pair;
+#else
+    return nearest(first) | (uint32_t)nearest(second) << 16;
+#endif
+  }
+#endif
   static GB_INLINE uint16_t raw(uint16_t bits) { return bits; }
   static GB_INLINE uint16_t of_raw(uint16_t raw) { return raw; }
 };

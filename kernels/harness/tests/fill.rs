@@ -93,20 +93,20 @@ fn integers(dtype: u32, len: u64, low: i64, span: u64) -> FillArguments {
 
 #[test]
 fn the_generator_yields_the_published_answers() {
-    // Known-answer vectors of Random123 for Philox4x32-10.
+    // Known-answer vectors of Random123 for Philox4x32-7.
     assert_eq!(
         philox([0; 4], [0; 2]),
-        [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
+        [0x5f6f_b709, 0x0d89_3f64, 0x4f12_1f81, 0x4f73_0a48]
     );
     assert_eq!(
         philox([!0; 4], [!0; 2]),
-        [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
+        [0x5207_ddc2, 0x4516_5e59, 0x4d8e_e751, 0x8c52_f662]
     );
     let pi = philox(
         [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
         [0xa409_3822, 0x299f_31d0],
     );
-    assert_eq!(pi, [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]);
+    assert_eq!(pi, [0x4dfc_caba, 0x190a_87f0, 0xc473_62ba, 0xb6b5_242a]);
 
     let zero = FillArguments {
         len: 4,
@@ -117,7 +117,7 @@ fn the_generator_yields_the_published_answers() {
     let words = filled(zero, GEOMETRIES[0]);
     assert_eq!(
         words,
-        [0x6627_e8d5_u32, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
+        [0x5f6f_b709_u32, 0x0d89_3f64, 0x4f12_1f81, 0x4f73_0a48]
             .map(u32::to_le_bytes)
             .concat()
     );
@@ -333,32 +333,96 @@ fn neighbouring_normal_elements_are_uncorrelated() {
     }
 }
 
+/// How much of the normal distribution is above `z`, to ten digits of itself.
+fn share_above(z: f64) -> f64 {
+    if z < 0.0 {
+        return 1.0 - share_above(-z);
+    }
+    let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    if z < 3.0 {
+        // Abramowitz and Stegun 26.2.11.
+        let mut term = z;
+        let mut sum = z;
+        for k in 1..60 {
+            term *= z * z / f64::from(2 * k + 1);
+            sum += term;
+        }
+        return 0.5 - density * sum;
+    }
+    // 26.2.14, from its far end.
+    density / (1..200).rev().fold(z, |tail, k| z + f64::from(k) / tail)
+}
+
 #[test]
-fn normal_elements_follow_the_formula() {
+fn normal_elements_are_the_quantiles_of_their_draws() {
     let (key, tensor) = (0x1234_5678_9abc_def0_u64, 3);
-    let got = values(FillArguments {
-        kind: GB_FILL_NORMAL,
-        ..uniform(GB_F64, 2000, 0.0, 1.0)
-    });
-    for (pair, got) in got.chunks_exact(2).enumerate() {
-        let words = philox([pair as u32, 0, tensor, 0], [key as u32, (key >> 32) as u32]);
-        let wide = |i: usize| u64::from(words[i]) | u64::from(words[i + 1]) << 32;
-        let radius = (-2.0 * ((wide(0) >> 12) as f64 * 2_f64.powi(-52) + 2_f64.powi(-53)).ln()).sqrt();
-        // The quadrant is in the top two bits, the place in it counts from its middle.
-        let place = (wide(2) << 2 >> 12) as f64 * 2_f64.powi(-52) - 0.5;
-        let angle = std::f64::consts::FRAC_PI_2 * (place + (wide(2) >> 62) as f64);
-        assert!(
-            (got[0] - radius * angle.cos()).abs() < 1e-14,
-            "{} {}",
-            got[0],
-            radius * angle.cos()
-        );
-        assert!(
-            (got[1] - radius * angle.sin()).abs() < 1e-14,
-            "{} {}",
-            got[1],
-            radius * angle.sin()
-        );
+    for (dtype, allowed) in [(GB_F16, 0.008), (GB_BF16, 0.015), (GB_F32, 0.0004), (GB_F64, 0.0004)] {
+        let size = SIZES[dtype as usize];
+        let got = values(FillArguments {
+            kind: GB_FILL_NORMAL,
+            ..uniform(dtype, 100_000, 0.0, 1.0)
+        });
+        for (i, z) in got.into_iter().enumerate() {
+            let words = philox([(i * size / 16) as u32, 0, tensor, 0], [key as u32, (key >> 32) as u32]);
+            let first = words[i * size % 16 / 4];
+            let below = match size {
+                2 => f64::from(first >> (16 * (i % 2)) & 0xffff) / 65536.0,
+                // Of 32 bits the upper 25, the last of them set.
+                _ => 0.5 + f64::from(first as i32 >> 7 | 1) * 2_f64.powi(-25),
+            };
+            // In the outermost steps of 16 bits the distribution is cut off.
+            if !(2e-5..1.0 - 2e-5).contains(&below) {
+                assert!(z.abs() > 3.9 && z.abs() < 5.6, "type {dtype}: {z} for {below}");
+                continue;
+            }
+            let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
+            let off = (1.0 - share_above(z) - below) / density;
+            let step = if size == 2 { 1.0 / 65536.0 / density } else { 0.0 };
+            assert!(
+                off.abs() < allowed + step,
+                "type {dtype}: {z} for {below} is off by {off}"
+            );
+        }
+    }
+}
+
+#[test]
+fn standard_deviations_of_any_size_give_the_same_numbers() {
+    for dtype in [GB_F16, GB_BF16, GB_F32, GB_F64] {
+        let normal = |deviation| {
+            values(FillArguments {
+                kind: GB_FILL_NORMAL,
+                ..uniform(dtype, 4096, 0.0, deviation)
+            })
+        };
+        let unit = normal(1.0);
+        for deviation in [2_f64.powi(-70), 2_f64.powi(-10), 2_f64.powi(10), 2_f64.powi(100)] {
+            // What the type has no room for is held at its ends, or zero.
+            if dtype == GB_F16 && !(1e-4..1e4).contains(&deviation) {
+                continue;
+            }
+            for (scaled, unit) in normal(deviation).into_iter().zip(&unit) {
+                let off = (scaled / deviation - unit).abs();
+                assert!(
+                    off <= unit.abs() * 0.008 + 1e-3,
+                    "type {dtype}, {deviation}: {scaled} for {unit}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_of_16_bits_come_from_as_many_for_small_ranges_and_powers_of_two() {
+    for (low, span) in [(-3, 256_u64), (5, 100), (-8192, 1 << 14)] {
+        let arguments = integers(GB_I16, 3000, low, span);
+        let got = filled(arguments, GEOMETRIES[3]);
+        for (i, element) in got.chunks_exact(2).enumerate() {
+            let words = philox([(i / 8) as u32, 0, 1, 0], [99, 0]);
+            let draw = words[i % 8 / 2] >> (16 * (i % 2)) & 0xffff;
+            let expected = low + ((u64::from(draw) * span) >> 16) as i64;
+            assert_eq!(i64::from(i16::from_le_bytes([element[0], element[1]])), expected);
+        }
     }
 }
 

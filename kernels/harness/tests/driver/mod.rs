@@ -135,9 +135,9 @@ pub(crate) fn address_mut<T>(slice: &mut [T]) -> u64 {
     slice.as_mut_ptr() as u64
 }
 
-/// A plain implementation of Philox4x32-10 on one block.
+/// A plain implementation of Philox4x32-7 on one block.
 pub(crate) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
-    for _ in 0..10 {
+    for _ in 0..7 {
         let a = u64::from(counter[0]) * 0xd251_1f53;
         let b = u64::from(counter[2]) * 0xcd9e_8d57;
         counter = [

@@ -1,0 +1,138 @@
+// How elements are drawn from the words of a stream: draw i is `BYTES` bytes of it, from byte `BYTES * i` on.
+#pragma once
+
+#include "element.cuh"
+#include "philox.cuh"
+
+namespace gb {
+
+// Bytes that one element is drawn from: as many as it has, and two at least.
+template <class E>
+GB_INLINE constexpr uint32_t drawn_bytes() {
+  return sizeof(typename E::Bits) == 1 ? 2 : sizeof(typename E::Bits);
+}
+
+// Where its value is computed in double, eight.
+template <class E>
+GB_INLINE constexpr uint32_t real_bytes() {
+  return sizeof(typename E::Real) == 8 ? 8 : drawn_bytes<E>();
+}
+
+// A number drawn uniformly from all those of `BYTES` bytes.
+template <uint32_t BYTES>
+struct Draw;
+
+template <>
+struct Draw<2> {
+  // Below 2^16.
+  static GB_INLINE uint32_t whole(const uint32_t *words, uint32_t i) {
+#if !defined(__GPUBENCH_CPU__)
+    return (words[i / 2] >> (16 * (i % 2))) & 0xffffu;
+#else
+    return ((const uint16_t *)words)[i];
+#endif
+  }
+  // floor(draw * span / 2^16); spans up to 2^16.
+  static GB_INLINE uint32_t below(const uint32_t *words, uint32_t i, uint32_t span) { return whole(words, i) * span >> 16; }
+  // In [0, 1). Bits of a number between 128 and 129, whose last place is 2^-16.
+  static GB_INLINE float unit(const uint32_t *words, uint32_t i) { return float_of(0x43000000u | whole(words, i)) - 128.0f; }
+};
+
+template <>
+struct Draw<4> {
+  static GB_INLINE uint32_t whole(const uint32_t *words, uint32_t i) { return words[i]; }
+  static GB_INLINE uint32_t below(const uint32_t *words, uint32_t i, uint32_t span) { return (uint32_t)((uint64_t)words[i] * span >> 32); }
+  static GB_INLINE float unit(const uint32_t *words, uint32_t i) { return (float)(int32_t)(words[i] >> 8) * 0x1p-24f; }
+};
+
+template <>
+struct Draw<8> {
+  static GB_INLINE uint32_t low(const uint32_t *words, uint32_t i) { return words[2 * i]; }
+  static GB_INLINE uint32_t high(const uint32_t *words, uint32_t i) { return words[2 * i + 1]; }
+  static GB_INLINE uint64_t whole(const uint32_t *words, uint32_t i) { return low(words, i) | (uint64_t)high(words, i) << 32; }
+  static GB_INLINE uint32_t below(const uint32_t *words, uint32_t i, uint32_t span) { return (uint32_t)((uint64_t)high(words, i) * span >> 32); }
+  static GB_INLINE double unit(const uint32_t *words, uint32_t i) { return double_of(whole(words, i) >> 12 | 0x3ff0000000000000ull) - 1.0; }
+  // floor(draw * span / 2^64) in 32-bit products, which vectors have.
+  static GB_INLINE uint64_t below_wide(const uint32_t *words, uint32_t i, uint64_t span) {
+    const uint32_t span_low = (uint32_t)span, span_high = (uint32_t)(span >> 32);
+    const uint64_t ll = (uint64_t)low(words, i) * span_low, lh = (uint64_t)low(words, i) * span_high;
+    const uint64_t hl = (uint64_t)high(words, i) * span_low, hh = (uint64_t)high(words, i) * span_high;
+    const uint64_t middle = (ll >> 32) + (uint32_t)lh + (uint32_t)hl;
+    return hh + (lh >> 32) + (hl >> 32) + (middle >> 32);
+  }
+};
+
+// What a thread handles in one go: as much as 16 bytes of elements, or what two blocks make, on a GPU.
+template <class E, uint32_t BYTES>
+struct Run {
+#if !defined(__GPUBENCH_CPU__)
+  static constexpr uint32_t BLOCKS = BYTES > sizeof(typename E::Bits) ? 2 : 1;
+#else
+  static constexpr uint32_t BLOCKS = BATCH;
+#endif
+  static constexpr uint32_t LENGTH = BLOCKS * PHILOX_BYTES / BYTES;
+};
+
+// How `RUN` elements come into memory: each as `make(i)`, which yields a value of its floating-point type or an integer's bits.
+template <class E, bool FLOATING = E::FLOATING>
+struct Stored {
+  typedef typename E::Bits Made;
+  static GB_INLINE typename E::Bits bits(Made made) { return made; }
+};
+
+template <class E>
+struct Stored<E, true> {
+  typedef typename E::Real Made;
+  static GB_INLINE typename E::Bits bits(Made made) { return E::nearest(made); }
+};
+
+#if !defined(__GPUBENCH_CPU__)
+// Elements as words of 4 bytes.
+template <class E, uint32_t BYTES = sizeof(typename E::Bits), bool FLOATING = E::FLOATING>
+struct Packed;
+template <class E>
+struct Packed<E, 1, false> {
+  template <class Made>
+  static GB_INLINE uint32_t word(const Made *made) {
+    return (uint32_t)made[0] & 0xffu | ((uint32_t)made[1] & 0xffu) << 8 | ((uint32_t)made[2] & 0xffu) << 16 | (uint32_t)made[3] << 24;
+  }
+};
+template <class E>
+struct Packed<E, 2, false> {
+  template <class Made>
+  static GB_INLINE uint32_t word(const Made *made) { return (uint32_t)made[0] & 0xffffu | (uint32_t)made[1] << 16; }
+};
+template <class E>
+struct Packed<E, 2, true> {
+  static GB_INLINE uint32_t word(const float *made) { return E::nearest_pair(made[0], made[1]); }
+};
+#endif
+
+template <class E, uint32_t LENGTH, class Make>
+GB_INLINE void store_run(typename E::Bits *out, uint32_t n, Make make) {
+  typedef Stored<E> S;
+#if !defined(__GPUBENCH_CPU__)
+  constexpr uint32_t SIZE = sizeof(typename E::Bits), WORDS = LENGTH * SIZE / 4;
+  typename S::Made made[LENGTH];
+  GB_UNROLL for (uint32_t i = 0; i < LENGTH; ++i) made[i] = make(i);
+  if (n != LENGTH || (uint64_t)out % 16 != 0) {
+    GB_EACH(i, n, LENGTH) out[i] = S::bits(made[i]);
+  } else if constexpr (SIZE == 8) {
+    static_assert(LENGTH == 2, "16 bytes");
+    *(ulonglong2 *)out = make_ulonglong2(E::raw(S::bits(made[0])), E::raw(S::bits(made[1])));
+  } else {
+    uint32_t words[WORDS];
+    if constexpr (SIZE == 4) {
+      GB_UNROLL for (uint32_t w = 0; w < WORDS; ++w) words[w] = E::raw(S::bits(made[w]));
+    } else {
+      GB_UNROLL for (uint32_t w = 0; w < WORDS; ++w) words[w] = Packed<E>::word(made + w * (4 / SIZE));
+    }
+    if constexpr (WORDS == 4) *(uint4 *)out = make_uint4(words[0], words[1], words[2], words[3]);
+    else GB_UNROLL for (uint32_t w = 0; w < WORDS; ++w) ((uint32_t *)out)[w] = words[w];
+  }
+#else
+  for (uint32_t i = 0; i < n; ++i) out[i] = S::bits(make(i));
+#endif
+}
+
+}  // namespace gb
