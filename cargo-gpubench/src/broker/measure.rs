@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use gpubench::catalog::Recording;
 
-use super::null_windows::{NullSide, cast};
+use super::null_windows::{NullSide, Pacing, cast};
 use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, CaseOrder, HostedLaunch, Interrupt, NullWorker, Output, RefereeClient,
     RoleFailure, Start, WorkerClient, WorkerLaunch,
@@ -314,10 +314,10 @@ impl<'a> Sampling<'a> {
         let started = Instant::now();
         // At least one window in a case checks early: the first may be due at once.
         let mut since_early = u32::MAX;
-        let mut pace = NullPace::Usual;
+        let mut pacing = Pacing::new();
         self.null.begin();
         loop {
-            self.null_turn(conductor, pace)?;
+            self.null_turn(conductor, pacing.pace())?;
             let kind = self.protocol.seeds.kind(self.next_place(), since_early);
             if self.window(conductor, worker, kind)? == Next::Enough {
                 return Ok(());
@@ -332,13 +332,14 @@ impl<'a> Sampling<'a> {
             }
             self.stop = self.protocol.stop.decide(&self.samples_ns, started.elapsed());
             if self.stop.is_none() {
+                pacing.heed(self.samples_ns.len(), || self.bound_is_precise());
                 continue;
             }
             if !self.waits_for_bound(started.elapsed()) {
                 return Ok(());
             }
             self.stop = None;
-            pace = NullPace::Dense;
+            pacing.hurry();
         }
     }
 
@@ -346,9 +347,11 @@ impl<'a> Sampling<'a> {
     fn waits_for_bound(&self, sampled_for: Duration) -> bool {
         let at_limit = matches!(self.stop, Some(StopReason::MaxSamples | StopReason::MaxTime));
         let in_time = sampled_for < self.protocol.stop.max_time;
-        let is_precise =
-            || balance(&self.evidence(&self.windows, Ending::Stopped)).is_some_and(|balance| balance.is_precise());
-        self.null.is_there() && in_time && !at_limit && !is_precise()
+        self.null.is_there() && in_time && !at_limit && !self.bound_is_precise()
+    }
+
+    fn bound_is_precise(&self) -> bool {
+        balance(&self.evidence(&self.windows, Ending::Stopped)).is_some_and(|balance| balance.is_precise())
     }
 
     fn null_turn(&mut self, conductor: &mut Conductor<'_>, pace: NullPace) -> Result<(), ConductError> {

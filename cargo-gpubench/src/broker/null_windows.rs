@@ -19,6 +19,45 @@ pub(super) struct NullSide<'a> {
     since: u32,
 }
 
+/// Samples after which the bound is looked at for the first time; then whenever there are twice as many.
+const FIRST_LOOK: usize = 32;
+
+/// How often null windows come, by what is known of the bound.
+#[derive(Debug)]
+pub(super) struct Pacing {
+    pace: NullPace,
+    next_look: usize,
+}
+
+impl Pacing {
+    pub(super) fn new() -> Pacing {
+        Pacing {
+            pace: NullPace::Usual,
+            next_look: FIRST_LOOK,
+        }
+    }
+
+    pub(super) fn pace(&self) -> NullPace {
+        self.pace
+    }
+
+    /// Lets null windows come less often once the bound is precise. It takes sorting all windows to know, so that is asked for seldom.
+    pub(super) fn heed(&mut self, samples: usize, is_precise: impl FnOnce() -> bool) {
+        if self.pace != NullPace::Usual || samples < self.next_look {
+            return;
+        }
+        self.next_look = 2 * samples;
+        if is_precise() {
+            self.pace = NullPace::Sparse;
+        }
+    }
+
+    /// Nothing but the bound keeps the case from its end.
+    pub(super) fn hurry(&mut self) {
+        self.pace = NullPace::Dense;
+    }
+}
+
 /// Who takes part in a case.
 pub(super) fn cast(clock_bound: &ClockBound) -> Cast {
     match clock_bound {
@@ -133,5 +172,31 @@ fn ended(ending: &Ending) -> String {
         Ending::Refused { why } => format!("the device refuses the null worker: {why}"),
         Ending::SetUpFailed { message } => format!("the null worker could not be set up: {message}"),
         Ending::BrokeProtocol { what } => format!("the null worker broke the protocol: {what}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_windows_come_less_often_once_the_bound_is_precise_and_densely_when_it_is_waited_for() {
+        let mut pacing = Pacing::new();
+        let mut looked_at = Vec::new();
+        for samples in 1..=1_000 {
+            pacing.heed(samples, || {
+                looked_at.push(samples);
+                samples >= 200
+            });
+            let expected = if samples < 256 {
+                NullPace::Usual
+            } else {
+                NullPace::Sparse
+            };
+            assert_eq!(pacing.pace(), expected, "{samples}");
+        }
+        assert_eq!(looked_at, [32, 64, 128, 256]);
+        pacing.hurry();
+        assert_eq!(pacing.pace(), NullPace::Dense);
     }
 }

@@ -177,13 +177,38 @@ impl RefereeClient {
         within: Duration,
         interrupt: &Interrupt,
     ) -> Result<Prepared, RoleFailure> {
-        let order = WindowOrder {
+        self.order_inputs(to_referee::PREPARE, window, kind, within, interrupt)
+    }
+
+    /// Generates a window's inputs and runs the crate's reference on them, waiting at most `within`.
+    ///
+    /// # Errors
+    /// When the device or the reference fails.
+    pub fn prepare_with_answers(
+        &mut self,
+        window: u32,
+        kind: WindowKind,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), RoleFailure> {
+        let order = to_referee::PREPARE_WITH_ANSWERS;
+        self.order_inputs(order, window, kind, within, interrupt).map(drop)
+    }
+
+    fn order_inputs(
+        &mut self,
+        order: u32,
+        window: u32,
+        kind: WindowKind,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Prepared, RoleFailure> {
+        let window = WindowOrder {
             window,
             kind: kind.number(),
             patience_ns: 0,
         };
-        self.child
-            .send(to_referee::PREPARE, &[bytemuck::bytes_of(&order)], &[])?;
+        self.child.send(order, &[bytemuck::bytes_of(&window)], &[])?;
         let frame = self.child.expect(from_referee::PREPARED, within, interrupt)?;
         self.child.record(&frame)
     }

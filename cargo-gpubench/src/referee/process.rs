@@ -95,7 +95,19 @@ impl Referee {
     fn carry_out(&mut self, frame: &Frame, open: &mut Option<OpenCase>, channel: &Channel) -> Result<(), RefereeError> {
         match frame.kind {
             to_referee::OPEN_CASE => self.open_case(frame, open, channel),
-            to_referee::PREPARE => self.prepare(frame, opened(open)?, channel),
+            to_referee::PREPARE => {
+                let order: WindowOrder = record(frame, to_referee::PREPARE)?;
+                let case = opened(open)?;
+                self.generate(case, order.window)?;
+                self.answer_prepared(case, order.window, channel)
+            }
+            to_referee::PREPARE_WITH_ANSWERS => {
+                let order: WindowOrder = record(frame, to_referee::PREPARE_WITH_ANSWERS)?;
+                let case = opened(open)?;
+                self.generate(case, order.window)?;
+                self.run_reference(case, order.window)?;
+                self.answer_prepared(case, order.window, channel)
+            }
             to_referee::OCCUPANCY => {
                 let blocks = self.occupancy(&frame.payload)?;
                 let answer = OccupancyAnswer { blocks, reserved: 0 };
@@ -163,12 +175,10 @@ impl Referee {
         Ok(channel.send(from_referee::CASE_OPENED, &[bytemuck::cast_slice(&layouts)], &borrowed)?)
     }
 
-    fn prepare(&mut self, frame: &Frame, case: &OpenCase, channel: &Channel) -> Result<(), RefereeError> {
-        let order: WindowOrder = record(frame, to_referee::PREPARE)?;
-        self.generate(case, order.window)?;
+    fn answer_prepared(&self, case: &OpenCase, window: u32, channel: &Channel) -> Result<(), RefereeError> {
         let Generate {
             seed, constant_seed, ..
-        } = self.generator_order(case.number, order.window);
+        } = self.generator_order(case.number, window);
         let prepared = Prepared {
             generator_seed: seed,
             constant_seed,

@@ -274,7 +274,7 @@ mod tests {
     }
 
     /// Cases of every size and spread that was seen: worker's windows, null windows, worker's spread, null worker's spread.
-    const SHAPES: [(usize, usize, f64, f64); 7] = [
+    const SHAPES: [(usize, usize, f64, f64); 9] = [
         (20, 6, 2_000.0, 2_000.0),
         (20, 8, 8_000.0, 2_000.0),
         (30, 10, 8_000.0, 8_000.0),
@@ -282,6 +282,8 @@ mod tests {
         (130, 130, 8_000.0, 8_000.0),
         (400, 100, 4_000.0, 8_000.0),
         (1_000, 250, 8_000.0, 2_000.0),
+        (1_000, 90, 8_000.0, 8_000.0),
+        (4_000, 340, 4_000.0, 8_000.0),
     ];
 
     fn balances(

@@ -95,8 +95,12 @@ impl Conductor<'_> {
         window: u32,
         kind: WindowKind,
     ) -> Result<Conducted, ConductError> {
-        self.prepare(window, kind)?;
-        self.compute_answers(window)?;
+        if self.duties.referee_prepares_alone() {
+            self.prepare_with_answers(window, kind)?;
+        } else {
+            self.prepare(window, kind)?;
+            self.compute_answers(window)?;
+        }
         self.release(worker, window, kind)
     }
 
@@ -163,6 +167,18 @@ impl Conductor<'_> {
         self.author
             .generate(order, self.interrupt)
             .map_err(ConductError::own_code(ConductError::Generator))
+    }
+
+    /// Has inputs and answers made where the referee has both to itself.
+    fn prepare_with_answers(&mut self, window: u32, kind: WindowKind) -> Result<(), ConductError> {
+        let prepared = self
+            .referee
+            .prepare_with_answers(window, kind, self.reference_within, self.interrupt);
+        prepared.map_err(|failure| match failure {
+            RoleFailure::Failed { .. } => ConductError::referee(failure),
+            // The tool's own kernels do not fail by themselves, and never take so long.
+            failure => ConductError::own_code(ConductError::Reference)(failure.into()),
+        })
     }
 
     /// Has the reference computed, by the author or by the referee.

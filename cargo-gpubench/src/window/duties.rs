@@ -77,6 +77,13 @@ impl<'a> Duties<'a> {
         tensors.any(|tensor| self.maker(tensor) == Maker::RefereeKernel)
     }
 
+    /// Whether the reference is the only code of the crate that a window needs, and the referee runs it: one order then has everything made, and what takes
+    /// long in it is the reference.
+    pub fn referee_prepares_alone(&self) -> bool {
+        let mut tensors = self.recording.tensors.iter();
+        self.reference() == CodeHome::Referee && tensors.all(|tensor| self.maker(tensor) == Maker::Harness)
+    }
+
     /// Whether the author has a part in the windows at all.
     pub fn needs_author(&self) -> bool {
         self.author_generates() || self.reference() == CodeHome::Author

@@ -10,7 +10,10 @@ const EARLY_CHECK_PERIOD: u64 = 8;
 /// One null window for so many others, on average, while samples are taken.
 const NULL_PERIOD: u64 = 4;
 
-/// And where nothing but the bound on the claims keeps a case from its end.
+/// And once the bound on the claims is precise: they only have to show that the machine has not changed.
+const NULL_PERIOD_WHEN_PRECISE: u64 = 12;
+
+/// And where nothing but the bound keeps a case from its end.
 const NULL_PERIOD_AT_END: u64 = 2;
 
 /// How many null windows there are among the others.
@@ -18,6 +21,8 @@ const NULL_PERIOD_AT_END: u64 = 2;
 pub enum NullPace {
     /// As few as a case with a usual number of samples needs.
     Usual,
+    /// As few as a case needs whose bound is precise.
+    Sparse,
     /// As many as others: the case waits for its bound alone.
     Dense,
 }
@@ -150,6 +155,7 @@ impl Seeds {
     pub fn null_comes_first(&self, place: Place, since_null: u32, pace: NullPace) -> bool {
         let period = match pace {
             NullPace::Usual => NULL_PERIOD,
+            NullPace::Sparse => NULL_PERIOD_WHEN_PRECISE,
             NullPace::Dense => NULL_PERIOD_AT_END,
         };
         self.key(Purpose::NullTurn, place).is_multiple_of(period) || u64::from(since_null) >= 2 * period
@@ -207,14 +213,18 @@ mod tests {
     #[test]
     fn null_windows_come_at_their_pace_and_none_waits_for_long() {
         let seeds = Seeds::new([7; 32]);
-        for (pace, expected) in [(NullPace::Usual, 2_000..2_600), (NullPace::Dense, 4_000..5_200)] {
+        for (pace, expected, longest) in [
+            (NullPace::Usual, 2_000..2_600, 8),
+            (NullPace::Sparse, 660..900, 24),
+            (NullPace::Dense, 4_000..5_200, 4),
+        ] {
             let (mut nulls, mut since) = (0, 0);
             for window in 1..=8_000 {
                 match seeds.null_comes_first(Place { case: 0, window }, since, pace) {
                     true => (nulls, since) = (nulls + 1, 1),
                     false => since += 1,
                 }
-                assert!(since <= 8);
+                assert!(since <= longest, "{since} at {pace:?}");
             }
             assert!(expected.contains(&nulls), "{nulls} at {pace:?}");
         }

@@ -20,6 +20,8 @@ pub mod to_referee {
     pub const OCCUPANCY: u32 = 9;
     /// [`WindowOrder`](crate::wire::WindowOrder): run the reference on the window's inputs, once the author has made its part of them.
     pub const REFERENCE: u32 = 8;
+    /// [`WindowOrder`](crate::wire::WindowOrder): generate the window's inputs and run the reference on them, where nobody else has a part in either.
+    pub const PREPARE_WITH_ANSWERS: u32 = 10;
 }
 
 /// Kinds of frames from the referee to the broker.
@@ -31,7 +33,7 @@ pub mod from_referee {
     /// Answer to `OPEN_CASE`: one [`BufferLayout`](crate::wire::BufferLayout) for every tensor and scratch allocation, with descriptors: a page for each worker,
     /// the worker under test's first, every buffer, and what the author shares.
     pub const CASE_OPENED: u32 = 102;
-    /// Answer to `PREPARE`: [`Prepared`](crate::wire::Prepared).
+    /// Answer to `PREPARE` and `PREPARE_WITH_ANSWERS`: [`Prepared`](crate::wire::Prepared).
     pub const PREPARED: u32 = 103;
     /// Answer to `RELEASE`, also to one that was aborted: [`WindowFacts`](crate::wire::WindowFacts).
     pub const FACTS: u32 = 104;
