@@ -25,8 +25,3 @@ extern "C" __global__ void expose(float *image, Exposure exposure, size_t pixels
     size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
     if (i < pixels) image[i] = float(exposure.gain * image[i] + exposure.bias);
 }
-
-extern "C" __global__ void ramp(float *out, size_t len, unsigned long long seed) {
-    size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
-    if (i < len) out[i] = float((i + seed) % 256) / 256.0f;
-}

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use gpubench::catalog::{Catalog, DeviceFacts, Execution, Fill, Recording, Role, Tensor, Tolerance};
+use gpubench::catalog::{Catalog, DeviceFacts, Execution, Fill, Recording, Role, SourceFile, Tensor, Tolerance};
 use gpubench::plan::{Argument, BufferId, ConstantValue, Cooperation, KernelRef, Launch, Plan, Span, Step};
 
 use crate::build::kernels::{declared_kernels, makes_kernels_by_macros};
+use crate::device::CodeHome;
 use crate::window::Duties;
 use crate::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
@@ -26,11 +27,12 @@ fn invalid(message: impl Into<String>) -> Invalid {
     Invalid(message.into())
 }
 
-/// Validates a recording made for a device.
+/// Validates the recording of a case made for a device, with who has what duty there.
 ///
 /// # Errors
 /// The first thing found wrong.
-pub fn validate(recording: &Recording, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
+pub fn validate(duties: &Duties<'_>, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
+    let recording = duties.recording();
     let validator = Validator {
         recording,
         plan: &recording.plan,
@@ -42,9 +44,12 @@ pub fn validate(recording: &Recording, catalog: &Catalog, facts: &DeviceFacts) -
         Execution::Sealed => validator.plan()?,
         Execution::Hosted => validator.no_plan()?,
     }
-    match recording.reference.plan() {
-        Some(plan) => Validator { plan, ..validator }.reference(),
-        None => Ok(()),
+    if let Some(plan) = recording.reference.plan() {
+        Validator { plan, ..validator }.reference()?;
+    }
+    match duties.kernels_run_in() {
+        CodeHome::Referee => validator.kernels_of_the_referee(),
+        CodeHome::Author => Ok(()),
     }
 }
 
@@ -232,6 +237,33 @@ impl Validator<'_> {
         Ok(())
     }
 
+    /// The referee runs generators and references where masters and expected outputs lie, so no file that it runs a kernel of may be one that a
+    /// kernel under test stands in: whoever writes the one would write into the other.
+    fn kernels_of_the_referee(&self) -> Checked {
+        let under_test: Vec<&SourceFile> = kernels_launched(self.plan)
+            .filter_map(|kernel| self.catalog.sources.get(kernel.source as usize)?.files.first())
+            .collect();
+        let generators = self.recording.tensors.iter().filter_map(|tensor| match &tensor.fill {
+            Fill::Kernel(kernel) => Some((kernel, "generator")),
+            _ => None,
+        });
+        let reference = self.recording.reference.plan().into_iter().flat_map(kernels_launched);
+        let mut of_referee = generators.chain(reference.map(|kernel| (kernel, "reference")));
+        let shared = of_referee.find_map(|(kernel, what)| {
+            let files = &self.catalog.sources.get(kernel.source as usize)?.files;
+            let file = files.iter().find(|file| under_test.contains(file))?;
+            Some((kernel, what, file))
+        });
+        let Some((kernel, what, file)) = shared else {
+            return Ok(());
+        };
+        Err(invalid(format!(
+            "its {what} kernel `{kernel}` is compiled from `{}`, where a kernel under test stands; on this device the referee runs it beside the \
+             expected outputs (hint: put reference and generator kernels in a file of their own, which whoever is graded does not write)",
+            file.path
+        )))
+    }
+
     fn step(&self, step: &Step) -> Checked {
         match step {
             Step::Launch(launch) => self.launch(launch),
@@ -409,6 +441,14 @@ impl Validator<'_> {
             source.name
         )))
     }
+}
+
+/// The kernels of a plan, in order.
+fn kernels_launched(plan: &Plan) -> impl Iterator<Item = &KernelRef> {
+    plan.steps.iter().filter_map(|step| match step {
+        Step::Launch(launch) => Some(&launch.kernel),
+        Step::Memset { .. } | Step::Copy { .. } => None,
+    })
 }
 
 /// The buffers that a step names.

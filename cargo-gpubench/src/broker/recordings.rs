@@ -77,12 +77,10 @@ pub(super) fn record_cases(
 
 /// Whether a recording can be measured on the device.
 fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), CaseFailure> {
-    validate(recording, catalog, &facts.device)
+    let duties = Duties::new(recording, facts.kernels_run_in);
+    validate(&duties, catalog, &facts.device)
         .map_err(|invalid| CaseFailure::error(Cause::PlanInvalid, invalid.to_string()))?;
-    let (needed, free) = (
-        memory_needed(&Duties::new(recording, facts.kernels_run_in)),
-        facts.free_memory.unwrap_or(u64::MAX),
-    );
+    let (needed, free) = (memory_needed(&duties), facts.free_memory.unwrap_or(u64::MAX));
     if needed > free {
         let message = format!(
             "it takes {} of memory with the copies that checking needs, and {} are free (hint: `--axis` chooses a smaller size)",

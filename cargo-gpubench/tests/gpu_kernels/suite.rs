@@ -63,7 +63,8 @@ fn wanted_kernels(catalog: &Catalog, capability: u32) -> BTreeMap<u32, BTreeSet<
 }
 
 fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
-    let launched = recording.plan.steps.iter().filter_map(|step| match step {
+    let plans = std::iter::once(&recording.plan).chain(recording.reference.plan());
+    let launched = plans.flat_map(|plan| &plan.steps).filter_map(|step| match step {
         Step::Launch(launch) => Some(&launch.kernel),
         Step::Memset { .. } | Step::Copy { .. } => None,
     });

@@ -26,10 +26,11 @@ pub struct Integers<R>(pub R);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits;
 
-/// Written by a kernel of the crate: `ByKernel(IMAGE.kernel("ramp"))`.
+/// Written by a kernel of the crate: `ByKernel(GENERATORS.kernel("ramp"))`.
 ///
 /// The kernel's parameters are `(T *out, size_t len, unsigned long long seed)`. It is launched over at least `len` threads along x and must
-/// write `out[0..len]`, from `seed` and the index alone.
+/// write `out[0..len]`, from `seed` and the index alone. It stands in a file that the benchmark launches no kernel from: on a GPU the referee
+/// runs it, and refuses the case otherwise.
 #[derive(Clone, Debug)]
 pub struct ByKernel(pub Kernel);
 

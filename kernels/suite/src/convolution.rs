@@ -4,6 +4,7 @@ use crate::rounding::U;
 use gpubench::prelude::*;
 
 cuda_source!(CONVOLUTION = "convolution.cu");
+cuda_source!(CONVOLUTION_REFERENCE = "references/convolution.cu");
 
 /// A sum of `taps` products rounds each of them at most `taps` times, and the reference once more; taps are at most 1
 /// and pixels below 1. That is the bound without any assumption on signs, and still a tenth of what inputs rounded to
@@ -59,7 +60,7 @@ fn in_double(
 ) -> Result<()> {
     let (columns, rows, reach) = (i32::try_from(width)?, i32::try_from(height)?, i32::try_from(radius)?);
     cx.launch(
-        CONVOLUTION.kernel("in_double"),
+        CONVOLUTION_REFERENCE.kernel("in_double"),
         Grid::covering((width, height), (16, 16)),
         (image, filter, out, columns, rows, reach),
     )

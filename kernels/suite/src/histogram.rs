@@ -3,18 +3,23 @@
 use gpubench::prelude::*;
 
 cuda_source!(HISTOGRAM = "histogram.cu");
+cuda_source!(HISTOGRAM_REFERENCE = "references/histogram.cu");
 
 /// A dark image, since real ones are not spread evenly over the bins: many threads meet in few bins, and no two bins
 /// count alike. A kernel draws it.
 fn dark_image(n: usize) -> Tensors {
     Tensors::new()
-        .input("pixels", u8::shape(n), ByKernel(HISTOGRAM.kernel("dark_image")))
+        .input(
+            "pixels",
+            u8::shape(n),
+            ByKernel(HISTOGRAM_REFERENCE.kernel("dark_image")),
+        )
         .output("bins", u32::shape(256))
 }
 
 fn value_by_value(cx: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
     cx.launch(
-        HISTOGRAM.kernel("count_one_value"),
+        HISTOGRAM_REFERENCE.kernel("count_one_value"),
         Grid::new(256, 256),
         (pixels, bins, n),
     )

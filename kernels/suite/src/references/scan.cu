@@ -1,0 +1,26 @@
+// The expected sums, where the vector is too long for the CPU: one thread a piece adds it up, one thread the sums of the
+// pieces, and one a piece goes through it again.
+__global__ void add_pieces(const unsigned int *__restrict__ x, unsigned int *__restrict__ sums, size_t n, size_t piece) {
+  const size_t start = (blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x) * piece;
+  if (start >= n) return;
+  unsigned int sum = 0;
+  for (size_t i = start; i < n && i < start + piece; i++) sum += x[i];
+  sums[start / piece] = sum;
+}
+
+__global__ void add_before(unsigned int *sums, size_t pieces) {
+  unsigned int before = 0;
+  for (size_t i = 0; i < pieces; i++) {
+    const unsigned int sum = sums[i];
+    sums[i] = before;
+    before += sum;
+  }
+}
+
+__global__ void scan_pieces(const unsigned int *__restrict__ x, const unsigned int *__restrict__ before, unsigned int *__restrict__ y,
+                            size_t n, size_t piece) {
+  const size_t start = (blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x) * piece;
+  if (start >= n) return;
+  unsigned int sum = before[start / piece];
+  for (size_t i = start; i < n && i < start + piece; i++) y[i] = sum += x[i];
+}
