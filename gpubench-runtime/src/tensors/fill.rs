@@ -6,10 +6,15 @@ use crate::source::Kernel;
 use std::ops::{Range, RangeInclusive};
 
 /// Floating-point numbers drawn uniformly from a range that excludes its end: `Uniform(0.0..1.0)`.
+///
+/// Of 2^16 equally spaced numbers for types of 16 bits, 2^24 for `f32` and 2^52 for `f64`, rounded to the type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uniform(pub Range<f64>);
 
 /// Floating-point numbers drawn from a normal distribution: `Normal { mean: 0.0, stddev: 1.0 }`.
+///
+/// Quantiles of uniform numbers: for types of 16 bits of 2^16 of them, to 0.005 standard deviations, none beyond 4.6; for `f32` and `f64` of 2^24 (the rest
+/// of a double is filled up with random bits), to 0.0003 and none beyond 5.5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Normal {
     /// Mean.
@@ -19,6 +24,9 @@ pub struct Normal {
 }
 
 /// Integers drawn uniformly from a range: `Integers(0..bins)`, `Integers(-8..=8)`. Also for floating-point tensors, whose values are then whole.
+///
+/// Values are equally likely where their number is a power of two, else to 2^-8 of their probability for types of 8 and 16 bits with up to 256
+/// values, and to 2^-16 or better for all others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Integers<R>(pub R);
 

@@ -18,34 +18,26 @@ fn taps(radius: usize) -> usize {
     (2 * radius + 1).pow(2)
 }
 
-/// A filter that is the same for all calls of a case, and fresh images.
+/// Taps that constant memory has room for here: those of a filter of radius 7.
+const MOST_TAPS: usize = 225;
+
+/// The filter, which is known beforehand so that it can be in constant memory: multiples of 1/128 from -1 to 1, in an order that is
+/// neither symmetric nor separable.
+fn tap(index: usize) -> f32 {
+    ((index * 67 + 29) % 257) as f32 / 128.0 - 1.0
+}
+
+/// The same filter for all calls, and fresh images.
 fn filter_and_image(width: usize, height: usize, radius: usize) -> Tensors {
     Tensors::new()
         .input("image", f32::shape([height, width]), Uniform(0.0..1.0))
         .constant(
             "filter",
             f32::shape([2 * radius + 1, 2 * radius + 1]),
-            Uniform(-1.0..1.0),
+            ByKernel(CONVOLUTION_REFERENCE.kernel("write_taps")),
         )
         .output("out", f32::shape([height, width]))
         .tolerance(0.0, atol(radius))
-}
-
-fn tiled_on_cpu(width: usize, height: usize, radius: usize, image: &[f32], filter: &[f32], out: &mut [f32]) {
-    let side = 2 * radius + 1;
-    for row in 0..height {
-        for column in 0..width {
-            let mut sum = 0.0f64;
-            // Coordinates in the image are shifted by the radius, so that none is negative.
-            for y in (0..side).filter(|y| (radius..height + radius).contains(&(row + y))) {
-                for x in (0..side).filter(|x| (radius..width + radius).contains(&(column + x))) {
-                    let pixel = image[(row + y - radius) * width + column + x - radius];
-                    sum += f64::from(filter[y * side + x]) * f64::from(pixel);
-                }
-            }
-            out[row * width + column] = sum as f32;
-        }
-    }
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -66,16 +58,34 @@ fn in_double(
     )
 }
 
-#[allow(clippy::too_many_arguments)]
-#[gpubench(
+/// An image correlated with a small square filter, zeros outside.
+#[problem(
     axes(width = [4096, 4001], height = [2160], radius = [2]),
     cpu(axes(width = [256, 131], height = [100])),
     cuda(reference = launch(in_double)),
     inputs = filter_and_image,
-    reference = tiled_on_cpu,
     bytes = 8 * width * height + 4 * taps(radius),
     flops = 2 * taps(radius) * width * height,
 )]
+pub fn convolution(width: usize, height: usize, radius: usize, image: &[f32], filter: &[f32], out: &mut [f32]) {
+    let side = 2 * radius + 1;
+    for row in 0..height {
+        for column in 0..width {
+            let mut sum = 0.0f64;
+            // Coordinates in the image are shifted by the radius, so that none is negative.
+            for y in (0..side).filter(|y| (radius..height + radius).contains(&(row + y))) {
+                for x in (0..side).filter(|x| (radius..width + radius).contains(&(column + x))) {
+                    let pixel = image[(row + y - radius) * width + column + x - radius];
+                    sum += f64::from(filter[y * side + x]) * f64::from(pixel);
+                }
+            }
+            out[row * width + column] = sum as f32;
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+#[gpubench(problem = convolution)]
 fn tiled(
     cx: &mut Launcher,
     width: usize,
@@ -94,9 +104,33 @@ fn tiled(
     )
 }
 
+#[allow(clippy::too_many_arguments)]
+#[gpubench(problem = convolution)]
+fn constant_memory(
+    cx: &mut Launcher,
+    width: usize,
+    height: usize,
+    radius: usize,
+    image: In<f32>,
+    _filter: Constant<f32>,
+    out: Out<f32>,
+) -> Result<()> {
+    let mut filter = [0.0; MOST_TAPS];
+    let beyond = || gpubench::Error::new(format!("the axis `radius` is at most 7, not {radius}"));
+    let used = filter.get_mut(..taps(radius)).ok_or_else(beyond)?;
+    for (index, value) in used.iter_mut().enumerate() {
+        *value = tap(index);
+    }
+    cx.set_constant(&CONVOLUTION, "constant_taps", &filter)?;
+    let kernel = CONVOLUTION.kernel(format!("constant_memory<{radius}>"));
+    let (columns, rows) = (i32::try_from(width)?, i32::try_from(height)?);
+    let grid = Grid::covering((width, height), (32, 8));
+    cx.launch(kernel, grid, (image, out, columns, rows))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{atol, tiled_on_cpu};
+    use super::{MOST_TAPS, atol, convolution, tap};
     use crate::shortcuts::{Tolerance, no_constant_passes};
     use gpubench::Rng;
 
@@ -105,17 +139,26 @@ mod tests {
         let image = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let filter = [0.0, 0.0, 0.0, 1.0, 10.0, 100.0, 0.0, 1000.0, 0.0];
         let mut out = [0.0; 6];
-        tiled_on_cpu(3, 2, 1, &image, &filter, &mut out);
+        convolution(3, 2, 1, &image, &filter, &mut out);
         assert_eq!(out, [4210.0, 5321.0, 6032.0, 540.0, 654.0, 65.0]);
+    }
+
+    #[test]
+    fn taps_are_between_minus_one_and_one_and_differ() {
+        let mut taps: Vec<f32> = (0..MOST_TAPS).map(tap).collect();
+        assert!(taps.iter().all(|tap| (-1.0..=1.0).contains(tap)));
+        taps.sort_by(f32::total_cmp);
+        taps.dedup();
+        assert_eq!(taps.len(), MOST_TAPS);
     }
 
     #[test]
     fn no_constant_is_right() {
         let mut rng = Rng::new(1);
         let image: Vec<f32> = (0..40 * 30).map(|_| rng.f32()).collect();
-        let filter: Vec<f32> = (0..25).map(|_| rng.uniform(-1.0, 1.0) as f32).collect();
+        let filter: Vec<f32> = (0..25).map(tap).collect();
         let mut out = vec![0.0; image.len()];
-        tiled_on_cpu(40, 30, 2, &image, &filter, &mut out);
+        convolution(40, 30, 2, &image, &filter, &mut out);
         no_constant_passes(
             &out,
             Tolerance {

@@ -25,22 +25,12 @@ const ATOL: f64 = 207.0 * U;
 /// Rows of different offset and scale: from a tenth to ten, the mean up to four standard deviations from zero. So no
 /// row can stand in for another.
 fn activations(rows: usize, columns: usize) -> Tensors {
+    let kernel = LAYER_NORM.kernel(format!("rows_apart<{columns}>"));
     Tensors::new()
-        .input("x", f32::shape([rows, columns]), ByCpu)
+        .input("x", f32::shape([rows, columns]), ByKernel(kernel))
         .input("gain", f32::shape(columns), Uniform(0.5..1.5))
         .input("bias", f32::shape(columns), Uniform(-1.0..1.0))
         .output("y", f32::shape([rows, columns]))
-        .generate(move |rng: &mut Rng, data: &mut CpuData| fill_rows(rng, columns, data.slice("x")))
-}
-
-fn fill_rows(rng: &mut Rng, columns: usize, x: &mut [f32]) {
-    for row in x.chunks_exact_mut(columns) {
-        let deviation = 10f64.powf(rng.uniform(-1.0, 1.0));
-        let mean = deviation * rng.uniform(-4.0, 4.0);
-        // A uniform distribution over an interval of length `sqrt(12)` has variance 1.
-        let width = deviation * 12f64.sqrt();
-        row.fill_with(|| (mean + width * (rng.f64() - 0.5)) as f32);
-    }
 }
 
 fn layer_norm_on_cpu(_rows: usize, columns: usize, x: &[f32], gain: &[f32], bias: &[f32], y: &mut [f32]) {
@@ -93,9 +83,20 @@ fn layer_norm(
 
 #[cfg(test)]
 mod tests {
-    use super::{ATOL, fill_rows, layer_norm_on_cpu};
+    use super::{ATOL, layer_norm_on_cpu};
     use crate::shortcuts::{Tolerance, no_constant_passes};
     use gpubench::Rng;
+
+    /// Rows as `rows_apart` in the CUDA file writes them.
+    fn fill_rows(rng: &mut Rng, columns: usize, x: &mut [f32]) {
+        for row in x.chunks_exact_mut(columns) {
+            let deviation = 10f64.powf(rng.uniform(-1.0, 1.0));
+            let mean = deviation * rng.uniform(-4.0, 4.0);
+            // A uniform distribution over an interval of length `sqrt(12)` has variance 1.
+            let width = deviation * 12f64.sqrt();
+            row.fill_with(|| (mean + width * (rng.f64() - 0.5)) as f32);
+        }
+    }
 
     #[test]
     fn the_reference_normalises_each_row() {

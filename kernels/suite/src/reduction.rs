@@ -1,10 +1,11 @@
-//! The sum of a vector, in two launches: one sum a block, then the sum of those.
+//! The sum of a vector, in two launches: one sum a block or cluster, then the sum of those.
 
 use gpubench::prelude::*;
 use std::ops::RangeInclusive;
 
 cuda_source!(REDUCTION = "reduction.cu");
 cuda_source!(REDUCTION_REFERENCE = "references/reduction.cu");
+cuda_source!(HOPPER = "reduction_hopper.cu");
 
 /// Whole numbers, and few enough of them that partial sums stay below 2^24 in any order: 2^24 of them add up to 2^23 on
 /// average, give or take 21 000. Such sums of `f32` do not round, so the answer is compared exactly and a single
@@ -13,6 +14,9 @@ const ELEMENTS: RangeInclusive<i32> = -8..=9;
 
 /// Threads of a block.
 const THREADS: usize = 256;
+
+/// Blocks of a cluster: as many as every device with clusters can have.
+const CLUSTER: usize = 8;
 
 fn vector(n: usize) -> Tensors {
     Tensors::new()
@@ -67,6 +71,40 @@ fn shared_memory(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Resu
 #[gpubench(problem = reduction)]
 fn warp_shuffle(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
     reduce(cx, "warp_shuffle", n, x, sum)
+}
+
+/// As many blocks as are resident at once, each for as much of the vector as it takes.
+#[gpubench(problem = reduction)]
+fn persistent(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    let kernel = REDUCTION.kernel(format!("warp_shuffle<{THREADS}>"));
+    let blocks = cx.occupancy(&kernel, THREADS as u32, 0)? * cx.device().multiprocessors;
+    let sums = cx.scratch::<f32>(blocks as usize)?;
+    cx.launch(kernel.clone(), Grid::new(blocks, THREADS), (x, sums, n))?;
+    cx.launch(kernel, Grid::new(1, THREADS), (sums, sum, blocks as usize))
+}
+
+/// The second launch is on the device before the first has ended.
+#[gpubench(problem = reduction, requires(capability = 9.0))]
+fn programmatic(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    let blocks = blocks(cx, n);
+    let sums = cx.scratch::<f32>(blocks)?;
+    let first = HOPPER.kernel(format!("first_of_pair<{THREADS}>"));
+    cx.launch(first, Grid::new(blocks, THREADS), (x, sums, n))?;
+    let second = HOPPER.kernel(format!("second_of_pair<{THREADS}>"));
+    let grid = Grid::new(1, THREADS).programmatic();
+    cx.launch(second, grid, (sums, sum, u32::try_from(blocks)?))
+}
+
+/// A sum for each cluster of blocks, which share their shared memory.
+#[gpubench(problem = reduction, requires(capability = 9.0))]
+fn cluster(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    let clusters = blocks(cx, n).div_ceil(CLUSTER);
+    let sums = cx.scratch::<f32>(clusters)?;
+    let kernel = HOPPER.kernel(format!("across_cluster<{THREADS}, {CLUSTER}>"));
+    let grid = Grid::new(clusters * CLUSTER, THREADS).cluster(CLUSTER);
+    cx.launch(kernel, grid, (x, sums, n))?;
+    let last = REDUCTION.kernel(format!("warp_shuffle<{THREADS}>"));
+    cx.launch(last, Grid::new(1, THREADS), (sums, sum, clusters))
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Rows become columns: nothing but memory traffic, in an order that memory does not like.
 
+use gpubench::plan::Swizzle;
 use gpubench::prelude::*;
 
 cuda_source!(TRANSPOSE = "transpose.cu");
 cuda_source!(TRANSPOSE_REFERENCE = "references/transpose.cu");
+cuda_source!(HOPPER = "transpose_hopper.cu");
 
 fn matrix(rows: usize, columns: usize) -> Tensors {
     Tensors::new()
@@ -45,6 +47,14 @@ fn tiled(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>
     // Blocks of 32 by 8 threads, each for a tile of 32 by 32 elements.
     let grid = Grid::new((columns.div_ceil(32), rows.div_ceil(32)), (32, 8));
     cx.launch(TRANSPOSE.kernel("tiled"), grid, (x, y, rows, columns))
+}
+
+/// Tiles come by the tensor memory accelerator, which wants rows of a multiple of 16 bytes.
+#[gpubench(problem = transpose, requires(capability = 9.0))]
+fn tensor_map(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    let x = TensorMap::tiled(x, [columns, rows], [32, 32]).swizzle(Swizzle::Bytes128);
+    let grid = Grid::new((columns.div_ceil(32), rows.div_ceil(32)), (32, 8));
+    cx.launch(HOPPER.kernel("tensor_map"), grid, (x, y, rows, columns))
 }
 
 #[cfg(test)]
