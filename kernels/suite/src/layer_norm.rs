@@ -25,7 +25,7 @@ const ATOL: f64 = 207.0 * U;
 /// Rows of different offset and scale: from a tenth to ten, the mean up to four standard deviations from zero. So no
 /// row can stand in for another.
 fn activations(rows: usize, columns: usize) -> Tensors {
-    let kernel = LAYER_NORM.kernel(format!("rows_apart<{columns}>"));
+    let kernel = LAYER_NORM_REFERENCE.kernel(format!("rows_apart<{columns}>"));
     Tensors::new()
         .input("x", f32::shape([rows, columns]), ByKernel(kernel))
         .input("gain", f32::shape(columns), Uniform(0.5..1.5))

@@ -21,10 +21,14 @@ const FEWEST_ROWS: usize = 64;
 /// Where rows begin is the same for all calls; columns, which are distinct and ascend in each row, and values are not.
 fn matrix_and_vector(rows: usize) -> Tensors {
     let entries = ENTRIES_PER_ROW * rows;
-    let row_start = SPARSE.kernel("write_row_starts");
+    let row_start = SPARSE_REFERENCE.kernel("write_row_starts");
     Tensors::new()
         .input("row_start", u32::shape(rows + 1), ByKernel(row_start))
-        .input("column", u32::shape(entries), ByKernel(SPARSE.kernel("write_columns")))
+        .input(
+            "column",
+            u32::shape(entries),
+            ByKernel(SPARSE_REFERENCE.kernel("write_columns")),
+        )
         .input("value", f32::shape(entries), Integers(FACTORS))
         .input("x", f32::shape(rows), Integers(FACTORS))
         .output("y", f32::shape(rows))
