@@ -212,6 +212,7 @@ pub fn measure(
         Err(RoleFailure::Silent { within, .. }) => sampling.ending = Ending::TimedOut { within },
         Err(failure) => return Err(MeasureError::Worker(failure)),
     }
+    sampling.null.hand_back(protocol)?;
     let measured = sampling.finish();
     if duties.needs_author() {
         conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;

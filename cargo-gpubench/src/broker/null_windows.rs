@@ -105,6 +105,16 @@ impl<'a> NullSide<'a> {
         Ok(())
     }
 
+    /// Has the null worker let go of the case's buffers.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub(super) fn hand_back(&mut self, protocol: &Protocol<'_>) -> Result<(), ConductError> {
+        let Some(worker) = &mut self.worker else { return Ok(()) };
+        let handed_back = worker.hand_back(protocol.within, protocol.interrupt);
+        handed_back.map_err(|_| ConductError::Interrupted)
+    }
+
     fn give_up(&mut self, why: String) {
         if let Some(worker) = self.worker.take() {
             worker.retire();
