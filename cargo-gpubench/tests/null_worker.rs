@@ -85,12 +85,14 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
             judgement,
             windows,
             null_windows,
+            null_alone,
             balance,
             ..
         } = measured;
         assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
         assert!(null_windows.len() >= 6, "{} null windows", null_windows.len());
-        for window in &null_windows {
+        assert_eq!(null_alone.len(), 8, "behind the worker's end");
+        for window in null_windows.iter().chain(&null_alone) {
             let facts = &window.facts;
             assert_eq!(WindowKind::from_number(facts.kind), Some(WindowKind::Null));
             assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Checked);

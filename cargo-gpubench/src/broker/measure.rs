@@ -95,6 +95,8 @@ pub struct Measured {
     pub warm_up: usize,
     /// Windows of the null worker, interleaved with the sampled ones.
     pub null_windows: Vec<WindowEvidence>,
+    /// Windows of the null worker behind the end of the worker under test; none of a case that failed before.
+    pub null_alone: Vec<WindowEvidence>,
     /// What the referee's clock says of the claims, where it bounds them.
     pub balance: Option<Balance>,
     /// Samples in nanoseconds.
@@ -206,12 +208,18 @@ pub fn measure(
         Ok((mut worker, Start::Ready(ready))) => {
             sampling.event_overhead_ns = Some(ready.event_overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
             sampling.run(&mut conductor, &mut worker, progress)?;
+            // It is killed and waited for: in what follows it has no part.
+            drop(worker);
+            if sampling.stop.is_some() {
+                sampling.null.go_on_alone(&mut conductor)?;
+            }
         }
         // A kernel module's constructor may end the process or never return: that is the kernel's doing, not ours.
         Err(RoleFailure::Ended { end, log, .. }) => sampling.ending = Ending::WorkerEnded { end, log },
         Err(RoleFailure::Silent { within, .. }) => sampling.ending = Ending::TimedOut { within },
         Err(failure) => return Err(MeasureError::Worker(failure)),
     }
+    sampling.null.hand_back(protocol)?;
     let measured = sampling.finish();
     if duties.needs_author() {
         conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;
@@ -438,6 +446,7 @@ impl<'a> Sampling<'a> {
             warm_up: self.warm_up,
             null: NullWindows {
                 windows: &self.null.windows,
+                alone: &self.null.alone,
                 loss: self.null.loss.as_deref(),
             },
             kernel_part,
@@ -463,6 +472,7 @@ impl<'a> Sampling<'a> {
             windows,
             warm_up,
             null_windows: null.windows,
+            null_alone: null.alone,
             balance,
             samples_ns,
             host_ns,

@@ -7,12 +7,17 @@ use crate::verdict::{Ending, WindowEvidence};
 use crate::window::{ConductError, Conducted, Conductor, NullPace, Place};
 use crate::wire::{Cast, FaultCode};
 
+/// Null windows behind the end of the worker under test.
+const ALONE: usize = 8;
+
 /// The null worker in a case, and what came of its windows.
 #[derive(Debug)]
 pub(super) struct NullSide<'a> {
     worker: Option<&'a mut NullWorker>,
     /// Windows since the last call to [`NullSide::begin`].
     pub(super) windows: Vec<WindowEvidence>,
+    /// Windows behind the end of the worker under test.
+    pub(super) alone: Vec<WindowEvidence>,
     /// Why there are no more, where the worker failed.
     pub(super) loss: Option<String>,
     begun: usize,
@@ -73,6 +78,7 @@ impl<'a> NullSide<'a> {
         let mut side = NullSide {
             worker: None,
             windows: Vec::new(),
+            alone: Vec::new(),
             loss: None,
             begun: 0,
             since: 0,
@@ -123,25 +129,57 @@ impl<'a> NullSide<'a> {
         place: Place,
         pace: NullPace,
     ) -> Result<(), ConductError> {
-        let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
+        if !self.is_there() {
             return Ok(());
-        };
+        }
         if !protocol.seeds.null_comes_first(place, self.since, pace) {
             self.since += 1;
             return Ok(());
         }
         // The window that it comes before is the first behind it.
         self.since = 1;
+        let window = self.conduct(conductor)?;
+        self.windows.extend(window);
+        Ok(())
+    }
+
+    /// Conducts null windows behind the end of the worker under test: what it did to those between its own shows beside these.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the null worker.
+    pub(super) fn go_on_alone(&mut self, conductor: &mut Conductor<'_>) -> Result<(), ConductError> {
+        for _ in 0..ALONE {
+            let window = self.conduct(conductor)?;
+            self.alone.extend(window);
+        }
+        Ok(())
+    }
+
+    /// Conducts a null window; nothing where there is no null worker any more.
+    fn conduct(&mut self, conductor: &mut Conductor<'_>) -> Result<Option<WindowEvidence>, ConductError> {
+        let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
+            return Ok(None);
+        };
         let before = self.begun;
         self.begun += 1;
         match conductor.conduct_null(process, before)? {
             Conducted::Ended(evidence) => match fault_of(&evidence) {
-                None => self.windows.push(evidence),
+                None => return Ok(Some(evidence)),
                 Some(fault) => self.give_up(format!("the null worker's device faulted: {fault}")),
             },
             Conducted::Lost(_, ending) => self.give_up(ended(&ending)),
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Has the null worker let go of the case's buffers.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub(super) fn hand_back(&mut self, protocol: &Protocol<'_>) -> Result<(), ConductError> {
+        let Some(worker) = &mut self.worker else { return Ok(()) };
+        let handed_back = worker.hand_back(protocol.within, protocol.interrupt);
+        handed_back.map_err(|_| ConductError::Interrupted)
     }
 
     fn give_up(&mut self, why: String) {

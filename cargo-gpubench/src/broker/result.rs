@@ -43,6 +43,7 @@ pub(super) fn fill_in(
         windows,
         warm_up,
         null_windows,
+        null_alone,
         balance,
         samples_ns,
         host_ns,
@@ -67,7 +68,7 @@ pub(super) fn fill_in(
     });
     record.checks = checks(recording, &windows, judgement.window);
     record.windows = windows.len() as u64;
-    record.window_counts = count(&windows, warm_up, null_windows.len());
+    record.window_counts = count(&windows, warm_up, null_windows.len() + null_alone.len());
     record.distinct_inputs = distinct_inputs(recording, &windows);
     record.notices = doubtful_flops(&record.throughput);
     record.conservation = conservation(sampled_or_all(&windows, warm_up), &null_windows).map(|clocks| match balance {

@@ -63,6 +63,27 @@ impl NullWorker {
         self.process.as_mut()
     }
 
+    /// Has it let go of the case's buffers, so that none of them outlives the case; a process that does not is given up.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        let Some(process) = &mut self.process else {
+            return Ok(());
+        };
+        match process.hand_back(within, interrupt) {
+            Ok(()) => Ok(()),
+            // With the process, the buffers are gone as well.
+            Err(failure) => {
+                self.retire();
+                match failure {
+                    RoleFailure::Interrupted => Err(failure),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
     /// Gives the process up: the next case gets a new one.
     pub fn retire(&mut self) {
         self.process = None;

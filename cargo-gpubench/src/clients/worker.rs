@@ -156,6 +156,13 @@ impl WorkerClient {
         Ok(Start::Ready(self.child.record(&frame)?))
     }
 
+    /// Has it let go of its case's buffers, and waits until it has.
+    pub(super) fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_worker::HAND_BACK, &[], &[])?;
+        self.child.expect(from_worker::HANDED_BACK, within, interrupt)?;
+        Ok(())
+    }
+
     /// Queues a window behind *go*.
     ///
     /// # Errors

@@ -8,34 +8,38 @@ use crate::device::CodeHome;
 use crate::window::{Maker, Place, Purpose};
 
 impl Referee {
-    /// Makes the inputs of a window in private memory; the instance of the window before becomes the one that decoys are taken from.
-    /// Window 0 is made for that alone.
+    /// Makes the inputs of a window in private memory, and the instance that decoys are taken from: another of the same distribution where the harness makes
+    /// them, which no window shows whole; else that of the window before. Window 0 is made for that alone.
     pub(super) fn generate(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         let place = Place {
             case: case.number,
             window,
         };
         let key = self.seeds.key(Purpose::Inputs, place);
+        let decoy_key = self.seeds.key(Purpose::DecoyContents, place);
         let constant_key = self.seeds.key(Purpose::Constants, Place { window: 0, ..place });
         for (index, (tensor, buffer)) in case.recording.tensors.iter().zip(&case.buffers).enumerate() {
             let Some(masters) = buffer.masters() else { continue };
             let driver = &mut *self.driver;
             let bytes = buffer.layout.len;
-            // What the author made for window 0 was not taken in by a release.
-            let last = match masters.author {
-                Some(author) if masters.maker.is_author() && window == 1 => author.address.offset(buffer.layout.offset),
-                _ => masters.current,
-            };
-            driver.copy(self.stream, masters.decoy, last, bytes)?;
             let key = if tensor.role == Role::Constant {
                 constant_key
             } else {
                 key
             };
             if masters.maker == Maker::Harness {
-                self.harness
-                    .fill(driver, self.stream, masters.current, tensor, index as u32, key)?;
+                for (master, key) in [(masters.decoy, decoy_key), (masters.current, key)] {
+                    self.harness
+                        .fill(driver, self.stream, master, tensor, index as u32, key)?;
+                }
+                continue;
             }
+            // What the author made for window 0 was not taken in by a release.
+            let last = match masters.author {
+                Some(author) if masters.maker.is_author() && window == 1 => author.address.offset(buffer.layout.offset),
+                _ => masters.current,
+            };
+            driver.copy(self.stream, masters.decoy, last, bytes)?;
         }
         self.run_generators(case, window)?;
         self.show_author(case)

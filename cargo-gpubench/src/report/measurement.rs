@@ -208,7 +208,7 @@ pub struct WindowCounts {
     pub timed: u64,
     /// With the check launched right behind the call.
     pub early_check: u64,
-    /// Of the null worker, interleaved with the sampled ones; not among the case's `windows`.
+    /// Of the null worker, interleaved with the sampled ones and behind the worker's end; not among the case's `windows`.
     pub null: u64,
 }
 

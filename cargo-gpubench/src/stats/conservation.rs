@@ -25,6 +25,12 @@ const VAGUE_SHARE: f64 = 0.04;
 /// Fewer windows than this, of either worker, say nothing.
 const FEWEST: usize = 6;
 
+/// Null windows may last so much longer while the worker under test lives than behind its end: another process with a context costs a little.
+const DISTURBED_NS: f64 = 5_000.0;
+
+/// Standard errors beyond that. A false alarm costs a grade, not the case.
+const DISTURBED_CRITICAL: f64 = 3.0;
+
 /// The residuals of kernels spread differently: p5 to p95 lie 2 to 8 µs apart (H200). A worker's own spread counts up to the largest of these; more would let it widen
 /// its own bound.
 const SPREAD_NS: f64 = 8_000.0;
@@ -61,6 +67,8 @@ pub struct Residuals<'a> {
     pub worker: &'a [f64],
     /// Of the null worker, interleaved with them.
     pub null: &'a [f64],
+    /// Of the null worker behind the end of the worker under test, which cannot disturb these; empty where there are none yet.
+    pub alone: &'a [f64],
     /// The median claim.
     pub claimed_ns: f64,
     /// How much the tool's own part of a window depends on the kernel.
@@ -78,6 +86,9 @@ pub struct Balance {
     pub error_ns: f64,
     /// The median claim.
     pub claimed_ns: f64,
+    /// By how much the null worker's median residual was longer while the worker under test lived, where that is more than can be explained. The excess
+    /// is over the shorter one then.
+    pub disturbance_ns: Option<f64>,
     /// What an honest worker does not do.
     pub imbalance: Option<Imbalance>,
 }
@@ -118,19 +129,26 @@ impl Balance {
 
     /// Compares residuals; `None` where there are too few, or where one is not finite.
     pub fn of(residuals: Residuals<'_>) -> Option<Balance> {
-        let Residuals {
-            worker,
-            null,
-            claimed_ns,
-            kernel_part_ns,
-        } = residuals;
-        if worker.len().min(null.len()) < FEWEST {
+        if residuals.worker.len().min(residuals.null.len()) < FEWEST {
             return None;
         }
-        let (worker, null) = (Quartiles::of(worker)?, Quartiles::of(null)?);
+        let disturbance_ns = disturbance(residuals.null, residuals.alone)?;
+        let residuals = match disturbance_ns {
+            None => residuals,
+            Some(_) => Residuals {
+                null: residuals.alone,
+                ..residuals
+            },
+        };
+        let Residuals {
+            claimed_ns,
+            kernel_part_ns,
+            ..
+        } = residuals;
+        let (worker, null) = (Quartiles::of(residuals.worker)?, Quartiles::of(residuals.null)?);
         let long_call_ns = (claimed_ns - LONG_CALL_NS).max(0.0);
         let allowed = kernel_part_ns + CLOCK_RATE * claimed_ns.max(0.0) + LONG_CALL_SHARE * long_call_ns;
-        let error = worker.standard_error(&null);
+        let error = worker.standard_error(&null, CRITICAL);
         let (excess_ns, error_ns) = (worker.median - null.median, MEDIAN_ERROR * error);
         let spread = Imbalance::Uneven {
             excess_ns: worker.distance() - null.distance(),
@@ -148,6 +166,7 @@ impl Balance {
             bound_ns,
             error_ns,
             claimed_ns,
+            disturbance_ns,
             imbalance: imbalances.into_iter().flatten().next(),
         })
     }
@@ -189,18 +208,29 @@ impl Quartiles {
         self.distance() / QUARTILES
     }
 
-    /// [`CRITICAL`] standard errors of the difference between the means of two normal distributions of these spreads.
-    fn standard_error(&self, null: &Quartiles) -> f64 {
+    /// So many standard errors of the difference between the means of two normal distributions of these spreads.
+    fn standard_error(&self, null: &Quartiles, number: f64) -> f64 {
         let own = self.deviation().min(null.deviation().max(SPREAD_NS / 3.29));
         let variance = own.powi(2) / self.n as f64 + null.deviation().powi(2) / null.n as f64;
         // Quartiles know a deviation as well as the root of the mean square does from about a third of the samples.
-        critical(0.37 * (self.n.min(null.n) - 1) as f64) * variance.sqrt()
+        critical(number, 0.37 * (self.n.min(null.n) - 1) as f64) * variance.sqrt()
     }
 }
 
-/// Student's t for [`CRITICAL`] and some degrees of freedom: the first terms of its expansion in their inverse.
-fn critical(freedom: f64) -> f64 {
-    let z = CRITICAL;
+/// By how much interleaved null windows were longer than those behind the worker's end, where that is more than can be explained; nothing at all where a
+/// residual is no time. A worker that spreads the interleaved ones does not widen what can be explained by more than honest kernels do.
+fn disturbance(null: &[f64], alone: &[f64]) -> Option<Option<f64>> {
+    if alone.len() < FEWEST {
+        return Some(None);
+    }
+    let (null, alone) = (Quartiles::of(null)?, Quartiles::of(alone)?);
+    let longer_by = null.median - alone.median;
+    let explained = DISTURBED_NS + MEDIAN_ERROR * null.standard_error(&alone, DISTURBED_CRITICAL);
+    Some((longer_by > explained).then_some(longer_by))
+}
+
+/// Student's t for `z` standard deviations of a normal distribution and some degrees of freedom: the first terms of its expansion in their inverse.
+fn critical(z: f64, freedom: f64) -> f64 {
     let first = (z.powi(3) + z) / 4.0;
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
     z + first / freedom + second / freedom.powi(2)
@@ -304,6 +334,7 @@ mod tests {
                 let residuals = Residuals {
                     worker: &worker.residuals(windows, &longer_by),
                     null: &null.residuals(nulls, |_| 0.0),
+                    alone: &[],
                     claimed_ns,
                     kernel_part_ns: KERNEL_PART_NS,
                 };
@@ -408,6 +439,7 @@ mod tests {
         let residuals = Residuals {
             worker: &[OWN_NS; 50],
             null: &few,
+            alone: &[],
             claimed_ns: 1.0,
             kernel_part_ns: KERNEL_PART_NS,
         };
@@ -419,10 +451,72 @@ mod tests {
         let residuals = Residuals {
             worker: &[f64::NAN; 50],
             null: &[OWN_NS; 50],
+            alone: &[],
             claimed_ns: 1.0,
             kernel_part_ns: KERNEL_PART_NS,
         };
         assert_eq!(Balance::of(residuals), None);
+        let alone = Residuals {
+            worker: &[OWN_NS; 50],
+            alone: &[f64::NAN; 8],
+            ..residuals
+        };
+        assert_eq!(Balance::of(alone), None);
+    }
+
+    /// Cases with eight null windows behind the worker's end; the worker lengthens its own windows and the interleaved null windows by so much.
+    fn disturbed(cases: usize, spread_ns: f64, hidden_ns: f64, disturbance_ns: f64) -> Vec<Balance> {
+        let mut machine = Machine {
+            random: fastrand::Rng::with_seed(3),
+            spread_ns,
+            tail: 0.01,
+        };
+        (0..cases)
+            .map(|_| {
+                let residuals = Residuals {
+                    worker: &machine.residuals(60, |_| hidden_ns),
+                    null: &machine.residuals(20, |_| disturbance_ns),
+                    alone: &machine.residuals(8, |_| 0.0),
+                    claimed_ns: 4_000.0,
+                    kernel_part_ns: KERNEL_PART_NS,
+                };
+                Balance::of(residuals).unwrap()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn fewer_than_one_honest_case_in_a_thousand_has_disturbed_null_windows() {
+        for spread in [2_000.0, 8_000.0] {
+            let balances = disturbed(20_000, spread, 0.0, 0.0);
+            let alarms = balances
+                .iter()
+                .filter(|balance| balance.disturbance_ns.is_some())
+                .count();
+            assert!(alarms * 1_000 < balances.len(), "{alarms} at {spread} ns");
+            assert_eq!(found(&balances), 0, "at {spread} ns");
+        }
+    }
+
+    #[test]
+    fn what_a_worker_hides_behind_null_windows_that_it_lengthens_is_found_behind_its_end() {
+        for hidden_ns in [30_000.0, 100_000.0, 250_000.0] {
+            for balance in disturbed(2_000, 3_000.0, hidden_ns, hidden_ns) {
+                assert!(balance.disturbance_ns.is_some(), "{balance:?}");
+                assert!(balance.imbalance.is_some(), "{balance:?}");
+                assert!(balance.excess_ns > hidden_ns - 10_000.0, "{balance:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_disturbance_that_hides_nothing_is_told_and_accuses_nobody() {
+        for balance in disturbed(2_000, 3_000.0, 0.0, 60_000.0) {
+            assert!(
+                balance.disturbance_ns.is_some() && balance.imbalance.is_none(),
+                "{balance:?}"
+            );
+        }
     }
 
     #[test]

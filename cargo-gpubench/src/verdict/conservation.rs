@@ -14,16 +14,17 @@ pub fn balance(evidence: &Evidence<'_>) -> Option<Balance> {
     }
     let sampled = evidence.sampled();
     let claims: Vec<f64> = sampled.iter().filter_map(timed_claim).collect();
-    let null: Vec<f64> = evidence
-        .null
-        .windows
-        .iter()
-        .filter(|window| is_undisturbed(window))
-        .filter_map(residual)
-        .collect();
+    let undisturbed = |windows: &[WindowEvidence]| -> Vec<f64> {
+        windows
+            .iter()
+            .filter(|window| is_undisturbed(window))
+            .filter_map(residual)
+            .collect()
+    };
     Balance::of(Residuals {
         worker: &sampled.iter().filter_map(residual).collect::<Vec<_>>(),
-        null: &null,
+        null: &undisturbed(evidence.null.windows),
+        alone: &undisturbed(evidence.null.alone),
         claimed_ns: median(&claims)?,
         kernel_part_ns: evidence.kernel_part.ns,
     })

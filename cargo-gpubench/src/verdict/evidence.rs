@@ -50,6 +50,8 @@ impl<'a> Evidence<'a> {
 pub struct NullWindows<'a> {
     /// Windows of the null worker, interleaved with the sampled ones.
     pub windows: &'a [WindowEvidence],
+    /// Windows of the null worker behind the end of the worker under test, which has no part in them. Cases that fail have none.
+    pub alone: &'a [WindowEvidence],
     /// Why there are no more of them, where the null worker failed.
     pub loss: Option<&'a str>,
 }

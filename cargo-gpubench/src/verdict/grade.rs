@@ -45,7 +45,8 @@ fn doubt(evidence: &Evidence<'_>) -> Option<String> {
             evidence.null.loss?
         ))
     })
-    .or_else(|| disturbed(evidence.null.windows))
+    .or_else(|| disturbed(evidence.null.windows, evidence.null.alone))
+    .or_else(|| slowed(evidence))
     .or_else(|| interrupted(evidence))
     .or_else(|| too_few(evidence))
     .or_else(|| too_vague(evidence))
@@ -59,10 +60,20 @@ fn other_clients(number: u32) -> Option<String> {
     }
 }
 
-fn disturbed(null_windows: &[WindowEvidence]) -> Option<String> {
-    let number = null_windows.iter().filter(|window| !is_undisturbed(window)).count();
-    let all = null_windows.len();
+fn disturbed(interleaved: &[WindowEvidence], alone: &[WindowEvidence]) -> Option<String> {
+    let null_windows = || interleaved.iter().chain(alone);
+    let number = null_windows().filter(|window| !is_undisturbed(window)).count();
+    let all = null_windows().count();
     (number > 0).then(|| format!("an output changed in {number} of {all} null windows, in which nothing writes"))
+}
+
+/// Null windows that the worker under test made longer while it lived: they would hide as much of its claims.
+fn slowed(evidence: &Evidence<'_>) -> Option<String> {
+    let longer_by = balance(evidence)?.disturbance_ns?;
+    Some(format!(
+        "null windows were disturbed while the worker lived: in the median they took {:.1} µs longer than behind its end",
+        longer_by / 1e3
+    ))
 }
 
 fn too_few(evidence: &Evidence<'_>) -> Option<String> {
@@ -90,14 +101,7 @@ fn too_vague(evidence: &Evidence<'_>) -> Option<String> {
 fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
     let (sampled, null) = (evidence.sampled(), evidence.null.windows);
     let all = sampled.len() + null.len();
-    let own_phases = |windows: &[WindowEvidence]| -> Vec<Option<f64>> {
-        let ended = |facts: &WindowFacts| WindowEnd::from_number(facts.end) == WindowEnd::Checked;
-        let phase = |facts: &WindowFacts| facts.s1_ns.saturating_sub(facts.s0_ns) as f64;
-        windows
-            .iter()
-            .map(|window| ended(&window.facts).then(|| phase(&window.facts)))
-            .collect()
-    };
+    let alone = own_phases(evidence.null.alone);
     let copies = |windows: &[WindowEvidence]| -> Vec<Option<f64>> {
         let copy = |facts: &WindowFacts| facts.s3_ns.saturating_sub(facts.s2_ns) as f64;
         windows.iter().map(|window| Some(copy(&window.facts))).collect()
@@ -106,7 +110,11 @@ fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
     let interrupted: usize = [sampled, null]
         .into_iter()
         .map(|windows| {
-            let kinds = [own_phases(windows), copies(windows), residuals(windows)].map(|phases| too_long(&phases));
+            let kinds = [
+                too_long(&own_phases(windows), &alone),
+                too_long(&copies(windows), &[]),
+                too_long(&residuals(windows), &[]),
+            ];
             (0..windows.len())
                 .filter(|window| kinds.iter().any(|too_long| too_long[*window]))
                 .count()
@@ -117,10 +125,21 @@ fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
     })
 }
 
-/// Which of some phases last longer than their median by more than a gap.
-fn too_long(phases: &[Option<f64>]) -> Vec<bool> {
-    let known: Vec<f64> = phases.iter().copied().flatten().collect();
-    let usual = median(&known).unwrap_or(f64::INFINITY);
+/// How long the referee had the device to itself before each window's release.
+fn own_phases(windows: &[WindowEvidence]) -> Vec<Option<f64>> {
+    let ended = |facts: &WindowFacts| WindowEnd::from_number(facts.end) == WindowEnd::Checked;
+    let phase = |facts: &WindowFacts| facts.s1_ns.saturating_sub(facts.s0_ns) as f64;
+    windows
+        .iter()
+        .map(|window| ended(&window.facts).then(|| phase(&window.facts)))
+        .collect()
+}
+
+/// Which of some phases last longer by more than a gap than their median, or than the median of others, which nobody can have disturbed.
+fn too_long(phases: &[Option<f64>], others: &[Option<f64>]) -> Vec<bool> {
+    let median_of = |phases: &[Option<f64>]| median(&phases.iter().copied().flatten().collect::<Vec<_>>());
+    let usual = median_of(phases).into_iter().chain(median_of(others));
+    let usual = usual.fold(f64::INFINITY, f64::min);
     phases
         .iter()
         .map(|phase| phase.is_some_and(|phase| phase > usual + GAP_NS))

@@ -76,6 +76,8 @@ pub enum Purpose {
     InputDigest,
     /// Whether a null window comes before a window.
     NullTurn,
+    /// Contents of the instance that the decoy lines of a window are taken from.
+    DecoyContents,
 }
 
 /// A case and a window in it.

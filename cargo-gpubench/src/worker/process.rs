@@ -36,30 +36,61 @@ const EMPTY_PAIRS: usize = 101;
 /// # Errors
 /// When the broker breaks the protocol.
 pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
-    let mut worker = None;
+    let mut held = Held::Nothing;
     loop {
         let frame = match channel.receive(Patience::Forever) {
             Ok(frame) => frame,
             Err(ChannelError::Closed) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        if frame.kind == to_worker::ARM {
-            let worker = worker.as_mut().ok_or(WorkerError::Order("it came before a set-up"))?;
-            match conduct(channel, worker, &record(&frame)?)? {
+        match frame.kind {
+            to_worker::ARM => match conduct(channel, held.case()?, &record(&frame)?)? {
                 Conduct::Ended => continue,
                 Conduct::Refused => return Ok(()),
+            },
+            to_worker::HAND_BACK => {
+                held = Held::Device(held.hand_back()?);
+                channel.send(from_worker::HANDED_BACK, &[], &[])?;
+                continue;
             }
+            _ => {}
         }
-        let ready = Worker::set_up(worker.take(), frame, channel).and_then(|mut ready| {
+        let ready = Worker::set_up(held, frame, channel).and_then(|mut ready| {
             let event_overhead_ns = ready.device.measure_empty_pair()?;
             Ok((ready, WorkerReady { event_overhead_ns }))
         });
         match ready {
             Ok((ready, report)) => {
-                worker = Some(ready);
+                held = Held::Case(Box::new(ready));
                 channel.send_record(from_worker::READY, &report)?;
             }
             Err(error) => return refuse(channel, &error),
+        }
+    }
+}
+
+/// What a worker has between two orders.
+enum Held {
+    /// It has just begun.
+    Nothing,
+    /// Its case has been handed back.
+    Device(OpenDevice),
+    /// A case.
+    Case(Box<Worker>),
+}
+
+impl Held {
+    fn case(&mut self) -> Result<&mut Worker, WorkerError> {
+        match self {
+            Held::Case(worker) => Ok(worker),
+            Held::Nothing | Held::Device(_) => Err(WorkerError::Order("it came before a set-up")),
+        }
+    }
+
+    fn hand_back(self) -> Result<OpenDevice, WorkerError> {
+        match self {
+            Held::Case(worker) => Ok(worker.hand_back()),
+            Held::Nothing | Held::Device(_) => Err(WorkerError::Order("there is no case to hand back")),
         }
     }
 }
@@ -144,26 +175,34 @@ enum Armed {
 }
 
 impl Worker {
-    /// Takes an assignment, the first of a fresh process or the next of one that had `before`.
-    fn set_up(before: Option<Worker>, frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
+    /// Takes an assignment, the first of a fresh process or the next of one that had others.
+    fn set_up(before: Held, frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
         let setup = parse_setup(&frame)?;
-        if setup.hosted.is_some() && before.is_some() {
+        let open = match before {
+            Held::Nothing => None,
+            Held::Device(device) => Some(device),
+            Held::Case(worker) => Some(worker.hand_back()),
+        };
+        if setup.hosted.is_some() && open.is_some() {
             return Err(WorkerError::Order("host code needs a fresh worker"));
         }
         let sandbox = setup.hosted.as_ref().map(|_| {
             let received = frame.descriptors.iter().map(AsFd::as_fd);
             HostedSandbox::begin(&received.chain([channel.as_fd()]).collect::<Vec<_>>())
         });
-        let mut device = match before {
+        let mut device = match open {
             None => OpenDevice::open(setup.head.device)?,
-            Some(Worker { mut device, assignment }) if device.order == setup.head.device => {
-                assignment.hand_back(&mut *device.driver);
-                device
-            }
+            Some(device) if device.order == setup.head.device => device,
             Some(_) => return Err(WorkerError::Order("it is for another device")),
         };
         let assignment = Assignment::take(&mut device, setup, frame.descriptors, sandbox, channel)?;
         Ok(Worker { device, assignment })
+    }
+
+    fn hand_back(self) -> OpenDevice {
+        let Worker { mut device, assignment } = self;
+        assignment.hand_back(&mut *device.driver);
+        device
     }
 }
 

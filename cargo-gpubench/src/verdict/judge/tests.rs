@@ -152,6 +152,7 @@ fn judge_clocked(
         clock_bound: &ClockBound::Exclusive,
         null: NullWindows {
             windows: &null,
+            alone: &[],
             loss: None,
         },
         ..evidence(&tensors, &windows, Ending::Stopped)
@@ -209,6 +210,55 @@ fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
     assert_eq!(once.grade, Grade::Sealed, "one gap proves nothing");
 }
 
+/// The judgement on claims of so much of a call of 100 µs, with null windows behind the worker's end, and what made those between its windows and all of the referee's phases longer.
+fn judge_beside_the_worker_s_end(claimed_us: f64, nulls_longer_ns: u64, phases_longer_ns: u64) -> Judgement {
+    let tensors = tensors();
+    let mut windows: Vec<_> = (1..=40).map(|number| clocked(number, claimed_us)).collect();
+    let (mut null, alone) = (null_windows(), null_windows());
+    for window in &mut null {
+        window.facts.s2_ns += nulls_longer_ns;
+        window.facts.s3_ns += nulls_longer_ns;
+    }
+    for window in null.iter_mut().chain(&mut windows) {
+        window.facts.s0_ns -= phases_longer_ns;
+    }
+    judge(&Evidence {
+        clock_bound: &ClockBound::Exclusive,
+        null: NullWindows {
+            windows: &null,
+            alone: &alone[..8],
+            loss: None,
+        },
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    })
+}
+
+#[test]
+fn null_windows_that_were_longer_while_the_worker_lived_cost_the_grade_and_hide_nothing() {
+    let honest = judge_beside_the_worker_s_end(100.0, 0, 0);
+    assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Sealed));
+    let disturbed = judge_beside_the_worker_s_end(100.0, 60_000, 0);
+    assert_eq!((disturbed.verdict, disturbed.grade), (Verdict::Pass, Grade::Advisory));
+    let reason = disturbed.grade_reason.unwrap();
+    assert!(
+        reason.starts_with("null windows were disturbed while the worker lived: in the median they took 60."),
+        "{reason}"
+    );
+    let hidden = judge_beside_the_worker_s_end(40.0, 60_000, 0);
+    assert_eq!(
+        (hidden.verdict, hidden.cause, hidden.grade),
+        (Verdict::TimeMismatch, Some(Cause::ClaimTooShort), Grade::Advisory)
+    );
+}
+
+#[test]
+fn phases_of_the_referee_that_were_all_longer_while_the_worker_lived_cost_the_grade() {
+    let judgement = judge_beside_the_worker_s_end(100.0, 0, 400_000);
+    assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
+    let reason = judgement.grade_reason.unwrap();
+    assert!(reason.contains("in 60 of 60 windows"), "{reason}");
+}
+
 #[test]
 fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
     let (tensors, null) = (tensors(), null_windows());
@@ -217,6 +267,7 @@ fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
         clock_bound: &ClockBound::Exclusive,
         null: NullWindows {
             windows: &null,
+            alone: &[],
             loss: None,
         },
         other_clients: Some(0),
@@ -226,6 +277,7 @@ fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
     let lost = Evidence {
         null: NullWindows {
             windows: &null,
+            alone: &[],
             loss: Some("the null worker was killed by SIGKILL"),
         },
         ..sealed.clone()
@@ -251,6 +303,7 @@ fn hosted_code_is_bracketed_at_best_and_advisory_outside_of_a_closed_sandbox() {
             clock_bound,
             null: NullWindows {
                 windows: &null,
+                alone: &[],
                 loss: None,
             },
             ..evidence(&tensors, &windows, Ending::Stopped)

@@ -64,6 +64,8 @@ pub mod to_worker {
     pub const ARM: u32 = 2;
     /// As `SETUP`, for a null worker: the recording is taken for its buffers, and its plan is left out.
     pub const SETUP_NULL: u32 = 3;
+    /// Let go of the case's page and buffers: the referee is about to close it. For a worker that holds no user's code.
+    pub const HAND_BACK: u32 = 4;
 }
 
 /// Kinds of frames from a worker to the broker.
@@ -82,6 +84,8 @@ pub mod from_worker {
     pub const REFUSED: u32 = 105;
     /// [`Problem`](crate::wire::Problem): the device refuses the plan or its kernels.
     pub const PLAN_REFUSED: u32 = 106;
+    /// Answer to `HAND_BACK`.
+    pub const HANDED_BACK: u32 = 107;
     /// [`Problem`](crate::wire::Problem): the device has no memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;
 }
