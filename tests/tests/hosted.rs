@@ -134,6 +134,13 @@ ends! {
     calls_that_no_filter_sees_are_refused: "reach::queues_calls_for_the_kernel" is "error", "setup-failed", "Operation not permitted";
     flags_that_no_filter_sees_are_unknown: "reach::starts_a_child_with_flags_in_memory" is "error", "setup-failed", "Function not implemented";
     other_namespaces_are_refused: "reach::leaves_its_namespaces" is "error", "setup-failed", "Operation not permitted";
+    its_library_cannot_be_written: "reach::opens_its_library_for_writing" is "error", "setup-failed", "Permission denied";
+    its_library_cannot_be_removed: "reach::removes_its_library" is "error", "setup-failed", "Permission denied";
+    its_library_cannot_be_renamed: "reach::renames_its_library" is "error", "setup-failed", "Permission denied";
+    its_library_cannot_be_linked: "reach::links_its_library" is "error", "setup-failed", "Permission denied";
+    compiled_kernels_cannot_be_written: "reach::opens_compiled_kernels_for_writing" is "error", "setup-failed", "Permission denied";
+    nothing_is_created_beside_the_tool: "reach::creates_a_file_beside_the_tool" is "error", "setup-failed", "Permission denied";
+    nothing_is_created_for_other_processes_to_find: "reach::creates_a_file_for_temporary_ones" is "error", "setup-failed", "Permission denied";
     the_brokers_memory_cannot_be_opened: "reach::opens_the_parents_memory" is "error", "setup-failed", "Permission denied";
     the_brokers_descriptors_cannot_be_opened: "reach::opens_a_descriptor_of_the_parent" is "error", "setup-failed", "Permission denied";
     the_brokers_environment_cannot_be_read: "reach::reads_the_parents_environment" is "error", "setup-failed", "Permission denied";
@@ -143,7 +150,11 @@ ends! {
 
 #[test]
 fn a_worker_may_do_to_itself_what_it_may_not_do_to_others() {
-    for benchmark in ["reach::signals_itself", "reach::schedules_itself"] {
+    for benchmark in [
+        "reach::signals_itself",
+        "reach::schedules_itself",
+        "reach::writes_in_its_own_folder",
+    ] {
         let result = records().result(benchmark);
         assert_eq!(result["verdict"], "pass", "{benchmark}: {}", result["message"]);
     }
