@@ -124,7 +124,23 @@ ends! {
     reading_the_broker_is_refused: "reach::reads_the_parent" is "error", "setup-failed", "Operation not permitted";
     a_handle_of_the_broker_is_refused: "reach::opens_the_parent" is "error", "setup-failed", "Operation not permitted";
     limits_for_the_broker_are_refused: "reach::limits_the_parent" is "error", "setup-failed", "Operation not permitted";
+    the_brokers_processors_are_its_own: "reach::moves_the_parent_to_its_processors" is "error", "setup-failed", "Operation not permitted";
+    the_brokers_priority_is_its_own: "reach::lowers_the_priority_of_the_parent" is "error", "setup-failed", "Operation not permitted";
+    the_users_priority_is_its_own: "reach::lowers_the_priority_of_its_user" is "error", "setup-failed", "Operation not permitted";
+    the_brokers_scheduling_is_its_own: "reach::schedules_the_parent" is "error", "setup-failed", "Operation not permitted";
+    the_brokers_requests_wait_for_no_worker: "reach::queues_the_parents_requests_last" is "error", "setup-failed", "Operation not permitted";
+    children_of_the_broker_are_refused: "reach::starts_a_child_of_the_parent" is "error", "setup-failed", "Operation not permitted";
+    children_in_other_namespaces_are_refused: "reach::starts_a_child_in_another_namespace" is "error", "setup-failed", "Operation not permitted";
+    calls_that_no_filter_sees_are_refused: "reach::queues_calls_for_the_kernel" is "error", "setup-failed", "Operation not permitted";
+    flags_that_no_filter_sees_are_unknown: "reach::starts_a_child_with_flags_in_memory" is "error", "setup-failed", "Function not implemented";
     other_namespaces_are_refused: "reach::leaves_its_namespaces" is "error", "setup-failed", "Operation not permitted";
+    its_library_cannot_be_written: "reach::opens_its_library_for_writing" is "error", "setup-failed", "Permission denied";
+    its_library_cannot_be_removed: "reach::removes_its_library" is "error", "setup-failed", "Permission denied";
+    its_library_cannot_be_renamed: "reach::renames_its_library" is "error", "setup-failed", "Permission denied";
+    its_library_cannot_be_linked: "reach::links_its_library" is "error", "setup-failed", "Permission denied";
+    compiled_kernels_cannot_be_written: "reach::opens_compiled_kernels_for_writing" is "error", "setup-failed", "Permission denied";
+    nothing_is_created_beside_the_tool: "reach::creates_a_file_beside_the_tool" is "error", "setup-failed", "Permission denied";
+    nothing_is_created_for_other_processes_to_find: "reach::creates_a_file_for_temporary_ones" is "error", "setup-failed", "Permission denied";
     the_brokers_memory_cannot_be_opened: "reach::opens_the_parents_memory" is "error", "setup-failed", "Permission denied";
     the_brokers_descriptors_cannot_be_opened: "reach::opens_a_descriptor_of_the_parent" is "error", "setup-failed", "Permission denied";
     the_brokers_environment_cannot_be_read: "reach::reads_the_parents_environment" is "error", "setup-failed", "Permission denied";
@@ -133,9 +149,15 @@ ends! {
 }
 
 #[test]
-fn a_worker_may_send_itself_signals() {
-    let result = records().result("reach::signals_itself");
-    assert_eq!(result["verdict"], "pass", "{}", result["message"]);
+fn a_worker_may_do_to_itself_what_it_may_not_do_to_others() {
+    for benchmark in [
+        "reach::signals_itself",
+        "reach::schedules_itself",
+        "reach::writes_in_its_own_folder",
+    ] {
+        let result = records().result(benchmark);
+        assert_eq!(result["verdict"], "pass", "{benchmark}: {}", result["message"]);
+    }
 }
 
 /// Between the others, and with what they were given.

@@ -80,7 +80,7 @@ impl AuthorClient {
         output: Output,
         interrupt: &Interrupt,
     ) -> Result<(AuthorClient, Catalog), AuthorProblem> {
-        let child = Child::spawn(RoleName::Author, output, library_path)?;
+        let child = Child::spawn(RoleName::Author, output, library_path, None)?;
         let mut author = AuthorClient { child, within };
         let answer = author.order(to_author::LOAD, &[library.as_os_str().as_bytes()], &[], interrupt)?;
         let catalog = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("catalog", &error))?;

@@ -121,11 +121,16 @@ pub struct Child {
 
 impl Child {
     /// Starts this same program in a role, connected by its standard input, in a process group of its own so that Ctrl-C reaches the broker alone.
-    /// `library_path` is searched for shared libraries before the system's.
+    /// `library_path` is searched for shared libraries before the system's; `private` is its folder for temporary files and for the driver's cache, where it has one of its own.
     ///
     /// # Errors
     /// When the process cannot be started.
-    pub fn spawn(role: RoleName, output: Output, library_path: &[std::path::PathBuf]) -> Result<Child, RoleFailure> {
+    pub fn spawn(
+        role: RoleName,
+        output: Output,
+        library_path: &[std::path::PathBuf],
+        private: Option<&std::path::Path>,
+    ) -> Result<Child, RoleFailure> {
         let fail = |source| RoleFailure::Spawn { role, source };
         let (ours, theirs) = Channel::pair().map_err(|error| fail(std::io::Error::other(error)))?;
         let ours = ours
@@ -151,6 +156,9 @@ impl Child {
         }
         if !library_path.is_empty() {
             command.env("LD_LIBRARY_PATH", prepend_library_path(library_path).map_err(fail)?);
+        }
+        if let Some(private) = private {
+            command.env("TMPDIR", private).env("CUDA_CACHE_PATH", private);
         }
         for stream in [Command::stdout, Command::stderr] as [fn(&mut Command, Stdio) -> &mut Command; 2] {
             // What user code prints must not reach standard output, which is for data.

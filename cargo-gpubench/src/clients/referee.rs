@@ -61,7 +61,7 @@ impl RefereeClient {
     /// # Errors
     /// When it cannot be started; [`RoleFailure::NoDevice`] when there is no such device.
     pub fn spawn(order: &DeviceOrder, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
-        let mut child = Child::spawn(RoleName::Referee, output, &[])?;
+        let mut child = Child::spawn(RoleName::Referee, output, &[], None)?;
         child.send(to_referee::HELLO, &[bytemuck::bytes_of(order)], &[])?;
         let frame = child.receive(PATIENCE, interrupt)?;
         if frame.kind == from_referee::ABSENT {

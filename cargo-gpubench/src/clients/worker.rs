@@ -5,6 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::sandbox::Confinement;
 use crate::wire::{
@@ -16,6 +18,8 @@ use crate::wire::{
 #[derive(Debug)]
 pub struct WorkerClient {
     child: Child,
+    /// A hosted worker's own folder, removed after its end.
+    _private: Option<TempDir>,
 }
 
 /// What a worker is given.
@@ -81,20 +85,29 @@ impl WorkerClient {
     /// # Errors
     /// When it cannot be started.
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
-        let library_path = launch.hosted.map_or(&[][..], |hosted| hosted.library_path);
-        let mut worker = WorkerClient::start(output, library_path)?;
+        let mut worker = match launch.hosted {
+            Some(hosted) => WorkerClient::start_with_folder(output, hosted.library_path)?,
+            None => WorkerClient::idle(output)?,
+        };
         worker.set_up(to_worker::SETUP, launch)?;
         Ok(worker)
     }
 
     /// Starts a worker that has nothing yet.
     pub(super) fn idle(output: Output) -> Result<WorkerClient, RoleFailure> {
-        WorkerClient::start(output, &[])
+        let child = Child::spawn(RoleName::Worker, output, &[], None)?;
+        Ok(WorkerClient { child, _private: None })
     }
 
-    fn start(output: Output, library_path: &[PathBuf]) -> Result<WorkerClient, RoleFailure> {
-        let child = Child::spawn(RoleName::Worker, output, library_path)?;
-        Ok(WorkerClient { child })
+    fn start_with_folder(output: Output, library_path: &[PathBuf]) -> Result<WorkerClient, RoleFailure> {
+        let role = RoleName::Worker;
+        let folder = tempfile::Builder::new().prefix("gpubench-worker-").tempdir();
+        let private = folder.map_err(|source| RoleFailure::Spawn { role, source })?;
+        let child = Child::spawn(role, output, library_path, Some(private.path()))?;
+        Ok(WorkerClient {
+            child,
+            _private: Some(private),
+        })
     }
 
     /// Sends what the worker has from now on.

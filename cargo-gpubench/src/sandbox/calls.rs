@@ -27,16 +27,32 @@ pub(super) enum FilterError {
 /// Rules by the number of their system call; a call that one of its rules matches, or that has none, is refused.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Refuses, with `EPERM` and in every thread there is and will be, what [`refused`] lists. Needs no privilege but to have given up gaining any.
+/// Refuses, with `EPERM` and in every thread there is and will be, what [`refused`] lists and what [`rules`] adds to it. Needs no privilege but to have given up gaining any.
 ///
 /// # Errors
 /// When there is no filter for this architecture, or the operating system does not take it.
 pub(super) fn refuse_reaching_out() -> Result<(), FilterError> {
+    apply(unknown(), libc::ENOSYS)?;
+    apply(rules(std::process::id())?, libc::EPERM)
+}
+
+fn apply(rules: Rules, refusal: i32) -> Result<(), FilterError> {
+    Ok(seccompiler::apply_filter_all_threads(&program(rules, refusal)?)?)
+}
+
+fn program(rules: Rules, refusal: i32) -> Result<BpfProgram, FilterError> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(|_| FilterError::Architecture)?;
-    let refuse = SeccompAction::Errno(libc::EPERM as u32);
-    let filter = SeccompFilter::new(rules(std::process::id())?, SeccompAction::Allow, refuse, architecture)?;
-    let program: BpfProgram = filter.try_into()?;
-    Ok(seccompiler::apply_filter_all_threads(&program)?)
+    let refuse = SeccompAction::Errno(refusal as u32);
+    Ok(SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?.try_into()?)
+}
+
+/// Calls that are answered as by a kernel that does not have them.
+fn unknown() -> Rules {
+    // It takes its flags from memory, which a filter cannot read. C libraries use `clone` then.
+    let mut rules: Rules = [(libc::SYS_clone3, Vec::new())].into();
+    #[cfg(target_arch = "x86_64")]
+    add_x32_twins(&mut rules);
+    rules
 }
 
 fn rules(own: u32) -> Result<Rules, BackendError> {
@@ -50,9 +66,24 @@ fn rules(own: u32) -> Result<Rules, BackendError> {
     ] {
         rules.insert(number, vec![unless_process(own)?]);
     }
-    // Limits of another process; zero is this one.
-    let other = SeccompRule::new(vec![not_equal(0, own)?, not_equal(0, 0)?])?;
-    rules.insert(libc::SYS_prlimit64, vec![other]);
+    // Limits and scheduling of another process.
+    for number in [
+        libc::SYS_prlimit64,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setscheduler,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setattr,
+    ] {
+        rules.insert(number, vec![unless_this(0, own)?]);
+    }
+    for (number, process) in [
+        (libc::SYS_setpriority, libc::PRIO_PROCESS as u64),
+        (libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS),
+    ] {
+        let many = SeccompRule::new(vec![not_equal(0, process)?])?;
+        rules.insert(number, vec![many, unless_this(1, own)?]);
+    }
+    rules.insert(libc::SYS_clone, flags(&STRANGE_CHILDREN)?);
     // A descriptor's owner is sent a signal of the caller's choice.
     rules.insert(libc::SYS_fcntl, commands(&[F_SETOWN, F_SETOWN_EX])?);
     rules.insert(libc::SYS_ioctl, commands(&[FIOSETOWN, SIOCSPGRP])?);
@@ -61,6 +92,19 @@ fn rules(own: u32) -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
+/// Children in other namespaces, and children of this process's parent.
+const STRANGE_CHILDREN: [i32; 8] = [
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+    libc::CLONE_PARENT,
+];
+
+const IOPRIO_WHO_PROCESS: u64 = 1;
 const F_SETOWN: u64 = 8;
 const F_SETOWN_EX: u64 = 15;
 const FIOSETOWN: u64 = 0x8901;
@@ -97,6 +141,10 @@ fn refused() -> Vec<i64> {
         libc::SYS_reboot,
         libc::SYS_swapon,
         libc::SYS_swapoff,
+        // Calls of the system that no filter sees.
+        libc::SYS_io_uring_setup,
+        libc::SYS_io_uring_enter,
+        libc::SYS_io_uring_register,
         // Other views of the file system and of processes.
         libc::SYS_unshare,
         libc::SYS_setns,
@@ -119,18 +167,30 @@ fn refused() -> Vec<i64> {
 /// The same calls by their numbers of the x32 interface, and all of those that have numbers of their own there: kernels that have it accept them from any process.
 #[cfg(target_arch = "x86_64")]
 fn add_x32(rules: &mut Rules) {
-    const X32: i64 = 0x4000_0000;
+    add_x32_twins(rules);
+    rules.extend((512..=547).map(|number| (number | X32, Vec::new())));
+}
+
+#[cfg(target_arch = "x86_64")]
+fn add_x32_twins(rules: &mut Rules) {
     let twins: Rules = rules
         .iter()
         .map(|(number, rules)| (number | X32, rules.clone()))
         .collect();
     rules.extend(twins);
-    rules.extend((512..=547).map(|number| (number | X32, Vec::new())));
 }
+
+#[cfg(target_arch = "x86_64")]
+const X32: i64 = 0x4000_0000;
 
 /// Matches a process that is not `own`; the numbers of groups and of everybody are negative or zero.
 fn unless_process(own: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![not_equal(0, own)?])
+}
+
+/// Matches a process or thread that is neither `own` nor zero, which is the caller.
+fn unless_this(argument: u8, own: u64) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(vec![not_equal(argument, own)?, not_equal(argument, 0)?])
 }
 
 fn not_equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
@@ -145,16 +205,25 @@ fn commands(refused: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
     refused.iter().map(rule).collect()
 }
 
+/// Matches where any of `refused` is set.
+fn flags(refused: &[i32]) -> Result<Vec<SeccompRule>, BackendError> {
+    let rule = |flag: &i32| {
+        let flag = *flag as u64;
+        let set = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag), flag)?;
+        SeccompRule::new(vec![set])
+    };
+    refused.iter().map(rule).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_rules_make_a_filter_that_the_kernel_has_room_for() {
-        let architecture = TargetArch::try_from(std::env::consts::ARCH).unwrap();
-        let refuse = SeccompAction::Errno(1);
-        let filter = SeccompFilter::new(rules(1).unwrap(), SeccompAction::Allow, refuse, architecture).unwrap();
-        let program: BpfProgram = filter.try_into().unwrap();
-        assert!(program.len() < 4096, "{}", program.len());
+        for rules in [rules(1).unwrap(), unknown()] {
+            let program = program(rules, libc::EPERM).unwrap();
+            assert!(program.len() < 4096, "{}", program.len());
+        }
     }
 }

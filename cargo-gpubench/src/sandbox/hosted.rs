@@ -1,15 +1,16 @@
 //! The sandbox round a worker that runs the user's host code: closed before the user's library is loaded.
 //!
-//! It protects what the other roles hold, their memory and their lives, against the host code of a benchmark. It is no container: files, the network and new processes stay
-//! open to it.
+//! It protects what the other roles hold and load, their memory, their files and their lives, against the host code of a benchmark. It is no container: reading files, the network and new
+//! processes stay open to it.
 
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use super::{Confinement, calls, descriptors};
+use super::{Confinement, calls, descriptors, files};
 
 /// A sandbox that is being closed. What cannot be closed does not stop the worker: it is reported, and lowers the grade of the result.
 #[derive(Debug, Default)]
@@ -18,15 +19,19 @@ pub struct HostedSandbox {
 }
 
 impl HostedSandbox {
-    /// Closes every descriptor but standard input, output and error and those in `kept`, and gives every capability up. To be called while the process has one thread, so that those
+    /// Closes every descriptor but standard input, output and error and those in `kept`, gives every capability up, and
+    /// keeps all files but those in `private` and a driver's devices from being changed. To be called while the process has one thread, so that those
     /// that follow have none either, and before the device opens descriptors of its own.
-    pub fn begin(kept: &[BorrowedFd<'_>]) -> HostedSandbox {
+    pub fn begin(kept: &[BorrowedFd<'_>], private: &Path) -> HostedSandbox {
         let mut sandbox = HostedSandbox::default();
         if let Err(error) = descriptors::close_all_but(kept) {
             sandbox.gap("inherited descriptors cannot be closed", error);
         }
         if let Err(error) = give_up_capabilities() {
             sandbox.gap("capabilities cannot be given up", error);
+        }
+        if let Err(error) = files::keep_all_but(private) {
+            sandbox.gaps.push(crate::error::chain(&error));
         }
         sandbox
     }

@@ -1,9 +1,10 @@
 //! What every process but the broker gives up when it starts: outliving the broker, gaining privileges, showing its memory to others. And what a worker that runs the user's
-//! host code gives up besides: inherited descriptors, capabilities, and the system calls that reach into other processes.
+//! host code gives up besides: inherited descriptors, capabilities, changing files, and the system calls that reach into other processes.
 
 mod calls;
 mod confinement;
 mod descriptors;
+mod files;
 mod hosted;
 mod program;
 mod role;

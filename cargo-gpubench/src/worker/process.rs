@@ -188,7 +188,9 @@ impl Worker {
         }
         let sandbox = setup.hosted.as_ref().map(|_| {
             let received = frame.descriptors.iter().map(AsFd::as_fd);
-            HostedSandbox::begin(&received.chain([channel.as_fd()]).collect::<Vec<_>>())
+            let kept: Vec<_> = received.chain([channel.as_fd()]).collect();
+            // The broker has made it for this worker alone.
+            HostedSandbox::begin(&kept, &std::env::temp_dir())
         });
         let mut device = match open {
             None => OpenDevice::open(setup.head.device)?,

@@ -1,0 +1,109 @@
+//! The files that a hosted worker may still change.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, AccessFs, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
+};
+
+/// Why files are not closed, or not all of the way.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FilesError {
+    /// The kernel has no Landlock, or it is switched off.
+    #[error("files stay writable: the kernel has no Landlock")]
+    Missing,
+    /// It knows fewer rights than are asked for: before ABI 3, files can be cut short.
+    #[error("files can be cut short: the kernel's Landlock is older than ABI 3")]
+    Partial,
+    /// The operating system refuses.
+    #[error("files stay writable")]
+    Refused(#[from] RulesetError),
+}
+
+/// The first that knows all of the ways to change what a file holds.
+const RIGHTS: ABI = ABI::V3;
+
+/// What CPU code and drivers write in `/dev`. Block devices are not among it: they hold the file systems.
+const DEVICES: [&str; 9] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "dxg"];
+
+/// What the names of a driver's device nodes begin with.
+const DRIVERS: [&str; 5] = ["nvidia", "nvmap", "nvhost", "nvgpu", "nvsciipc"];
+
+/// Refuses, with `EACCES`, to create, write, cut, remove, rename and link files anywhere but in `private`, in `/dev/shm`, below `/proc/self` and at the devices of a driver. It holds for
+/// this thread and those that it starts, whoever the user is; reading and executing stay as they are.
+///
+/// # Errors
+/// When the operating system cannot do so, or not all of it.
+pub(super) fn keep_all_but(private: &Path) -> Result<(), FilesError> {
+    let change = AccessFs::from_write(RIGHTS);
+    let contents = AccessFs::WriteFile | AccessFs::Truncate;
+    let own = [private, Path::new("/dev/shm")];
+    let ruleset = Ruleset::default()
+        .handle_access(change)?
+        .create()?
+        .add_rules(path_beneath_rules(
+            own,
+            change & !(AccessFs::MakeChar | AccessFs::MakeBlock),
+        ))?
+        .add_rules(path_beneath_rules(["/proc/self"], contents))?
+        .add_rules(path_beneath_rules(devices(), contents))?;
+    match ruleset.restrict_self()?.ruleset {
+        RulesetStatus::FullyEnforced => Ok(()),
+        RulesetStatus::PartiallyEnforced => Err(FilesError::Partial),
+        RulesetStatus::NotEnforced => Err(FilesError::Missing),
+    }
+}
+
+fn devices() -> Vec<PathBuf> {
+    // Without a list there is nothing to allow; the device says what it lacks.
+    let entries = std::fs::read_dir("/dev").into_iter().flatten().flatten();
+    let needed = entries.filter(|entry| is_needed(&entry.file_name().to_string_lossy()));
+    needed.map(|entry| entry.path()).collect()
+}
+
+fn is_needed(name: &str) -> bool {
+    DEVICES.contains(&name) || DRIVERS.iter().any(|driver| name.starts_with(driver))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_may_write_its_devices_and_nobody_a_disk() {
+        for needed in ["nvidia0", "nvidiactl", "nvidia-uvm", "nvidia-caps", "null"] {
+            assert!(is_needed(needed), "{needed}");
+        }
+        for disk in ["sda", "vda1", "nvme0", "nvme0n1", "mem"] {
+            assert!(!is_needed(disk), "{disk}");
+        }
+    }
+
+    /// A thread of its own, since there is no way back.
+    #[test]
+    fn nothing_is_changed_outside_of_the_private_folder() {
+        let (private, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = foreign.path().join("file");
+        std::fs::write(&file, "as it was").unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                keep_all_but(private.path()).unwrap();
+                std::fs::write(private.path().join("file"), "new").unwrap();
+                let moved = private.path().join("moved");
+                let attempts = [
+                    std::fs::write(&file, "changed"),
+                    std::fs::write(foreign.path().join("another"), ""),
+                    std::fs::remove_file(&file),
+                    std::fs::hard_link(&file, foreign.path().join("linked")),
+                    std::fs::rename(&file, foreign.path().join("renamed")),
+                    std::fs::rename(&file, &moved),
+                    std::fs::create_dir(foreign.path().join("folder")),
+                ];
+                for (number, attempt) in attempts.iter().enumerate() {
+                    assert!(attempt.is_err(), "attempt {number}");
+                }
+            });
+        });
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "as it was");
+    }
+}
