@@ -61,7 +61,7 @@ fn honest() -> &'static (FakeGpu, Finished, Records) {
         let modules = [
             "arguments",
             "axes",
-            "devices",
+            "^devices::",
             "fills",
             "references::by_addition",
             "steps",

@@ -474,6 +474,7 @@ fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
         // The buffers of the plan's scratch stay: the null worker has what the other has.
         to_worker::SETUP_NULL => {
             recording.plan.steps.clear();
+            recording.plan.constants.clear();
             recording.execution = Execution::Sealed;
         }
         _ => return Err(WorkerError::Order("it came out of turn")),
