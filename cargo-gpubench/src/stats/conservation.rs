@@ -15,7 +15,7 @@ use super::quantile::{quantile, sorted};
 /// Standard errors that a difference must have before it counts: one honest case in 30 000 for a normal distribution.
 const CRITICAL: f64 = 4.0;
 
-/// Statistical error that is small enough, in nanoseconds: beside the 12 µs of an H200 it leaves 1.5 µs, four more standard errors, to find 15 µs for certain.
+/// Statistical error that is small enough, in nanoseconds: beside 12 µs for the kernel it leaves 1.5 µs, four more standard errors, to find 15 µs for certain.
 const PRECISE_NS: f64 = 1_500.0;
 
 /// Statistical error from which on a bound says little: in nanoseconds, and as a share of the claim.
