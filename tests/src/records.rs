@@ -53,4 +53,35 @@ impl Records {
         assert_eq!(found.len(), 1, "results of `{name}`: {found:#?}");
         found[0]
     }
+
+    /// Looks at a case's verdict and cause, and at what its message must say.
+    ///
+    /// # Panics
+    /// When one of them is another.
+    #[track_caller]
+    pub fn assert_ends(&self, benchmark: &str, verdict: &str, cause: &str, words: &[&str]) {
+        let result = self.result(benchmark);
+        let message = result["message"].as_str().unwrap_or_default();
+        let told = format!("{} / {}: {message}", result["verdict"], result["cause"]);
+        assert_eq!(
+            (&result["verdict"], &result["cause"]),
+            (&Value::from(verdict), &Value::from(cause)),
+            "{told}"
+        );
+        for word in words {
+            assert!(message.contains(word), "`{word}` is not in {told}");
+        }
+    }
+}
+
+/// A test for each benchmark: its name, what it ends in, and words of its message. The tests look at what the function `records` of their file gives.
+#[macro_export]
+macro_rules! ends {
+    ($($(#[$attribute:meta])* $test:ident: $benchmark:literal is $verdict:literal, $cause:literal $(, $word:literal)*;)*) => {$(
+        $(#[$attribute])*
+        #[test]
+        fn $test() {
+            records().assert_ends($benchmark, $verdict, $cause, &[$($word),*]);
+        }
+    )*};
 }

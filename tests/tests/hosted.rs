@@ -3,8 +3,7 @@
 
 use std::sync::OnceLock;
 
-use gpubench_tests::{Ending, Finished, Fixture, Records, Run};
-use serde_json::Value;
+use gpubench_tests::{Ending, Finished, Fixture, Records, Run, ends};
 
 /// All cases of the crate in one run, with a descriptor and a variable that a worker must not have.
 fn run() -> &'static Finished {
@@ -19,31 +18,6 @@ fn run() -> &'static Finished {
 fn records() -> &'static Records {
     static RECORDS: OnceLock<Records> = OnceLock::new();
     RECORDS.get_or_init(|| run().records())
-}
-
-#[track_caller]
-fn assert_ends(benchmark: &str, verdict: &str, cause: &str, words: &[&str]) {
-    let result = records().result(benchmark);
-    let message = result["message"].as_str().unwrap_or_default();
-    let told = format!("{} / {}: {message}", result["verdict"], result["cause"]);
-    assert_eq!(
-        (&result["verdict"], &result["cause"]),
-        (&Value::from(verdict), &Value::from(cause)),
-        "{told}"
-    );
-    for word in words {
-        assert!(message.contains(word), "`{word}` is not in {told}");
-    }
-}
-
-/// A test for each benchmark: its name, what it ends in, and words of its message.
-macro_rules! ends {
-    ($($test:ident: $benchmark:literal is $verdict:literal, $cause:literal $(, $word:literal)*;)*) => {$(
-        #[test]
-        fn $test() {
-            assert_ends($benchmark, $verdict, $cause, &[$($word),*]);
-        }
-    )*};
 }
 
 #[test]

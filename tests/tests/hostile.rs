@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use gpubench_tests::{Finished, Fixture, Records, Run};
+use gpubench_tests::{Finished, Fixture, Records, Run, ends};
 use serde_json::Value;
 
 /// All cases of the crate in one run.
@@ -19,33 +19,6 @@ fn run() -> &'static Finished {
 fn records() -> &'static Records {
     static RECORDS: OnceLock<Records> = OnceLock::new();
     RECORDS.get_or_init(|| run().records())
-}
-
-/// A case's verdict and cause with its message, after a look at what the message must say.
-#[track_caller]
-fn assert_ends(benchmark: &str, verdict: &str, cause: &str, words: &[&str]) {
-    let result = records().result(benchmark);
-    let message = result["message"].as_str().unwrap_or_default();
-    let told = format!("{} / {}: {message}", result["verdict"], result["cause"]);
-    assert_eq!(
-        (&result["verdict"], &result["cause"]),
-        (&Value::from(verdict), &Value::from(cause)),
-        "{told}"
-    );
-    for word in words {
-        assert!(message.contains(word), "`{word}` is not in {told}");
-    }
-}
-
-/// A test for each benchmark: its name, what it ends in, and words of its message.
-macro_rules! ends {
-    ($($(#[$attribute:meta])* $test:ident: $benchmark:literal is $verdict:literal, $cause:literal $(, $word:literal)*;)*) => {$(
-        $(#[$attribute])*
-        #[test]
-        fn $test() {
-            assert_ends($benchmark, $verdict, $cause, &[$($word),*]);
-        }
-    )*};
 }
 
 // Answers.
@@ -104,13 +77,13 @@ ends! {
 
 #[test]
 fn a_stray_access_is_reported_with_its_kernel() {
-    assert_ends(
+    records().assert_ends(
         "memory::writes_far_behind",
         "crashed",
         "out-of-bounds",
         &["`writes_far_behind`"],
     );
-    assert_ends("memory::reads_null", "crashed", "out-of-bounds", &["`reads_null`"]);
+    records().assert_ends("memory::reads_null", "crashed", "out-of-bounds", &["`reads_null`"]);
 }
 
 #[test]
