@@ -20,6 +20,7 @@ pub mod replay;
 pub mod report;
 pub mod sandbox;
 pub mod stats;
+pub mod store;
 pub mod telemetry;
 pub mod verdict;
 pub mod window;

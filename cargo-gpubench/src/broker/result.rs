@@ -8,7 +8,7 @@ use super::measure::Measured;
 use crate::device::KernelPart;
 use crate::report::{
     BenchmarkComplete, Check, Conservation, ElementValue, Execution, HostTime, Peaks, Stats, Stop, Throughput,
-    WindowCounts, WrongElement,
+    WindowCounts, WorkerShare, WrongElement,
 };
 use crate::stats::Summary;
 use crate::verdict::WindowEvidence;
@@ -75,6 +75,10 @@ pub(super) fn fill_in(
         None => clocks,
         Some(balance) => clocks.bounded(&balance, kernel_part),
     });
+    record.workers = vec![WorkerShare {
+        samples: samples_ns.len() as u64,
+        median_ns: record.stats.as_ref().map(|stats| stats.median_ns),
+    }];
     record.samples_ns = samples_ns;
 }
 

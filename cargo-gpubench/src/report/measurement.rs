@@ -93,6 +93,16 @@ impl HostTime {
     }
 }
 
+/// One fresh worker's part of the samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WorkerShare {
+    /// How many of `samples_ns` are its own: the next ones after those of the workers before it.
+    pub samples: u64,
+    /// Median of its samples; null where it has none.
+    pub median_ns: Option<f64>,
+}
+
 /// A sample that something disturbed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

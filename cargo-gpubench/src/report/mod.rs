@@ -4,6 +4,7 @@
 //! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
 #![forbid(unsafe_code)]
 
+mod comparison;
 mod csv;
 mod element;
 mod gpu_environment;
@@ -25,6 +26,7 @@ mod samples;
 #[cfg(test)]
 mod schema;
 
+pub use comparison::*;
 pub use csv::CsvReporter;
 pub use element::*;
 pub use gpu_environment::*;

@@ -7,7 +7,10 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Check, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop, Throughput, WindowCounts};
+use super::{
+    Check, ComparisonComplete, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop, Throughput,
+    WindowCounts, WorkerShare,
+};
 use crate::verdict::{Cause, Grade, Verdict};
 
 /// One line of `--message-format json`.
@@ -21,6 +24,8 @@ pub enum Record {
     BenchmarkStarted(BenchmarkStarted),
     /// After a case, also after one that was skipped or failed.
     BenchmarkComplete(Box<BenchmarkComplete>),
+    /// After the last case, where results were compared.
+    ComparisonComplete(Box<ComparisonComplete>),
     /// Once, after the last case.
     RunFinished(RunFinished),
 }
@@ -178,6 +183,9 @@ pub struct BenchmarkComplete {
     pub device: DeviceName,
     /// Every sample in the order taken, all finite; also of a case that failed, up to the failure.
     pub samples_ns: Vec<f64>,
+    /// The fresh workers that the samples come from, in the order of the samples. Empty in records of tools that did not tell them apart.
+    #[serde(default)]
+    pub workers: Vec<WorkerShare>,
     /// Samples that something disturbed.
     pub sample_flags: Vec<SampleFlag>,
     /// What the samples say; null where there are none.
@@ -229,6 +237,7 @@ impl BenchmarkComplete {
             mode: Mode::Cold,
             device,
             samples_ns: Vec::new(),
+            workers: Vec::new(),
             sample_flags: Vec::new(),
             stats: None,
             host_ns: None,

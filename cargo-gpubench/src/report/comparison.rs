@@ -1,0 +1,151 @@
+//! The record of a comparison: two runs side by side, benchmark by benchmark.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Device, Params, SchemaVersion};
+use crate::store::Revision;
+use crate::verdict::{Grade, Verdict};
+
+/// Two runs side by side. The views for people show nothing that is not in here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ComparisonComplete {
+    /// Version of the contract.
+    pub schema_version: SchemaVersion,
+    /// The run that the other is held against.
+    pub baseline: ComparedRun,
+    /// The run that is judged.
+    pub candidate: ComparedRun,
+    /// How the two were measured.
+    pub arrangement: Arrangement,
+    /// What keeps the two from being compared at all or in part: another device, driver, tool or timing mode, in words.
+    pub differences: Vec<String>,
+    /// Benchmarks that both runs have, in the candidate's order.
+    pub rows: Vec<ComparisonRow>,
+    /// Benchmarks that only the candidate has.
+    pub new: Vec<String>,
+    /// Benchmarks that only the baseline has.
+    pub removed: Vec<String>,
+}
+
+/// One of the two runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ComparedRun {
+    /// The name it was asked for by: a baseline's, a file's, or a revision's.
+    pub name: String,
+    /// Names the run.
+    pub run_id: String,
+    /// When it began, as RFC 3339 in UTC.
+    pub started_at: String,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// The device.
+    pub device: Device,
+    /// Version of the device's driver.
+    pub driver: Option<String>,
+    /// Where the sources stood.
+    pub revision: Option<Revision>,
+}
+
+/// How two runs were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Arrangement {
+    /// One after the other: what drifted in between is part of the difference.
+    Apart,
+    /// Window by window in turns, on the same device and with the same inputs.
+    Interleaved,
+}
+
+/// A benchmark in both runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ComparisonRow {
+    /// Package of the benchmark.
+    pub package: String,
+    /// Module path and function.
+    pub benchmark: String,
+    /// Axis values.
+    pub params: Params,
+    /// The candidate's full name.
+    pub case: String,
+    /// The baseline's full name; it differs where names were matched by groups.
+    pub baseline_case: String,
+    /// What the baseline says.
+    pub baseline: ComparedResult,
+    /// What the candidate says.
+    pub candidate: ComparedResult,
+    /// What changed.
+    pub verdict: ChangeVerdict,
+    /// Why it is inconclusive, or what a reader should know of the verdict; null where there is nothing.
+    pub remark: Option<String>,
+    /// The change in figures; null where one side has no samples or the two must not be compared.
+    pub change: Option<Change>,
+}
+
+/// One side of a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ComparedResult {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// How far its times can be trusted.
+    pub grade: Option<Grade>,
+    /// Median in nanoseconds.
+    pub median_ns: Option<f64>,
+    /// Number of samples.
+    pub n: u64,
+    /// Number of fresh workers that they come from.
+    pub workers: u64,
+}
+
+/// A change in figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Change {
+    /// The candidate's median over the baseline's: above one is slower.
+    pub ratio: f64,
+    /// Bounds of the ratio's interval.
+    pub interval: [f64; 2],
+    /// How sure the interval is, as a fraction.
+    pub confidence: f64,
+    /// The relative change that is taken for noise.
+    pub threshold: f64,
+    /// Where the threshold comes from.
+    pub threshold_source: ThresholdSource,
+}
+
+/// Where a noise threshold comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ThresholdSource {
+    /// The floor that was asked for.
+    Floor,
+    /// The changes between neighbouring runs in the device's history.
+    History,
+}
+
+/// What changed between two results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ChangeVerdict {
+    /// Slower, beyond noise.
+    Regressed,
+    /// Faster, beyond noise.
+    Improved,
+    /// The samples cannot tell; the remark says what would.
+    Inconclusive,
+    /// A change that is there, and smaller than the threshold.
+    WithinNoise,
+    /// No change can be seen.
+    NoChange,
+    /// One side failed, was skipped, or was measured otherwise.
+    NotCompared,
+}

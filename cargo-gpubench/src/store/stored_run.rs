@@ -1,0 +1,31 @@
+//! One run as it lies in a file.
+
+use serde::{Deserialize, Serialize};
+
+use super::Revision;
+use crate::report::{BenchmarkComplete, RunFinished, RunStarted};
+
+/// What every stored run says it is.
+pub const FORMAT: &str = "gpubench-run";
+
+/// The version of the format that this tool writes. Files of a newer one are refused, not guessed at.
+pub const FORMAT_VERSION: u64 = 1;
+
+/// A run as it lies in a file: the records of the machine contract, with where the sources stood.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoredRun {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`FORMAT_VERSION`].
+    pub format_version: u64,
+    /// When it was written, as RFC 3339 in UTC.
+    pub saved_at: String,
+    /// Where the sources stood; `None` outside of a git repository.
+    pub revision: Option<Revision>,
+    /// The run's first record: device, driver, tool.
+    pub run: RunStarted,
+    /// The cases' results with their raw samples, in the order of the run.
+    pub results: Vec<BenchmarkComplete>,
+    /// The run's last record; `None` where it never came to its end.
+    pub finished: Option<RunFinished>,
+}
