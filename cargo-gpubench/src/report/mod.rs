@@ -13,12 +13,17 @@ mod markdown;
 mod measurement;
 mod output;
 mod params;
+mod pull_request;
 mod record;
 mod reporter;
 mod summary;
 mod terminal;
 pub mod units;
 
+#[cfg(test)]
+mod comparison_golden;
+#[cfg(test)]
+mod comparison_samples;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -35,6 +40,7 @@ pub use markdown::MarkdownReporter;
 pub use measurement::*;
 pub use output::{Output, OutputError};
 pub use params::*;
+pub use pull_request::*;
 pub use record::*;
 pub use reporter::*;
 pub use summary::CPU_NOTICE;
