@@ -22,7 +22,7 @@ pub mod units;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 #[cfg(test)]
 mod schema;
 
