@@ -103,6 +103,22 @@ fn refusal(archive: &[u8]) -> ArchiveError {
     unpack(&place.file("a.tar.gz", archive), &ExtractTo::Temporary).expect_err("it is refused")
 }
 
+#[test]
+fn what_does_not_fit_on_the_disk_is_refused_before_anything_is_written() {
+    let mut manifest = manifest(&[(FILE, CONTENTS)]);
+    manifest.libraries[0].file.size = u64::MAX / 2;
+    let place = Place::new();
+    let folder = place.path.join("unpacked");
+    let to = ExtractTo::Kept {
+        folder: folder.clone(),
+        occupied: Occupied::Refused,
+    };
+    let archive = place.file("a.tar.gz", &with_manifest(&manifest, &[plain(FILE, CONTENTS)]));
+    let error = unpack(&archive, &to).expect_err("no disk is so large");
+    assert!(matches!(error, ArchiveError::NoRoom { .. }), "{error}");
+    assert_eq!(fs_err::read_dir(&folder).expect("it was made").count(), 0);
+}
+
 /// How an error is shown, with the archive's own folder left out.
 fn shown(error: &ArchiveError, place: &Utf8Path) -> String {
     anstream::adapter::strip_str(&Explanation(error).to_string())
