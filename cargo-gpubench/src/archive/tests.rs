@@ -10,6 +10,7 @@ use super::manifest::MANIFEST;
 use super::needed::needed_from;
 use super::*;
 use crate::build::{Built, BuiltLibrary};
+use crate::config::CaseSettings;
 use crate::error::{Expected, Explanation};
 
 const TARGET: &str = if cfg!(target_arch = "aarch64") {
@@ -53,6 +54,7 @@ fn manifest(files: &[(&str, &[u8])]) -> Manifest {
             sha256: Digest::of(contents),
         },
         needs: Vec::new(),
+        settings: CaseSettings::default(),
     };
     Manifest {
         format: FORMAT,
@@ -373,6 +375,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
             root: search.to_owned(),
             library: library.to_owned(),
             library_path: vec![search.to_owned()],
+            settings: CaseSettings::default(),
         }],
         target_directory: search.to_owned(),
         target: TARGET.to_owned(),

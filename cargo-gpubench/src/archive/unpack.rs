@@ -50,6 +50,7 @@ impl Unpacked {
             root: folder.to_owned(),
             library: archived.file.below(folder),
             library_path,
+            settings: archived.settings,
         }
     }
 }
