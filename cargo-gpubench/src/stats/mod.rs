@@ -6,6 +6,7 @@
 
 mod conservation;
 mod convergence;
+mod histogram;
 mod interval;
 mod moments;
 mod quantile;
@@ -14,6 +15,7 @@ mod warmup;
 
 pub use conservation::*;
 pub use convergence::*;
+pub use histogram::*;
 pub use interval::*;
 pub use moments::*;
 pub use quantile::*;
