@@ -134,7 +134,8 @@ impl<'a> Campaign<'a> {
     /// What is around the run now.
     fn environment(&self) -> Environment {
         let facts = self.selected.facts;
-        environment::environment(facts, self.flush_bytes(), Some(self.compiler.identity()))
+        let flush = (self.options.measurement.flush.into(), self.flush_bytes());
+        environment::environment(facts, flush, Some(self.compiler.identity()))
     }
 
     fn flush_bytes(&self) -> u64 {

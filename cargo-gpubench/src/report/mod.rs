@@ -26,7 +26,7 @@ mod wording;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 #[cfg(test)]
 mod schema;
 
