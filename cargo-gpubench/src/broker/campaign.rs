@@ -280,6 +280,7 @@ impl<'a> Campaign<'a> {
         } = prepared;
         let facts = self.selected.facts;
         let protocol = Protocol {
+            workers: self.options.measurement.workers,
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,
                 ..WarmUpRule::default()

@@ -114,6 +114,8 @@ pub struct MeasurementOptions {
     pub flush: FlushKind,
     /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
     pub schedule: u64,
+    /// How many fresh workers a case's samples come from.
+    pub workers: NonZeroUsize,
     /// When there are enough samples.
     pub stopping: StoppingOptions,
     /// How long parts of a case may take.

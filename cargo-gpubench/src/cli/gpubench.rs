@@ -219,6 +219,7 @@ mod tests {
         assert_eq!(options.device.choice, DeviceChoice::Auto);
         assert_eq!(options.measurement.seed, MasterSeed::Fresh);
         assert_eq!(options.measurement.flush_bytes, None);
+        assert_eq!(options.measurement.workers.get(), 5);
         let stopping = options.measurement.stopping;
         assert_eq!(
             (stopping.target_cv, stopping.min_samples, stopping.max_samples),
@@ -249,6 +250,8 @@ mod tests {
             "500ms",
             "--reference-timeout",
             "1min",
+            "--workers",
+            "3",
             "--target-cv",
             "0.5",
             "--min-samples",
@@ -295,6 +298,7 @@ mod tests {
         assert_eq!(options.measurement.seed, MasterSeed::Pinned(seed));
         assert_eq!(options.measurement.limits.window, Duration::from_millis(500));
         assert_eq!(options.measurement.limits.reference, Duration::from_secs(60));
+        assert_eq!(options.measurement.workers.get(), 3);
         assert_eq!(options.measurement.stopping.target_cv, 0.005);
         assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
         assert_eq!(options.after_failure, AfterFailure::Stop);
@@ -323,6 +327,8 @@ mod tests {
             (&["--target-cv=-1"], "above 0"),
             (&["--target-cv", "200"], "at most 100"),
             (&["--min-samples", "0"], "1.."),
+            (&["--workers", "0"], "1..=64"),
+            (&["--workers", "65"], "1..=64"),
             (&["--threads", "0"], "1..=1024"),
             (&["--threads", "1025"], "1..=1024"),
             (&["--flush", "sideways"], "possible values"),

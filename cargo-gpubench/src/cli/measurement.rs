@@ -68,6 +68,13 @@ pub(super) struct MeasurementArguments {
     )]
     reference_timeout: TimeLimit,
 
+    /// Measure each case by this many fresh processes, one after another
+    ///
+    /// Two processes that run the same code differ by more than the samples inside one of them: their medians tell how far a result can be reproduced. Limits on samples and time are the
+    /// case's, and are divided. A comparison wants at least 3. `--workers 1` is the shortest run; example: `cargo gpubench --workers 9 matmul`.
+    #[arg(long, value_name = "N", env = "GPUBENCH_WORKERS", default_value = "5", value_parser = clap::value_parser!(u16).range(1..=64))]
+    workers: u16,
+
     /// Stop sampling when the coefficient of variation is below this many percent
     ///
     /// The samples of a short kernel never get there; for those a narrow confidence interval of the median is enough.
@@ -171,6 +178,7 @@ impl MeasurementArguments {
             seed,
             timeout,
             reference_timeout,
+            workers,
             target_cv,
             min_samples,
             max_samples,
@@ -190,6 +198,7 @@ impl MeasurementArguments {
             flush_bytes: flush_bytes.map(|size| size.bytes()),
             flush: flush.into(),
             schedule,
+            workers: NonZeroUsize::new(workers.into()).unwrap_or(NonZeroUsize::MIN),
             stopping: StoppingOptions {
                 target_cv: target_cv.fraction(),
                 min_samples,

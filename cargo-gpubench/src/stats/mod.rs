@@ -9,6 +9,7 @@ mod convergence;
 mod interval;
 mod moments;
 mod quantile;
+mod share;
 mod summary;
 mod warmup;
 
@@ -17,5 +18,6 @@ pub use convergence::*;
 pub use interval::*;
 pub use moments::*;
 pub use quantile::*;
+pub use share::*;
 pub use summary::*;
 pub use warmup::*;
