@@ -166,6 +166,12 @@ pub(crate) fn on_gpu() -> SampleRun {
         let params = [("n", ParamValue::Int(n))];
         cases.push("suite", "axpy::add_one", &params, |case| BenchmarkComplete {
             throughput: gigabytes(8 * n as u64, median_ns),
+            workers: [0.99, 1.0, 1.01]
+                .map(|times| WorkerShare {
+                    samples: 3,
+                    median_ns: Some(times * median_ns),
+                })
+                .to_vec(),
             event_overhead_ns: Some(1_280.0),
             conservation: Some(Conservation {
                 claimed_ns: median_ns,
