@@ -122,7 +122,7 @@ mod tests {
     fn the_medians_of_several_workers_are_told_and_those_of_one_are_not() {
         let mut result = on_gpu().results[0].clone();
         let told = workers(&result).map(|phrase| phrase.replace(NO_BREAK, " "));
-        assert_eq!(told.as_deref(), Some("3 workers, medians 3.612 µs to 3.684 µs"));
+        assert_eq!(told.as_deref(), Some("3 workers, medians 3.612 µs to 3.721 µs"));
         result.workers.truncate(1);
         assert_eq!(workers(&result), None);
         let nothing = WorkerShare {
