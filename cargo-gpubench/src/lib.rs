@@ -11,6 +11,7 @@ pub mod cli;
 pub mod clients;
 pub mod closest;
 pub mod compare;
+pub mod config;
 pub mod device;
 pub mod doctor;
 pub mod error;
