@@ -15,6 +15,7 @@ mod metadata;
 mod options;
 mod package_spec;
 mod select;
+mod workspace_folders;
 
 pub use cdylib::{Built, BuiltLibrary, build_cdylibs};
 pub use error::{BuildError, BuildNotice, Unsuitable};
@@ -24,3 +25,4 @@ pub use options::{
 };
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
 pub use select::PackageSelection;
+pub use workspace_folders::WorkspaceFolders;

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::{
     UsageError,
     archive::ArchiveArguments,
+    baseline::BaselineArguments,
     cargo::CargoArguments,
     doctor::DoctorArguments,
     measurement::MeasurementArguments,
@@ -59,6 +60,9 @@ pub struct GpubenchArguments {
     measurement: MeasurementArguments,
 
     #[command(flatten)]
+    baseline: BaselineArguments,
+
+    #[command(flatten)]
     output: OutputArguments,
 
     #[command(flatten)]
@@ -94,7 +98,7 @@ pub enum Command {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 internal error, 2 usage, 4 nothing selected, 96 a device or compiler is missing, \
+Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline, 4 nothing selected, 96 a device or compiler is missing, \
 100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive could not be made or used, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
@@ -126,6 +130,7 @@ impl GpubenchArguments {
             fail_fast,
             nvtx,
             measurement,
+            baseline,
             output,
             unpack,
             cargo,
@@ -149,6 +154,7 @@ impl GpubenchArguments {
             },
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
+            results: baseline.into_options(),
         })
     }
 }

@@ -5,10 +5,12 @@
 
 mod app;
 mod archive;
+mod baseline;
 mod byte_size;
 mod cargo;
 mod doctor;
 mod error;
+mod fraction;
 mod gpubench;
 mod measurement;
 mod output;
