@@ -8,12 +8,16 @@ use super::BaselineError;
 use super::cases::{Case, Disposition, NameFilter, Naming};
 use super::options::{
     BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, Recording, ResultOptions,
-    Verbosity,
+    ResultSource, Verbosity,
 };
 use super::stored_cases::{case_of, chosen};
 use crate::build::WorkspaceFolders;
+use crate::compare::{CaseKey, Contestant, Fences, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
-use crate::report::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, RunFinished, RunStarted};
+use crate::report::{
+    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, RunFinished, RunStarted,
+};
+use crate::stats::history_fence;
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
 
@@ -62,6 +66,8 @@ pub(super) struct Bookkeeping {
     past: Option<History>,
     revision: Option<Revision>,
     judging: JudgingOptions,
+    /// What the run is called beside its baseline.
+    candidate: String,
     verbosity: Verbosity,
 }
 
@@ -117,6 +123,10 @@ impl Bookkeeping {
                 .filter(|_| options.is_about_files())
                 .and_then(Revision::of),
             judging: options.judging,
+            candidate: match &options.source {
+                ResultSource::Measured => "this run".to_owned(),
+                ResultSource::Loaded(name) => name.to_string(),
+            },
             verbosity,
         })
     }
@@ -198,13 +208,40 @@ impl Bookkeeping {
     /// The results beside those of the baseline, where there is one and the run came to its end.
     pub(super) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
         let baseline = self.baseline.as_ref().filter(|_| candidate.is_complete())?;
-        let _ = (&baseline.name, &self.past, &self.judging);
-        None
+        let rules = Rules {
+            floor: self.judging.noise_threshold,
+            confidence: self.judging.confidence,
+            fences: self.fences(&candidate.results),
+            matching: Matching::Names,
+            setups: self.judging.setups,
+        };
+        let name = baseline.name.to_string();
+        let baseline = Contestant {
+            name: &name,
+            run: &baseline.run,
+        };
+        let candidate = Contestant {
+            name: &self.candidate,
+            run: candidate,
+        };
+        Some(compare(baseline, candidate, Arrangement::Apart, &rules))
+    }
+
+    /// What is usual between neighbouring runs of each case, where the history has enough of them.
+    fn fences(&self, results: &[BenchmarkComplete]) -> Fences {
+        let Some(past) = &self.past else {
+            return Fences::new();
+        };
+        let fence = |result: &BenchmarkComplete| {
+            let fence = history_fence(&past.medians(&result.full_name()))?;
+            Some((CaseKey::of(result), fence))
+        };
+        results.iter().filter_map(fence).collect()
     }
 
     /// Whether the command fails because of what a comparison says.
     pub(super) fn fails_because_of(&self, comparison: &ComparisonComplete) -> bool {
-        let is_regression = |row: &crate::report::ComparisonRow| row.verdict == ChangeVerdict::Regressed;
+        let is_regression = |row: &ComparisonRow| row.verdict == ChangeVerdict::Regressed;
         self.judging.on_regression == OnRegression::Fail && comparison.rows.iter().any(is_regression)
     }
 

@@ -2,12 +2,14 @@
 #![forbid(unsafe_code)]
 
 use camino::Utf8PathBuf;
-use clap::{Args, builder::FalseyValueParser};
+use clap::{Args, ValueHint};
 
 use super::fraction::Fraction;
 use crate::broker::options::{
     BaselineOptions, HistoryOptions, JudgingOptions, Newcomers, OnRegression, Recording, ResultOptions, ResultSource,
 };
+use crate::compare::Setups;
+use crate::stats::Confidence;
 use crate::store::RunName;
 
 const HEADING: &str = "Baseline options";
@@ -19,7 +21,7 @@ pub(super) struct BaselineArguments {
     ///
     /// A name, such as `main`, is a baseline in the target directory; with a path separator, or where it ends in `.json`, it is a file.
     /// What is there is replaced when the run has come to its end.
-    #[arg(short, long, value_name = "NAME", env = "GPUBENCH_SAVE_BASELINE")]
+    #[arg(short, long, value_name = "NAME")]
     save_baseline: Option<RunName>,
 
     /// Compare the results with those saved under this name
@@ -30,54 +32,54 @@ pub(super) struct BaselineArguments {
         long,
         visible_alias = "compare",
         value_name = "NAME",
-        env = "GPUBENCH_BASELINE",
         conflicts_with = "baseline_lenient"
     )]
     baseline: Option<RunName>,
 
     /// Like `--baseline`, and benchmarks that the baseline lacks are listed as new
-    #[arg(long, value_name = "NAME", env = "GPUBENCH_BASELINE_LENIENT")]
+    #[arg(long, value_name = "NAME")]
     baseline_lenient: Option<RunName>,
 
     /// Measure nothing, and take the results saved under this name instead
     ///
     /// With `--baseline` they are compared; filters choose among them.
-    #[arg(long, value_name = "NAME", env = "GPUBENCH_LOAD_BASELINE", conflicts_with_all = ["list", "no_run", "archive_file"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "archive_file"])]
     load_baseline: Option<RunName>,
 
     /// Keep nothing of this run: no baseline, no history
     ///
     /// It overrides what the environment and the configuration say.
-    #[arg(long, env = "GPUBENCH_DISCARD_BASELINE", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     discard_baseline: bool,
 
     /// Take changes below this for noise: `2%`, `0.02`
     ///
     /// Where the history of the device has ten runs and shows more noise, that counts.
-    #[arg(long, value_name = "PERCENT", env = "GPUBENCH_NOISE_THRESHOLD", default_value = "1%")]
+    #[arg(long, value_name = "PERCENT", default_value = "1%")]
     noise_threshold: Fraction,
 
     /// How sure the intervals of a comparison are: `99%`, `0.99`
-    #[arg(
-        long,
-        value_name = "PERCENT",
-        env = "GPUBENCH_CONFIDENCE_LEVEL",
-        default_value = "99%"
-    )]
+    #[arg(long, value_name = "PERCENT", default_value = "99%")]
     confidence_level: Fraction,
 
+    /// Compare also what was measured on another device, with another driver or in another mode
+    ///
+    /// What differs is listed. Without the option such results are shown and not compared.
+    #[arg(long)]
+    allow_different_setups: bool,
+
     /// Exit with 0 even where a comparison finds a regression
-    #[arg(long, env = "GPUBENCH_NO_FAIL_ON_REGRESSION", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     no_fail_on_regression: bool,
 
     /// Add the medians of this run to the history of the device
     ///
     /// `cargo gpubench history` shows it. From ten runs on, comparisons take their noise threshold from it.
-    #[arg(long, env = "GPUBENCH_HISTORY", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     history: bool,
 
     /// Keep histories in this folder instead of the target directory
-    #[arg(long, value_name = "DIRECTORY", env = "GPUBENCH_HISTORY_DIR")]
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     history_dir: Option<Utf8PathBuf>,
 }
 
@@ -91,6 +93,7 @@ impl BaselineArguments {
             discard_baseline,
             noise_threshold,
             confidence_level,
+            allow_different_setups,
             no_fail_on_regression,
             history,
             history_dir,
@@ -109,7 +112,12 @@ impl BaselineArguments {
             save: save_baseline.filter(|_| !discard_baseline),
             judging: JudgingOptions {
                 noise_threshold: noise_threshold.value(),
-                confidence: confidence_level.value(),
+                confidence: Confidence::new(confidence_level.value()).unwrap_or_default(),
+                setups: if allow_different_setups {
+                    Setups::MayDiffer
+                } else {
+                    Setups::MustAgree
+                },
                 on_regression: if no_fail_on_regression {
                     OnRegression::Show
                 } else {
