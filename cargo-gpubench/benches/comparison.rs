@@ -11,6 +11,7 @@ use std::time::Instant;
 use cargo_gpubench::compare::{Contestant, Rules, Threshold, compare, judge};
 use cargo_gpubench::report::{Arrangement, ChangeVerdict, ThresholdSource};
 use cargo_gpubench::stats::{Confidence, Ratio, ResampledMedians, Side, median};
+use cargo_gpubench::store::{read, save};
 use simulated_run::samples::{Noise, SHAPES, Shifts, TwoLevel};
 use simulated_run::{Size, run};
 
@@ -35,12 +36,21 @@ fn time() {
             let benchmarks: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 1e5)).collect();
             run(seed, &benchmarks, Size { workers, samples })
         });
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = ["before.json", "after.json"].map(|name| folder.path().join(name));
+        let files = files.map(|file| camino::Utf8PathBuf::from_path_buf(file).expect("UTF-8"));
+        for (file, run) in files.iter().zip([&before, &after]) {
+            save(file, run).expect("it is saved");
+        }
+        let began = Instant::now();
+        let [before, after] = files.map(|file| read(&file).expect("it is read"));
+        let read_in = began.elapsed();
         let began = Instant::now();
         let [baseline, candidate] =
             [("before", &before), ("after", &after)].map(|(name, run)| Contestant { name, run });
         black_box(compare(baseline, candidate, Arrangement::Apart, &Rules::default()));
         println!(
-            "1 000 benchmarks, {workers} workers of {samples} samples a side: {:.0?}",
+            "1 000 benchmarks, {workers} workers of {samples} samples a side: read in {read_in:.0?}, compared in {:.0?}",
             began.elapsed()
         );
     }

@@ -8,6 +8,7 @@ use assert_cmd::assert::{Assert, OutputAssertExt};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_gpubench::report::{JsonReporter, Output, Record, Reporter};
 use cargo_gpubench::store::{StoredRun, save};
+use cargo_gpubench::verdict::Verdict;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 use simulated_run::{Size, run};
@@ -164,6 +165,20 @@ fn filters_choose_benchmarks_and_what_none_fits_is_the_exit_code_4() {
         .compare(&["before.json", "slower.json", "--threshold", "2%"])
         .code(3)
         .stdout(contains("softmax").not());
+}
+
+#[test]
+fn a_kernel_that_fails_where_it_passed_ends_with_exit_code_100() {
+    let folder = Folder::new();
+    let mut broken = run(7, &[("axpy", 1.1e5), ("softmax", 2e6)], SIZE);
+    broken.results[1].verdict = Verdict::WrongOutput;
+    let counts = broken.finished.as_mut().expect("a last record");
+    (counts.passed, counts.failed) = (1, 1);
+    folder.save("broken.json", &broken);
+    folder
+        .compare(&["before.json", "broken.json"])
+        .code(100)
+        .stdout(contains("the candidate ended in `wrong-output` (softmax)"));
 }
 
 #[test]
