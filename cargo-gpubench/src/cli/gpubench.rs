@@ -8,7 +8,9 @@ use clap::{Args, Subcommand};
 use super::{
     UsageError,
     archive::ArchiveArguments,
+    baseline::BaselineArguments,
     cargo::CargoArguments,
+    compare::CompareArguments,
     configuration::ConfigurationArguments,
     doctor::DoctorArguments,
     measurement::MeasurementArguments,
@@ -16,6 +18,7 @@ use super::{
     selection::SelectionArguments,
     unpack::UnpackArguments,
 };
+use crate::broker::CompareOptions;
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
 use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
@@ -65,6 +68,9 @@ pub struct GpubenchArguments {
     measurement: MeasurementArguments,
 
     #[command(flatten)]
+    baseline: BaselineArguments,
+
+    #[command(flatten)]
     output: OutputArguments,
 
     #[command(flatten)]
@@ -84,6 +90,10 @@ enum GpubenchSubcommand {
     /// Builds what a run would build, and packs it into one file that `cargo-gpubench gpubench --archive-file FILE` runs on another machine
     /// of the same platform, without cargo, sources or network.
     Archive(Box<ArchiveArguments>),
+    /// Compare stored runs: what regressed, what improved, and how sure that is
+    ///
+    /// Each run is compared with the first: the ratio of medians with its interval, and a verdict for every benchmark. Times of another device, driver or timing mode are not compared.
+    Compare(Box<CompareArguments>),
     /// Say what this machine can measure, what it cannot, and what each gap costs
     ///
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
@@ -98,12 +108,14 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// An archive.
     Archive(Box<ArchiveOptions>),
+    /// A comparison of stored runs.
+    Compare(Box<CompareOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 internal error, 2 usage, 4 nothing selected, 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
+Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline, 4 nothing selected, 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
 100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive could not be made or used, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
@@ -126,6 +138,7 @@ impl GpubenchArguments {
     pub fn into_command(mut self) -> Result<Command, UsageError> {
         Ok(match self.subcommand.take() {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
+            Some(GpubenchSubcommand::Compare(arguments)) => Command::Compare(Box::new(arguments.into_options()?)),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
             None => Command::Run(Box::new(self.into_options()?)),
         })
@@ -146,6 +159,7 @@ impl GpubenchArguments {
             no_fail_fast: _,
             nvtx,
             measurement,
+            baseline,
             output,
             unpack,
             configuration: _,
@@ -170,6 +184,7 @@ impl GpubenchArguments {
             },
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
+            results: baseline.into_options(),
         })
     }
 }

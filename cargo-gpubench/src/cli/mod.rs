@@ -5,14 +5,18 @@
 
 mod app;
 mod archive;
+mod baseline;
 mod byte_size;
 mod cargo;
 mod case;
+mod compare;
 mod configuration;
 mod doctor;
 mod environment;
 mod error;
+mod fraction;
 mod gpubench;
+mod judging;
 mod measurement;
 mod offer;
 mod output;
