@@ -288,8 +288,13 @@ impl<'a> Campaign<'a> {
             own_modules,
         } = prepared;
         let facts = self.selected.facts;
-        let CaseOptions { stopping, limits } = self.options_of(case);
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = self.options_of(case);
         let protocol = Protocol {
+            workers,
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,
                 ..WarmUpRule::default()

@@ -9,6 +9,7 @@ mod bookkeeping;
 mod campaign;
 pub mod cases;
 mod compilers;
+mod crew;
 mod environment;
 mod failure;
 mod kernels;
@@ -24,6 +25,7 @@ mod replay;
 mod reporting;
 mod result;
 mod run;
+mod sampling;
 mod stored_cases;
 
 pub use archive::archive;

@@ -12,6 +12,7 @@ use super::{
     cargo::CargoArguments,
     configuration::ConfigurationArguments,
     doctor::DoctorArguments,
+    history::HistoryArguments,
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
     selection::SelectionArguments,
@@ -20,6 +21,7 @@ use super::{
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
 use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
+use crate::history::TrendOptions;
 
 const HEADING: &str = "Run options";
 
@@ -93,6 +95,10 @@ enum GpubenchSubcommand {
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
     /// the device can measure, else with 96.
     Doctor(DoctorArguments),
+    /// Plot how the medians of benchmarks went from run to run
+    ///
+    /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
+    History(HistoryArguments),
 }
 
 /// What the command line asks for.
@@ -104,6 +110,8 @@ pub enum Command {
     Archive(Box<ArchiveOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
+    /// A look at past runs.
+    History(TrendOptions),
 }
 
 const EXIT_CODES: &str = "\
@@ -131,6 +139,7 @@ impl GpubenchArguments {
         Ok(match self.subcommand.take() {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
+            Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }
@@ -248,7 +257,12 @@ mod tests {
         assert_eq!(options.device.choice, DeviceChoice::Auto);
         assert_eq!(options.measurement.seed, MasterSeed::Fresh);
         assert_eq!(options.measurement.flush_bytes, None);
-        let CaseOptions { stopping, limits } = options.measurement.everywhere();
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = options.measurement.everywhere();
+        assert_eq!(workers.get(), 5);
         assert_eq!(
             (stopping.target_cv, stopping.min_samples, stopping.max_samples),
             (0.01, 20, 1000)
@@ -282,6 +296,8 @@ mod tests {
             "500ms",
             "--reference-timeout",
             "1min",
+            "--workers",
+            "3",
             "--target-cv",
             "0.5",
             "--min-samples",
@@ -326,7 +342,12 @@ mod tests {
         let mut seed = [0; 32];
         seed[31] = 0xff;
         assert_eq!(options.measurement.seed, MasterSeed::Pinned(seed));
-        let CaseOptions { stopping, limits } = options.measurement.everywhere();
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = options.measurement.everywhere();
+        assert_eq!(workers.get(), 3);
         assert_eq!(limits.window, Duration::from_millis(500));
         assert_eq!(limits.reference, Duration::from_secs(60));
         assert_eq!(stopping.target_cv, 0.005);
@@ -357,6 +378,8 @@ mod tests {
             (&["--target-cv=-1"], "above 0"),
             (&["--target-cv", "200"], "at most 100"),
             (&["--min-samples", "0"], "from 1 to"),
+            (&["--workers", "0"], "from 1 to 64"),
+            (&["--workers", "65"], "from 1 to 64"),
             (&["--threads", "0"], "1..=1024"),
             (&["--threads", "1025"], "1..=1024"),
             (&["--flush", "sideways"], "possible values"),

@@ -15,6 +15,7 @@ mod environment;
 mod error;
 mod fraction;
 mod gpubench;
+mod history;
 mod measurement;
 mod offer;
 mod output;
