@@ -9,6 +9,7 @@ use cargo_gpubench::{
     doctor,
     error::{Expected, ExpectedError},
     exit_code::ExitCode,
+    history,
 };
 
 /// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own exit code for it means here.
@@ -50,6 +51,10 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
         Command::Doctor(options) => {
             options.color.apply();
             doctor::examine(&options)
+        }
+        Command::History(options) => {
+            options.color.apply();
+            history::show(&options)
         }
     }
 }

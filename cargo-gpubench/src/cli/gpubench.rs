@@ -13,6 +13,7 @@ use super::{
     compare::CompareArguments,
     configuration::ConfigurationArguments,
     doctor::DoctorArguments,
+    history::HistoryArguments,
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
     selection::SelectionArguments,
@@ -22,6 +23,7 @@ use crate::broker::CompareOptions;
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
 use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
+use crate::history::TrendOptions;
 
 const HEADING: &str = "Run options";
 
@@ -99,6 +101,10 @@ enum GpubenchSubcommand {
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
     /// the device can measure, else with 96.
     Doctor(DoctorArguments),
+    /// Plot how the medians of benchmarks went from run to run
+    ///
+    /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
+    History(HistoryArguments),
 }
 
 /// What the command line asks for.
@@ -112,6 +118,8 @@ pub enum Command {
     Compare(Box<CompareOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
+    /// A look at past runs.
+    History(TrendOptions),
 }
 
 const EXIT_CODES: &str = "\
@@ -140,6 +148,7 @@ impl GpubenchArguments {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
             Some(GpubenchSubcommand::Compare(arguments)) => Command::Compare(Box::new(arguments.into_options()?)),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
+            Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }

@@ -17,6 +17,7 @@ mod error;
 mod fraction;
 mod gpubench;
 mod judging;
+mod history;
 mod measurement;
 mod offer;
 mod output;
