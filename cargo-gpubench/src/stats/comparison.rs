@@ -8,8 +8,8 @@ use super::student::student_quantile;
 /// Fewer fresh workers on a side cannot show how far the processes of one side differ.
 pub const FEWEST_WORKERS: usize = 3;
 
-/// Shifts of processes come in modes, for which Student's distribution is too optimistic once there are many workers. With at most as many degrees of freedom as eight workers have,
-/// the rate of false alarms stays below that of a normal distribution, and a dozen workers a side still find small changes.
+/// Processes differ in modes, for which Student's distribution is too optimistic from eight workers on. At the seven degrees of freedom that eight workers have on
+/// their own, false alarms stay below one in a hundred in simulation (`benches/comparison.rs`).
 const MOST_FREEDOM: f64 = 7.0;
 
 /// The farthest that an interval reaches, as a logarithm: beyond it nothing is known, and both ends must be numbers.
