@@ -48,5 +48,9 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
             options.color.apply();
             doctor::examine(&options)
         }
+        Command::Report(options) => {
+            options.color.apply();
+            broker::report(&options)
+        }
     }
 }

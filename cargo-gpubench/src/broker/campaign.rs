@@ -114,7 +114,11 @@ impl<'a> Campaign<'a> {
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
             null_worker: NullWorker::on(selected.device),
             telemetry: Telemetry::through(gauge_of(selected.facts)),
-            reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
+            reporting: Reporting::new(
+                options,
+                Naming::for_packages(selected.libraries.len()),
+                selected.target_directory,
+            )?,
         })
     }
 

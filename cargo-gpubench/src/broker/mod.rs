@@ -18,10 +18,12 @@ mod occupancy;
 pub mod options;
 mod preparation;
 mod recordings;
+mod report;
 mod reporting;
 mod result;
 mod run;
 
 pub use archive::archive;
 pub use authors::ListingError;
+pub use report::report;
 pub use run::run;

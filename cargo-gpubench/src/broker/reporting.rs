@@ -2,13 +2,15 @@
 
 use std::time::Instant;
 
+use camino::Utf8Path;
+
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
-use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptions, Verbosity};
+use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, ReportTarget, RunOptions, Verbosity};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, HtmlReporter, JsonReporter,
     MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
     RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
@@ -38,19 +40,25 @@ impl Reporting {
     ///
     /// # Errors
     /// When a file cannot be created.
-    pub(super) fn new(options: &RunOptions, naming: Naming) -> Result<Reporting, ExpectedError> {
+    pub(super) fn new(
+        options: &RunOptions,
+        naming: Naming,
+        target_directory: &Utf8Path,
+    ) -> Result<Reporting, ExpectedError> {
         let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
             MessageFormat::Human => Box::new(terminal_reporter(options)),
             MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
         }];
         for export in &options.output.exports {
-            let output =
-                Output::file(camino::Utf8Path::new(&*export.path.to_string_lossy())).map_err(ExpectedError::Report)?;
+            let output = Output::file(Utf8Path::new(&*export.path.to_string_lossy())).map_err(ExpectedError::Report)?;
             reporters.push(match export.format {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),
                 ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
             });
+        }
+        if let Some(target) = &options.output.report {
+            reporters.push(Box::new(page_reporter(target, target_directory)));
         }
         Ok(Reporting {
             reporters: Reporters(reporters),
@@ -201,6 +209,15 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     TerminalReporter::new(Output::stdout(), terminal_options(options))
         .with_overridden_axes(overridden)
         .with_archive(archive)
+}
+
+/// The page of a run, as `--report` asks for it.
+fn page_reporter(target: &ReportTarget, target_directory: &Utf8Path) -> HtmlReporter {
+    let path = match target {
+        ReportTarget::TargetDirectory => target_directory.join("gpubench").join("report.html"),
+        ReportTarget::File(path) => path.clone(),
+    };
+    HtmlReporter::new(path, Output::stderr())
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {

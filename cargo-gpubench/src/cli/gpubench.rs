@@ -12,10 +12,13 @@ use super::{
     doctor::DoctorArguments,
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
+    report::ReportArguments,
     selection::SelectionArguments,
     unpack::UnpackArguments,
 };
-use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::options::{
+    Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, ReportOptions, RunOptions,
+};
 use crate::doctor::DoctorOptions;
 
 const HEADING: &str = "Run options";
@@ -80,6 +83,10 @@ enum GpubenchSubcommand {
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
     /// the device can measure, else with 96.
     Doctor(DoctorArguments),
+    /// Write a page about a stored run: distributions, roofline, comparisons, history
+    ///
+    /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
+    Report(ReportArguments),
 }
 
 /// What the command line asks for.
@@ -91,6 +98,8 @@ pub enum Command {
     Archive(Box<ArchiveOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
+    /// A page about stored runs.
+    Report(ReportOptions),
 }
 
 const EXIT_CODES: &str = "\
@@ -108,6 +117,7 @@ impl GpubenchArguments {
         Ok(match self.subcommand.take() {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
+            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }

@@ -14,6 +14,7 @@ mod measurement;
 mod output;
 mod percent;
 mod play;
+mod report;
 mod seed;
 mod selection;
 mod time_limit;

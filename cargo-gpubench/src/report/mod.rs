@@ -19,7 +19,6 @@ mod record;
 mod reporter;
 mod summary;
 mod terminal;
-mod trend;
 pub mod units;
 mod wording;
 
@@ -44,4 +43,3 @@ pub use record::*;
 pub use reporter::*;
 pub use summary::CPU_NOTICE;
 pub use terminal::*;
-pub use trend::*;
