@@ -56,5 +56,9 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
             options.color.apply();
             history::show(&options)
         }
+        Command::Report(options) => {
+            options.color.apply();
+            broker::report(&options)
+        }
     }
 }

@@ -74,6 +74,19 @@ pub struct ArchiveOptions {
     pub output: OutputOptions,
 }
 
+/// Everything `cargo gpubench report` is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// Stored runs: the latest is reported, the others are its history. At least one.
+    pub runs: Vec<RunName>,
+    /// Stored runs that the reported one is compared with.
+    pub compare: Vec<RunName>,
+    /// The page to write.
+    pub output: Utf8PathBuf,
+    /// Whether messages are coloured.
+    pub color: Color,
+}
+
 /// What is done with the selected cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
@@ -244,6 +257,17 @@ pub struct OutputOptions {
     pub user_output: UserOutput,
     /// Files that get the results as well.
     pub exports: Vec<Export>,
+    /// `--report`: a page about the run.
+    pub report: Option<ReportTarget>,
+}
+
+/// Where a page about a run is written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReportTarget {
+    /// `gpubench/report.html` in the target directory.
+    TargetDirectory,
+    /// This file.
+    File(Utf8PathBuf),
 }
 
 /// Who reads standard output.

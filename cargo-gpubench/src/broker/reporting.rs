@@ -9,7 +9,7 @@ use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptio
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, HtmlReporter, JsonReporter,
     MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
     RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
@@ -60,6 +60,9 @@ impl Reporting {
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),
                 ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
             });
+        }
+        if let Some(page) = bookkeeping.page() {
+            reporters.push(Box::new(HtmlReporter::new(page.to_owned(), Output::stderr())));
         }
         Ok(Reporting {
             reporters: Reporters(reporters),
@@ -251,6 +254,7 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         .with_archive(archive)
 }
 
+/// The page of a run, as `--report` asks for it.
 fn terminal_options(options: &RunOptions) -> TerminalOptions {
     let color = match options.output.color {
         Color::Auto => report::Color::Auto,

@@ -16,11 +16,14 @@ use super::{
     history::HistoryArguments,
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
+    report::ReportArguments,
     selection::SelectionArguments,
     unpack::UnpackArguments,
 };
 use crate::broker::CompareOptions;
-use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::options::{
+    Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, ReportOptions, RunOptions,
+};
 use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -105,6 +108,10 @@ enum GpubenchSubcommand {
     ///
     /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
     History(HistoryArguments),
+    /// Write a page about a stored run: distributions, roofline, comparisons, history
+    ///
+    /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
+    Report(ReportArguments),
 }
 
 /// What the command line asks for.
@@ -120,6 +127,8 @@ pub enum Command {
     Doctor(DoctorOptions),
     /// A look at past runs.
     History(TrendOptions),
+    /// A page about stored runs.
+    Report(ReportOptions),
 }
 
 const EXIT_CODES: &str = "\
@@ -149,6 +158,7 @@ impl GpubenchArguments {
             Some(GpubenchSubcommand::Compare(arguments)) => Command::Compare(Box::new(arguments.into_options()?)),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
             Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
+            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }

@@ -21,7 +21,6 @@ mod record;
 mod reporter;
 mod summary;
 mod terminal;
-mod trend;
 pub mod units;
 mod wording;
 
@@ -52,4 +51,3 @@ pub use record::*;
 pub use reporter::*;
 pub use summary::CPU_NOTICE;
 pub use terminal::*;
-pub use trend::*;
