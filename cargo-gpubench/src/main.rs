@@ -1,7 +1,10 @@
 //! The `cargo gpubench` command.
 #![forbid(unsafe_code)]
 
-use std::{panic, process};
+use std::{
+    io::{self, Write},
+    panic, process,
+};
 
 use cargo_gpubench::{
     broker,
@@ -46,6 +49,19 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
         Command::Doctor(options) => {
             options.color.apply();
             doctor::examine(&options)
+        }
+        Command::Print(what, text) => {
+            let mut out = io::stdout().lock();
+            let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            printed.map_err(|source| ExpectedError::Output {
+                what: what.to_owned(),
+                source,
+            })?;
+            Ok(ExitCode::Success)
+        }
+        Command::Manual(manual) => {
+            manual.publish(&mut io::stdout().lock())?;
+            Ok(ExitCode::Success)
         }
     }
 }

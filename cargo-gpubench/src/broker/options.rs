@@ -311,4 +311,6 @@ pub enum ExportFormat {
     Csv,
     /// A table for a page or a comment.
     Markdown,
+    /// XML for CI services.
+    Junit,
 }

@@ -2,10 +2,11 @@
 #![forbid(unsafe_code)]
 
 use clap::{
-    Parser, Subcommand,
+    CommandFactory, Parser, Subcommand,
     builder::styling::{AnsiColor, Styles},
 };
 
+use super::examples::illustrated;
 use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
 use crate::build::workspace_root;
 use crate::error::{ExpectedError, print_warning};
@@ -67,6 +68,17 @@ pub enum Verb {
     },
 }
 
+/// The whole command line as clap describes it, with an example for every option.
+pub(super) fn described() -> clap::Command {
+    App::command().mut_subcommand("gpubench", illustrated)
+}
+
+/// The verb with all its options.
+pub(super) fn described_verb() -> clap::Command {
+    let app = described();
+    app.find_subcommand("gpubench").expect("the verb is there").clone()
+}
+
 /// What this process was started for, with its environment and its configuration. A command line that is none, or that asks for help, ends the process.
 ///
 /// # Errors
@@ -85,13 +97,11 @@ pub fn parse() -> Result<Verb, ExpectedError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     /// The help of `cargo gpubench`, at a fixed width and without the values of this process's environment.
     fn help(render: impl Fn(&mut clap::Command) -> String) -> String {
-        let mut app = App::command().term_width(100);
+        let mut app = described().term_width(100);
         app.build();
         let gpubench = app.find_subcommand_mut("gpubench").expect("the verb");
         render(gpubench)

@@ -7,13 +7,18 @@ use clap::{Args, Subcommand};
 
 use super::{
     UsageError,
+    app::described_verb,
     archive::ArchiveArguments,
     cargo::CargoArguments,
+    completions::CompletionsArguments,
     configuration::ConfigurationArguments,
     doctor::DoctorArguments,
+    habit::HabitArguments,
+    man::{ManArguments, Manual},
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
     selection::SelectionArguments,
+    show_config::{InForce, ShowConfigArguments},
     unpack::UnpackArguments,
 };
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
@@ -62,6 +67,9 @@ pub struct GpubenchArguments {
     nvtx: bool,
 
     #[command(flatten)]
+    habits: HabitArguments,
+
+    #[command(flatten)]
     measurement: MeasurementArguments,
 
     #[command(flatten)]
@@ -89,6 +97,16 @@ enum GpubenchSubcommand {
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
     /// the device can measure, else with 96.
     Doctor(DoctorArguments),
+    /// Show the settings that a run would have, and where each comes from
+    ///
+    /// From the environment, from the profile, or built in; the command line would count before all of them.
+    ShowConfig(ShowConfigArguments),
+    /// Print a script that lets a shell complete `cargo gpubench`
+    ///
+    /// For bash, load it in `~/.bashrc`: `source <(cargo gpubench completions bash)`.
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write all pages to a folder
+    Man(ManArguments),
 }
 
 /// What the command line asks for.
@@ -100,6 +118,10 @@ pub enum Command {
     Archive(Box<ArchiveOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
+    /// A text for standard output, and what it is.
+    Print(&'static str, String),
+    /// Manual pages.
+    Manual(Manual),
 }
 
 const EXIT_CODES: &str = "\
@@ -111,6 +133,13 @@ impl GpubenchArguments {
     /// Every setting of cases, wherever its value comes from.
     pub(super) fn case_settings(&self) -> CaseSettings {
         self.measurement.case.settings()
+    }
+
+    /// Takes what is in force, where that is to be shown.
+    pub(super) fn show(&mut self, in_force: InForce) {
+        if let Some(GpubenchSubcommand::ShowConfig(arguments)) = &mut self.subcommand {
+            arguments.in_force = in_force;
+        }
     }
 
     /// Says which settings hold for which cases.
@@ -127,6 +156,11 @@ impl GpubenchArguments {
         Ok(match self.subcommand.take() {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
+            Some(GpubenchSubcommand::ShowConfig(arguments)) => Command::Print("the configuration", arguments.text()),
+            Some(GpubenchSubcommand::Completions(arguments)) => {
+                Command::Print("the script", arguments.script(&described_verb()))
+            }
+            Some(GpubenchSubcommand::Man(arguments)) => Command::Manual(arguments.into_manual(&described_verb())),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }
@@ -144,6 +178,7 @@ impl GpubenchArguments {
             no_run,
             fail_fast,
             no_fail_fast: _,
+            habits: _,
             nvtx,
             measurement,
             output,
@@ -230,7 +265,7 @@ mod tests {
                 assert_eq!(error.exit_code(), 2);
                 error.to_string()
             }
-            Err(Unsettled::Expected(error)) => error.to_string(),
+            Err(Unsettled::Expected(error)) => crate::error::chain(&error),
             Ok(arguments) => arguments.into_options().expect_err("a refusal").to_string(),
         }
     }
@@ -485,6 +520,13 @@ mod tests {
                 "{arguments:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_cargo_bench_is_given_by_habit_changes_nothing() {
+        let options = options(&["--bench", "--show-output", "--noplot", "--nocapture", "add1"]);
+        assert_eq!(options.action, Action::Measure);
+        assert_eq!(options.output.user_output, UserOutput::Shown);
     }
 
     #[test]

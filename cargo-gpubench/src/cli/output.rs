@@ -49,6 +49,10 @@ pub(super) struct OutputArguments {
     /// Write the results to this file as well, as a Markdown table
     #[arg(long, value_name = "FILE")]
     export_markdown: Option<PathBuf>,
+
+    /// Write the results to this file as well, as JUnit's XML, which most CI services show
+    #[arg(long, value_name = "FILE")]
+    export_junit: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -99,11 +103,13 @@ impl OutputArguments {
             export_json,
             export_csv,
             export_markdown,
+            export_junit,
         } = self;
         let exports = [
             (ExportFormat::Json, export_json),
             (ExportFormat::Csv, export_csv),
             (ExportFormat::Markdown, export_markdown),
+            (ExportFormat::Junit, export_junit),
         ];
         OutputOptions {
             format: message_format.into(),

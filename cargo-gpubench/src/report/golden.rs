@@ -34,7 +34,7 @@ impl Page {
 }
 
 /// What a reporter writes of a run.
-fn written<R: Reporter>(run: &SampleRun, reporter: impl FnOnce(Output) -> R) -> String {
+pub(super) fn written<R: Reporter>(run: &SampleRun, reporter: impl FnOnce(Output) -> R) -> String {
     let page = Page::default();
     run.play(&mut reporter(page.output())).unwrap();
     page.text()

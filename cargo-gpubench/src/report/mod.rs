@@ -1,4 +1,4 @@
-//! What people and machines read: terminal table, JSON lines, CSV and Markdown.
+//! What people and machines read: terminal table, JSON lines, CSV, Markdown and JUnit.
 //!
 //! [`Record`] is the machine contract: one JSON object a line. Everything else here is a view of the same records, so that a table
 //! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
@@ -9,6 +9,7 @@ mod csv;
 mod element;
 mod gpu_environment;
 mod json;
+mod junit;
 mod markdown;
 mod measurement;
 mod output;
@@ -18,6 +19,7 @@ mod reporter;
 mod summary;
 mod terminal;
 pub mod units;
+mod xml;
 
 #[cfg(test)]
 mod golden;
@@ -31,6 +33,7 @@ pub use csv::CsvReporter;
 pub use element::*;
 pub use gpu_environment::*;
 pub use json::JsonReporter;
+pub use junit::JunitReporter;
 pub use markdown::MarkdownReporter;
 pub use measurement::*;
 pub use output::{Output, OutputError};
