@@ -1,6 +1,7 @@
 //! The command and its verbs.
 #![forbid(unsafe_code)]
 
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::{
     CommandFactory, Parser, Subcommand,
     builder::styling::{AnsiColor, Styles},
@@ -9,6 +10,7 @@ use clap::{
 use super::examples::illustrated;
 use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
 use crate::build::workspace_root;
+use crate::config::folder_with_configuration;
 use crate::error::{ExpectedError, print_warning};
 use crate::probe::Target;
 
@@ -85,7 +87,13 @@ pub(super) fn described_verb() -> clap::Command {
 /// The environment or the configuration makes no sense.
 pub fn parse() -> Result<Verb, ExpectedError> {
     let arguments: Vec<_> = std::env::args_os().collect();
-    match settle(&arguments, &Environment::of_process(), &workspace_root) {
+    let find_workspace = |manifest: Option<&Utf8Path>| {
+        workspace_root(manifest).or_else(|| {
+            let here = Utf8PathBuf::from_path_buf(std::env::current_dir().ok()?).ok()?;
+            folder_with_configuration(&here)
+        })
+    };
+    match settle(&arguments, &Environment::of_process(), &find_workspace) {
         Ok(Settled { verb, warnings }) => {
             warnings.iter().for_each(|warning| print_warning(warning));
             Ok(verb)
@@ -120,6 +128,23 @@ mod tests {
     #[test]
     fn long_help_explains_every_option() {
         insta::assert_snapshot!(help(|command| command.render_long_help().to_string()));
+    }
+
+    #[test]
+    fn help_fits_a_terminal_of_80_columns() {
+        let mut app = described().term_width(80);
+        app.build();
+        let gpubench = app.find_subcommand_mut("gpubench").expect("the verb");
+        let own = [gpubench.render_help(), gpubench.render_long_help()];
+        let below: Vec<_> = gpubench
+            .get_subcommands_mut()
+            .map(clap::Command::render_long_help)
+            .collect();
+        for help in own.into_iter().chain(below) {
+            for line in help.to_string().lines() {
+                assert!(line.chars().count() <= 80, "{line}");
+            }
+        }
     }
 
     #[test]

@@ -89,3 +89,58 @@ fn page(command: Command) -> String {
     let _ = Man::new(command.disable_help_subcommand(true)).render(&mut roff);
     String::from_utf8_lossy(&roff).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command as Process;
+
+    use super::*;
+    use crate::cli::app::described_verb;
+
+    fn manual(output_dir: Option<Utf8PathBuf>) -> Manual {
+        ManArguments { output_dir }.into_manual(&described_verb())
+    }
+
+    #[test]
+    fn the_manual_has_a_page_for_the_command_and_each_subcommand_that_groff_accepts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = Utf8PathBuf::from_path_buf(folder.path().join("man1")).expect("UTF-8");
+        manual(Some(path.clone())).publish(&mut io::sink()).expect("written");
+        let mut names = Vec::new();
+        for entry in path.read_dir_utf8().expect("a folder") {
+            let entry = entry.expect("an entry");
+            names.push(entry.file_name().to_owned());
+            let groff = Process::new("groff")
+                .args(["-Kutf8", "-man", "-Tutf8", "-ww", "-z", entry.path().as_str()])
+                .output()
+                .expect("groff starts");
+            let complaints = String::from_utf8_lossy(&groff.stderr).into_owned();
+            assert!(
+                groff.status.success() && complaints.is_empty(),
+                "{}: {complaints}",
+                entry.path()
+            );
+        }
+        assert!(names.contains(&"cargo-gpubench.1".to_owned()), "{names:?}");
+        assert!(names.contains(&"cargo-gpubench-archive.1".to_owned()), "{names:?}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let error = manual(Some("/dev/null/man1".into()))
+            .publish(&mut io::sink())
+            .expect_err("no folder");
+        assert_eq!(error.to_string(), "could not write `/dev/null/man1`");
+    }
+
+    #[test]
+    fn the_page_of_the_command_goes_to_standard_output() {
+        let mut page = Vec::new();
+        manual(None).publish(&mut page).expect("printed");
+        let page = String::from_utf8(page).expect("UTF-8");
+        assert!(
+            page.contains(".TH cargo-gpubench 1") && page.contains("\\-\\-max\\-time"),
+            "{page:.400}"
+        );
+    }
+}

@@ -161,7 +161,8 @@ fn configuration(
         Some(file) => Some(Utf8PathBuf::from(file)),
         None => {
             let manifest = text_of(given, "manifest_path").map(Utf8PathBuf::from);
-            find_workspace(manifest.as_deref()).and_then(|root| default_location(&root))
+            let file = find_workspace(manifest.as_deref()).and_then(|root| default_location(&root));
+            file.map(|file| seen_from_here(&file))
         }
     };
     match file {
@@ -184,6 +185,14 @@ fn configuration(
         }
         .into()),
     }
+}
+
+/// The file's name as short as the current folder allows.
+fn seen_from_here(file: &Utf8Path) -> Utf8PathBuf {
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| file.as_std_path().strip_prefix(here).ok().map(ToOwned::to_owned));
+    let short = short.and_then(|short| Utf8PathBuf::from_path_buf(short).ok());
+    short.unwrap_or_else(|| file.to_owned())
 }
 
 /// An option's text, of the verb or of what was asked below it.

@@ -17,7 +17,7 @@ mod value;
 
 pub use case_settings::{CaseSettings, CompleteSettings, InvalidSetting, SamplesCross};
 pub use error::{ConfigError, ConfigWarning, Ineffective};
-pub use file::{ConfigFile, DEFAULT_FILE, KnownKeys, default_location};
+pub use file::{ConfigFile, DEFAULT_FILE, KnownKeys, default_location, folder_with_configuration};
 pub use layers::{CaseLayers, CaseNames, CaseOverride};
 pub use percent::Percent;
 pub use place::Place;

@@ -2,7 +2,7 @@
 # Cargo's own completion stays in charge of its other subcommands.
 _cargo_gpubench_of_cargo() {
     if [[ ${COMP_WORDS[1]} == gpubench && $COMP_CWORD -gt 1 ]]; then
-        _cargo-gpubench "$@"
+        _cargo_gpubench "$@"
     elif [[ -n $_cargo_gpubench_others ]]; then
         "$_cargo_gpubench_others" "$@"
     fi
@@ -20,3 +20,4 @@ if [[ $_cargo_gpubench_others == _cargo_gpubench_of_cargo ]]; then
     _cargo_gpubench_others=
 fi
 complete -F _cargo_gpubench_of_cargo -o bashdefault -o default cargo
+complete -F _cargo_gpubench -o bashdefault -o default cargo-gpubench
