@@ -3,6 +3,7 @@
 //! `cargo bench -p cargo-gpubench --bench isolation` prints both. Building and listing are done before the clock starts.
 
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -88,6 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     referee.begin(&begin, &interrupt)?;
     let mut null_worker = NullWorker::on(device);
     let protocol = Protocol {
+        workers: NonZeroUsize::MIN,
         warm_up: WarmUpRule {
             max_windows: 10,
             ..WarmUpRule::default()

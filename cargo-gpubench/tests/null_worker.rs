@@ -1,6 +1,7 @@
 //! Null windows between real processes: on the CPU device under a clock bound that it does not have, with a kernel part so large that a busy machine stays within it.
 
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -273,6 +274,7 @@ impl Stage {
             },
         };
         let protocol = Protocol {
+            workers: NonZeroUsize::MIN,
             warm_up: WarmUpRule {
                 max_windows: 5,
                 ..WarmUpRule::default()

@@ -134,7 +134,8 @@ impl<'a> Campaign<'a> {
     /// What is around the run now.
     fn environment(&self) -> Environment {
         let facts = self.selected.facts;
-        environment::environment(facts, self.flush_bytes(), Some(self.compiler.identity()))
+        let flush = (self.options.measurement.flush.into(), self.flush_bytes());
+        environment::environment(facts, flush, Some(self.compiler.identity()))
     }
 
     fn flush_bytes(&self) -> u64 {
@@ -285,8 +286,13 @@ impl<'a> Campaign<'a> {
             own_modules,
         } = prepared;
         let facts = self.selected.facts;
-        let CaseOptions { stopping, limits } = self.options_of(case);
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = self.options_of(case);
         let protocol = Protocol {
+            workers,
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,
                 ..WarmUpRule::default()

@@ -7,6 +7,7 @@ mod authors;
 mod campaign;
 pub mod cases;
 mod compilers;
+mod crew;
 mod environment;
 mod failure;
 mod kernels;
@@ -21,6 +22,7 @@ mod recordings;
 mod reporting;
 mod result;
 mod run;
+mod sampling;
 
 pub use archive::archive;
 pub use authors::ListingError;

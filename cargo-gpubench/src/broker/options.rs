@@ -122,6 +122,8 @@ pub struct MeasurementOptions {
 /// How long and how often one case is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CaseOptions {
+    /// How many fresh workers the case's samples come from.
+    pub workers: NonZeroUsize,
     /// When there are enough samples.
     pub stopping: StoppingOptions,
     /// How long parts of the case may take.
@@ -150,12 +152,14 @@ impl From<CompleteSettings> for CaseOptions {
         let CompleteSettings {
             timeout,
             reference_timeout,
+            workers,
             target_cv,
             min_samples,
             max_samples,
             max_time,
         } = settings;
         Self {
+            workers: workers.number(),
             stopping: StoppingOptions {
                 target_cv: target_cv.fraction(),
                 min_samples: min_samples.number(),

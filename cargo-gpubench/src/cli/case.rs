@@ -4,7 +4,7 @@
 use clap::Args;
 
 use super::measurement::HEADING;
-use crate::config::{CaseSettings, Percent, SampleCount, TimeLimit};
+use crate::config::{CaseSettings, Percent, SampleCount, TimeLimit, WorkerCount};
 
 /// The fields are named as those of [`CaseSettings`]; the defaults are its built-in ones.
 #[derive(Debug, Args)]
@@ -19,6 +19,13 @@ pub(super) struct CaseArguments {
     /// Give up on a case when its CPU reference or generator takes longer than this for one call
     #[arg(long, value_name = "DURATION", default_value = "60s")]
     reference_timeout: TimeLimit,
+
+    /// Measure each case by this many fresh processes, one after another
+    ///
+    /// Two processes that run the same code differ by more than the samples inside one of them: their medians tell how far a result can be reproduced. Limits on samples and time are the
+    /// case's, and are divided. A comparison wants at least 3. `--workers 1` is the shortest run; example: `cargo gpubench --workers 9 matmul`.
+    #[arg(long, value_name = "N", default_value = "5")]
+    workers: WorkerCount,
 
     /// Stop sampling when the coefficient of variation is below this many percent
     ///
@@ -45,6 +52,7 @@ impl CaseArguments {
         let Self {
             timeout,
             reference_timeout,
+            workers,
             target_cv,
             min_samples,
             max_samples,
@@ -53,6 +61,7 @@ impl CaseArguments {
         CaseSettings {
             timeout: Some(timeout),
             reference_timeout: Some(reference_timeout),
+            workers: Some(workers),
             target_cv: Some(target_cv),
             min_samples: Some(min_samples),
             max_samples: Some(max_samples),

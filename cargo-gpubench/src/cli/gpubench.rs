@@ -277,7 +277,12 @@ mod tests {
         assert_eq!(options.device.choice, DeviceChoice::Auto);
         assert_eq!(options.measurement.seed, MasterSeed::Fresh);
         assert_eq!(options.measurement.flush_bytes, None);
-        let CaseOptions { stopping, limits } = options.measurement.everywhere();
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = options.measurement.everywhere();
+        assert_eq!(workers.get(), 5);
         assert_eq!(
             (stopping.target_cv, stopping.min_samples, stopping.max_samples),
             (0.01, 20, 1000)
@@ -311,6 +316,8 @@ mod tests {
             "500ms",
             "--reference-timeout",
             "1min",
+            "--workers",
+            "3",
             "--target-cv",
             "0.5",
             "--min-samples",
@@ -355,7 +362,12 @@ mod tests {
         let mut seed = [0; 32];
         seed[31] = 0xff;
         assert_eq!(options.measurement.seed, MasterSeed::Pinned(seed));
-        let CaseOptions { stopping, limits } = options.measurement.everywhere();
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = options.measurement.everywhere();
+        assert_eq!(workers.get(), 3);
         assert_eq!(limits.window, Duration::from_millis(500));
         assert_eq!(limits.reference, Duration::from_secs(60));
         assert_eq!(stopping.target_cv, 0.005);
@@ -386,6 +398,8 @@ mod tests {
             (&["--target-cv=-1"], "above 0"),
             (&["--target-cv", "200"], "at most 100"),
             (&["--min-samples", "0"], "from 1 to"),
+            (&["--workers", "0"], "from 1 to 64"),
+            (&["--workers", "65"], "from 1 to 64"),
             (&["--threads", "0"], "1..=1024"),
             (&["--threads", "1025"], "1..=1024"),
             (&["--flush", "sideways"], "possible values"),

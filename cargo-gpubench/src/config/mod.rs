@@ -14,6 +14,7 @@ mod profile;
 mod sample_count;
 mod time_limit;
 mod value;
+mod worker_count;
 
 pub use case_settings::{CaseSettings, CompleteSettings, InvalidSetting, SamplesCross};
 pub use error::{ConfigError, ConfigWarning, Ineffective};
@@ -25,3 +26,4 @@ pub use profile::{DEFAULT_PROFILE, Profile, Setting};
 pub use sample_count::SampleCount;
 pub use time_limit::TimeLimit;
 pub use value::ConfigValue;
+pub use worker_count::WorkerCount;

@@ -192,9 +192,9 @@ pub struct BenchmarkComplete {
     pub stats: Option<Stats>,
     /// Host time of queueing the call.
     pub host_ns: Option<HostTime>,
-    /// Median time between two events with nothing between them; never subtracted from a sample.
+    /// Median time between two events with nothing between them, of several workers the median of theirs; never subtracted from a sample.
     pub event_overhead_ns: Option<f64>,
-    /// Why sampling stopped; null where it did not come to its end.
+    /// Why sampling stopped, of several workers the reason of the one that came the least far; null where it did not come to its end.
     pub stop: Option<Stop>,
     /// Declared work over the median time.
     pub throughput: Throughput,
@@ -217,6 +217,20 @@ pub struct BenchmarkComplete {
 }
 
 impl BenchmarkComplete {
+    /// The case's name across packages, the same whatever else was selected: `suite::image::grayscale::width=1024,height=1024`.
+    pub fn full_name(&self) -> String {
+        let BenchmarkComplete {
+            package,
+            benchmark,
+            params,
+            ..
+        } = self;
+        match params.0.is_empty() {
+            true => format!("{package}::{benchmark}"),
+            false => format!("{package}::{benchmark}::{params}"),
+        }
+    }
+
     /// A result without any measurement, to be filled in: of a case that was skipped or ended before its first window.
     pub fn unmeasured(started: &BenchmarkStarted, device: DeviceName, verdict: Verdict) -> BenchmarkComplete {
         BenchmarkComplete {
