@@ -18,6 +18,7 @@ mod observation;
 mod occupancy;
 pub mod options;
 mod preparation;
+pub mod purpose;
 mod recordings;
 mod reporting;
 mod result;

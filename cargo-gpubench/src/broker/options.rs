@@ -79,6 +79,10 @@ pub enum Action {
     List,
     /// `--no-run`: their libraries are built.
     Build,
+    /// `--test`: each is called once and checked.
+    Test,
+    /// `--profile-time`: each is called for so long, for a profiler.
+    Profile(Duration),
 }
 
 /// Which device measures.

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
 use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptions, Verbosity};
+use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
@@ -199,9 +200,13 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         LibrarySource::Archive(archived) => Some(archived.archive.to_string()),
         LibrarySource::Build(_) => None,
     };
-    TerminalReporter::new(Output::stdout(), terminal_options(options))
+    let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options))
         .with_overridden_axes(overridden)
-        .with_archive(archive)
+        .with_archive(archive);
+    match Purpose::from(options.action) {
+        Purpose::Measure => reporter,
+        Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),
+    }
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {

@@ -16,6 +16,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     // Run
     ("list", "--list transpose"),
     ("no-run", "--no-run --workspace"),
+    ("test", "--test"),
+    ("profile-time", "--profile-time 10 --nvtx --exact add1"),
     ("fail-fast", "--fail-fast"),
     ("no-fail-fast", "-P ci --no-fail-fast"),
     ("nvtx", "--nvtx --exact add1"),
@@ -27,6 +29,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("seed", "--seed 1f2e"),
     ("timeout", "--timeout 1min"),
     ("reference-timeout", "--reference-timeout 5min"),
+    ("workers", "--workers 9"),
     ("target-cv", "--target-cv 0.5"),
     ("min-samples", "--min-samples 100"),
     ("max-samples", "--max-samples 50"),

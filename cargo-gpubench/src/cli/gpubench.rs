@@ -17,6 +17,7 @@ use super::{
     man::{ManArguments, Manual},
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
+    profile_time::ProfileTime,
     selection::SelectionArguments,
     show_config::{InForce, ShowConfigArguments},
     unpack::UnpackArguments,
@@ -49,6 +50,20 @@ pub struct GpubenchArguments {
     /// For machines that build for others, and to see whether everything compiles.
     #[arg(long, help_heading = HEADING)]
     no_run: bool,
+
+    /// Call every case once and check it, without measuring
+    ///
+    /// One fresh process and one call a case, with fresh inputs: every element of every output is compared, and that all of it is there when the call has
+    /// ended. Results have a verdict and no times, and are neither saved nor compared.
+    #[arg(long, help_heading = HEADING, conflicts_with_all = ["list", "no_run", "profile_time"])]
+    test: bool,
+
+    /// Call every case again and again for this long, for a profiler that the command runs under
+    ///
+    /// Seconds, or a time with a unit. Every call is checked; nothing is analysed, saved or compared. Choose the case to be looked at with a filter; with `--nvtx` the
+    /// profiler knows its calls by name.
+    #[arg(long, value_name = "TIME", help_heading = HEADING, conflicts_with_all = ["list", "no_run"])]
+    profile_time: Option<ProfileTime>,
 
     /// Stop after the first benchmark that fails
     ///
@@ -176,6 +191,8 @@ impl GpubenchArguments {
             selection,
             list,
             no_run,
+            test,
+            profile_time,
             fail_fast,
             no_fail_fast: _,
             habits: _,
@@ -190,7 +207,10 @@ impl GpubenchArguments {
         let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
         let output = output.into_options(color);
         Ok(RunOptions {
-            action: action(list, no_run),
+            action: match profile_time {
+                Some(time) => Action::Profile(time.duration()),
+                None => action(list, no_run, test),
+            },
             cases: selection.into_selection()?,
             libraries: match unpack.into_libraries() {
                 Some(archived) => LibrarySource::Archive(archived),
@@ -209,11 +229,12 @@ impl GpubenchArguments {
     }
 }
 
-/// clap admits at most one of the two.
-fn action(list: bool, no_run: bool) -> Action {
-    match (list, no_run) {
-        (true, _) => Action::List,
-        (_, true) => Action::Build,
+/// clap admits at most one of them.
+fn action(list: bool, no_run: bool, test: bool) -> Action {
+    match (list, no_run, test) {
+        (true, _, _) => Action::List,
+        (_, true, _) => Action::Build,
+        (_, _, true) => Action::Test,
         _ => Action::Measure,
     }
 }
@@ -412,6 +433,9 @@ mod tests {
             (&["--cargo-profile", "test"], "no library"),
             (&["--exclude", "a"], "--workspace"),
             (&["--list", "--no-run"], "cannot be used with"),
+            (&["--test", "--list"], "cannot be used with"),
+            (&["--test", "--profile-time", "1"], "cannot be used with"),
+            (&["--profile-time", "0"], "longer than nothing"),
             (&["--ignored", "--include-ignored"], "cannot be used with"),
             (&["-q", "-v"], "cannot be used with"),
             (&["--build-jobs", "0"], "jobs"),
@@ -534,6 +558,16 @@ mod tests {
                 "{arguments:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_run_measures_checks_or_serves_a_profiler() {
+        assert_eq!(options(&[]).action, Action::Measure);
+        assert_eq!(options(&["--test"]).action, Action::Test);
+        assert_eq!(
+            options(&["--profile-time", "5"]).action,
+            Action::Profile(Duration::from_secs(5))
+        );
     }
 
     #[test]

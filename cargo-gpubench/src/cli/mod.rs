@@ -23,6 +23,7 @@ mod offer;
 mod output;
 mod play;
 mod precedence;
+mod profile_time;
 mod seed;
 mod selection;
 mod settings;

@@ -24,6 +24,6 @@ pub use percent::Percent;
 pub use place::Place;
 pub use profile::{DEFAULT_PROFILE, Profile, Setting};
 pub use sample_count::SampleCount;
-pub use time_limit::TimeLimit;
+pub use time_limit::{InvalidTimeLimit, TimeLimit};
 pub use value::ConfigValue;
 pub use worker_count::WorkerCount;

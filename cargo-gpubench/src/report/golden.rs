@@ -126,6 +126,22 @@ fn table_with_every_detail() {
 }
 
 #[test]
+fn table_of_cases_that_were_only_checked() {
+    let mut run = every_verdict();
+    for result in &mut run.results {
+        result.stats = None;
+        result.samples_ns.clear();
+    }
+    let options = TerminalOptions {
+        width: 80,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
+    };
+    insta::assert_snapshot!(written(&run, |output| TerminalReporter::new(output, options).without_figures()));
+}
+
+#[test]
 fn brief_output_is_failures_and_the_summary() {
     let options = TerminalOptions {
         width: 100,

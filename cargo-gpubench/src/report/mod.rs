@@ -22,8 +22,8 @@ mod summary;
 mod terminal;
 mod trend;
 pub mod units;
-mod xml;
 mod wording;
+mod xml;
 
 #[cfg(test)]
 mod golden;
