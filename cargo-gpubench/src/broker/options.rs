@@ -97,6 +97,10 @@ pub enum Action {
     List,
     /// `--no-run`: their libraries are built.
     Build,
+    /// `--test`: each is called once and checked.
+    Test,
+    /// `--profile-time`: each is called for so long, for a profiler.
+    Profile(Duration),
 }
 
 /// Which device measures.
@@ -344,6 +348,8 @@ pub enum ExportFormat {
     Csv,
     /// A table for a page or a comment.
     Markdown,
+    /// XML for CI services.
+    Junit,
 }
 
 /// What becomes of the results, beside being shown.

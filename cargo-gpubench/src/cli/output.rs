@@ -57,6 +57,9 @@ pub(super) struct OutputArguments {
     /// makes it from stored results.
     #[arg(long, value_name = "KIND", env = "GPUBENCH_REPORT")]
     report: Option<ReportArgument>,
+    /// Write the results to this file as well, as JUnit's XML, which most CI services show
+    #[arg(long, value_name = "FILE")]
+    export_junit: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -108,11 +111,13 @@ impl OutputArguments {
             export_csv,
             export_markdown,
             report,
+            export_junit,
         } = self;
         let exports = [
             (ExportFormat::Json, export_json),
             (ExportFormat::Csv, export_csv),
             (ExportFormat::Markdown, export_markdown),
+            (ExportFormat::Junit, export_junit),
         ];
         OutputOptions {
             format: message_format.into(),
