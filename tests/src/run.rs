@@ -58,6 +58,13 @@ impl Run {
         Run::through(command, fixture)
     }
 
+    /// A verb of the tool, such as `history`, on a fixture.
+    pub fn on_verb(verb: &str, fixture: &Fixture) -> Run {
+        let mut command = Command::new(tool());
+        command.args(["gpubench", verb]);
+        Run::in_environment(command, fixture)
+    }
+
     /// The tool making an archive of a fixture.
     pub fn archiving(fixture: &Fixture, archive: &Utf8Path) -> Run {
         let mut command = Command::new(tool());
