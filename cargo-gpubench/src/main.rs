@@ -44,6 +44,10 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
             options.output.color.apply();
             broker::archive(&options)
         }
+        Command::Compare(options) => {
+            options.color.apply();
+            broker::compare_runs(&options)
+        }
         Command::Doctor(options) => {
             options.color.apply();
             doctor::examine(&options)

@@ -6,18 +6,18 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::BaselineError;
 use super::cases::{Case, Disposition, NameFilter, Naming};
+use super::fences::fences;
 use super::options::{
     BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, Recording, ResultOptions,
     ResultSource, Verbosity,
 };
 use super::stored_cases::{case_of, chosen};
 use crate::build::WorkspaceFolders;
-use crate::compare::{CaseKey, Contestant, Fences, Matching, Rules, compare};
+use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
     Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, RunFinished, RunStarted,
 };
-use crate::stats::history_fence;
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
 
@@ -211,7 +211,9 @@ impl Bookkeeping {
         let rules = Rules {
             floor: self.judging.noise_threshold,
             confidence: self.judging.confidence,
-            fences: self.fences(&candidate.results),
+            fences: (self.past.as_ref())
+                .map(|past| fences(past, &candidate.results))
+                .unwrap_or_default(),
             matching: Matching::Names,
             setups: self.judging.setups,
         };
@@ -225,18 +227,6 @@ impl Bookkeeping {
             run: candidate,
         };
         Some(compare(baseline, candidate, Arrangement::Apart, &rules))
-    }
-
-    /// What is usual between neighbouring runs of each case, where the history has enough of them.
-    fn fences(&self, results: &[BenchmarkComplete]) -> Fences {
-        let Some(past) = &self.past else {
-            return Fences::new();
-        };
-        let fence = |result: &BenchmarkComplete| {
-            let fence = history_fence(&past.medians(&result.full_name()))?;
-            Some((CaseKey::of(result), fence))
-        };
-        results.iter().filter_map(fence).collect()
     }
 
     /// Whether the command fails because of what a comparison says.

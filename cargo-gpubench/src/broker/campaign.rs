@@ -11,7 +11,7 @@ use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
-use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, Watcher, measure};
 use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
 use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
@@ -307,7 +307,6 @@ impl<'a> Campaign<'a> {
             output: user_output(self.options),
             clock_bound: &facts.clock_bound,
             kernel_part: KernelPart::of_device(&facts.device.name),
-            other_clients: self.telemetry.other_clients(),
             seeds: &self.seeds,
             interrupt: self.interrupt,
         };
@@ -344,9 +343,9 @@ impl<'a> Campaign<'a> {
             referee,
             author,
             &mut self.null_worker,
-            &mut |samples| {
-                self.telemetry.after_sample(samples.len());
-                self.reporting.progress(samples);
+            &mut CaseWatcher {
+                telemetry: &mut self.telemetry,
+                reporting: &mut self.reporting,
             },
         )
     }
@@ -366,6 +365,23 @@ impl<'a> Campaign<'a> {
             .get(case.benchmark)
             .map(|benchmark| benchmark.problem.clone());
         result
+    }
+}
+
+/// The instruments, and whoever follows the run.
+struct CaseWatcher<'a> {
+    telemetry: &'a mut Telemetry,
+    reporting: &'a mut Reporting,
+}
+
+impl Watcher for CaseWatcher<'_> {
+    fn sampled(&mut self, samples_ns: &[f64]) {
+        self.telemetry.after_sample(samples_ns.len());
+        self.reporting.progress(samples_ns);
+    }
+
+    fn other_clients(&mut self) -> Option<u32> {
+        self.telemetry.other_clients()
     }
 }
 

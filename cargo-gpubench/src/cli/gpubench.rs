@@ -10,6 +10,7 @@ use super::{
     archive::ArchiveArguments,
     baseline::BaselineArguments,
     cargo::CargoArguments,
+    compare::CompareArguments,
     configuration::ConfigurationArguments,
     doctor::DoctorArguments,
     history::HistoryArguments,
@@ -18,6 +19,7 @@ use super::{
     selection::SelectionArguments,
     unpack::UnpackArguments,
 };
+use crate::broker::CompareOptions;
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
 use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
@@ -90,6 +92,10 @@ enum GpubenchSubcommand {
     /// Builds what a run would build, and packs it into one file that `cargo-gpubench gpubench --archive-file FILE` runs on another machine
     /// of the same platform, without cargo, sources or network.
     Archive(Box<ArchiveArguments>),
+    /// Compare stored runs: what regressed, what improved, and how sure that is
+    ///
+    /// Each run is compared with the first: the ratio of medians with its interval, and a verdict for every benchmark. Times of another device, driver or timing mode are not compared.
+    Compare(Box<CompareArguments>),
     /// Say what this machine can measure, what it cannot, and what each gap costs
     ///
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
@@ -108,6 +114,8 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// An archive.
     Archive(Box<ArchiveOptions>),
+    /// A comparison of stored runs.
+    Compare(Box<CompareOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
     /// A look at past runs.
@@ -138,6 +146,7 @@ impl GpubenchArguments {
     pub fn into_command(mut self) -> Result<Command, UsageError> {
         Ok(match self.subcommand.take() {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
+            Some(GpubenchSubcommand::Compare(arguments)) => Command::Compare(Box::new(arguments.into_options()?)),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
             Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
             None => Command::Run(Box::new(self.into_options()?)),

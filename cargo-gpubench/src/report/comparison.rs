@@ -170,6 +170,12 @@ impl ComparisonComplete {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
 
+    /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction.
+    pub fn keep_changes_of(&mut self, least: f64) {
+        let is_large = |change: &Change| change.ratio.ln().abs() >= least.ln_1p();
+        self.rows.retain(|row| row.change.as_ref().is_none_or(is_large));
+    }
+
     /// Whether a benchmark regressed.
     pub fn has_regressed(&self) -> bool {
         self.count(ChangeVerdict::Regressed) > 0
