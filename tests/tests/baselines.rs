@@ -264,6 +264,73 @@ fn a_failed_benchmark_is_worse_than_a_regression_and_is_no_figure_afterwards() {
         .iter()
         .find(|result| result["benchmark"] == "steps::walk");
     assert_eq!(walk.expect("it is there")["verdict"], "wrong-output");
+    let _ = loaded(saved.as_str()).finish().expect_code(100);
+}
+
+#[test]
+fn a_run_that_was_cut_short_is_a_baseline_with_a_warning() {
+    let folder = RunFolder::new();
+    let whole = folder.lines("whole.jsonl", records());
+    let short = folder.lines("short.jsonl", &records()[..3]);
+    let lenient = ["--baseline-lenient", &short];
+    let compared = loaded(&whole).json().args(lenient).finish().expect_code(0);
+    assert!(
+        compared.stderr.contains("did not come to its end"),
+        "{}",
+        compared.stderr
+    );
+    assert_eq!(comparison(&compared.records())["new"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn files_can_be_compared_where_there_is_no_workspace() {
+    let folder = RunFolder::new();
+    let before = folder.lines("before.jsonl", records());
+    let after = folder.lines("after.jsonl", &slowed(records(), 4.0));
+    let run = Run::outside_of_workspaces(&folder.path("."));
+    let run = run.args(["--load-baseline", &after, "--baseline", &before]);
+    let finished = run.finish().expect_code(3);
+    assert_eq!(finished.stderr, "");
+}
+
+/// Thirteen runs whose medians go up and down by a fifth.
+#[test]
+fn a_noisy_history_raises_the_threshold() {
+    let folder = RunFolder::new();
+    let history = folder.path("history");
+    let recorded = paced().args(["--history", "--history-dir", history.as_str()]);
+    let recorded = recorded.json().finish().expect_code(0).records();
+    let before = folder.lines("before.jsonl", recorded.all());
+    let after = folder.lines("after.jsonl", &slowed(recorded.all(), 1.15));
+    let compared = || {
+        let run = loaded(&after).json().args(["--baseline", &before]);
+        let run = run.args(["--no-fail-on-regression", "--history-dir", history.as_str()]);
+        let records = run.finish().expect_code(0).records();
+        comparison(&records)["rows"][0]["change"].clone()
+    };
+    assert_eq!(compared()["threshold_source"], "floor");
+    let files = history.read_dir_utf8().expect("there is a folder").flatten();
+    let file = files
+        .map(|entry| entry.into_path())
+        .find(|path| path.extension() == Some("jsonl"));
+    let file = file.expect("there is a history");
+    let text = std::fs::read_to_string(&file).expect("it can be read");
+    let entry: Value = serde_json::from_str(text.lines().nth(1).expect("a run")).expect("JSON");
+    let noisy = (0..12).map(|run| {
+        let mut entry = entry.clone();
+        for case in entry["cases"].as_array_mut().expect("a list") {
+            let factor = if run % 2 == 0 { 1.2 } else { 1.0 };
+            case["median_ns"] = (case["median_ns"].as_f64().expect("a number") * factor).into();
+        }
+        format!("{entry}\n")
+    });
+    std::fs::write(&file, text + &noisy.collect::<String>()).expect("it can be written");
+    let change = compared();
+    assert_eq!(change["threshold_source"], "history");
+    assert!(
+        change["threshold"].as_f64().is_some_and(|threshold| threshold > 0.16),
+        "{change}"
+    );
 }
 
 /// The files that no run may be made of, and what is said of each.

@@ -12,7 +12,7 @@ use super::options::{
     ResultSource, Verbosity,
 };
 use super::stored_cases::{case_of, chosen};
-use crate::build::WorkspaceFolders;
+use crate::build::{BuildOptions, WorkspaceFolders, workspace_root};
 use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
@@ -35,7 +35,7 @@ impl Places {
     /// When cargo cannot say.
     pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, ExpectedError> {
         match libraries {
-            LibrarySource::Build(build) if results.is_about_files() => {
+            LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
                 let target_dir = build.compilation.target_dir.as_deref();
                 let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
                 Ok(Places {
@@ -54,6 +54,11 @@ impl Places {
     pub(super) fn home(&self) -> &Home {
         &self.home
     }
+}
+
+/// Files can be loaded and compared without a workspace; in one, its history counts.
+fn is_in_workspace(build: &BuildOptions, results: &ResultOptions) -> bool {
+    results.is_about_files() && workspace_root(build.manifest.manifest_path.as_deref()).is_some()
 }
 
 /// What a run's results are compared with and where they are kept.
@@ -100,11 +105,7 @@ impl Bookkeeping {
     ) -> Result<Bookkeeping, ExpectedError> {
         let Places { home, sources } = places;
         let baseline = match &options.baseline {
-            Some(BaselineOptions { name, newcomers }) => Some(Baseline {
-                name: name.clone(),
-                newcomers: *newcomers,
-                run: load(name, home)?,
-            }),
+            Some(options) => Some(Baseline::load(options, home)?),
             None => None,
         };
         let saving = options
@@ -298,6 +299,23 @@ impl Bookkeeping {
         if self.verbosity > Verbosity::Quiet {
             anstream::eprintln!("{step:>12} {what}");
         }
+    }
+}
+
+impl Baseline {
+    fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
+        let BaselineOptions { name, newcomers } = options;
+        let run = load(name, home)?;
+        if !run.is_complete() {
+            print_warning(&format!(
+                "the run in `{name}` did not come to its end: it may lack benchmarks"
+            ));
+        }
+        Ok(Baseline {
+            name: name.clone(),
+            newcomers: *newcomers,
+            run,
+        })
     }
 }
 
