@@ -8,8 +8,8 @@ use super::BaselineError;
 use super::cases::{Case, Disposition, NameFilter, Naming};
 use super::fences::fences;
 use super::options::{
-    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, Recording, ResultOptions,
-    ResultSource, Verbosity,
+    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, OutputOptions, Recording,
+    ReportTarget, ResultOptions, ResultSource, Verbosity,
 };
 use super::stored_cases::{case_of, chosen};
 use crate::build::{BuildOptions, WorkspaceFolders, workspace_root};
@@ -33,9 +33,14 @@ impl Places {
     ///
     /// # Errors
     /// When cargo cannot say.
-    pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, ExpectedError> {
+    pub(super) fn of(
+        libraries: &LibrarySource,
+        results: &ResultOptions,
+        output: &OutputOptions,
+    ) -> Result<Places, ExpectedError> {
+        let is_needed = results.needs_a_workspace() || output.report == Some(ReportTarget::TargetDirectory);
         match libraries {
-            LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
+            LibrarySource::Build(build) if is_needed || is_in_workspace(build, results) => {
                 let target_dir = build.compilation.target_dir.as_deref();
                 let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
                 Ok(Places {
@@ -74,6 +79,8 @@ pub(super) struct Bookkeeping {
     /// What the run is called beside its baseline.
     candidate: String,
     verbosity: Verbosity,
+    /// The page about the run.
+    page: Option<Utf8PathBuf>,
 }
 
 /// What the results are compared with.
@@ -101,7 +108,7 @@ impl Bookkeeping {
     pub(super) fn open(
         options: &ResultOptions,
         places: &Places,
-        verbosity: Verbosity,
+        output: &OutputOptions,
     ) -> Result<Bookkeeping, ExpectedError> {
         let Places { home, sources } = places;
         let baseline = match &options.baseline {
@@ -128,8 +135,14 @@ impl Bookkeeping {
                 ResultSource::Measured => "this run".to_owned(),
                 ResultSource::Loaded(name) => name.to_string(),
             },
-            verbosity,
+            verbosity: output.verbosity,
+            page: page(output.report.as_ref(), home)?,
         })
+    }
+
+    /// Where the page about the run is to be written.
+    pub(super) fn page(&self) -> Option<&Utf8Path> {
+        self.page.as_deref()
     }
 
     /// Leaves out of the baseline what the filters leave out, and makes sure that it has what is to be measured.
@@ -316,6 +329,14 @@ impl Baseline {
             newcomers: *newcomers,
             run,
         })
+    }
+}
+
+fn page(target: Option<&ReportTarget>, home: &Home) -> Result<Option<Utf8PathBuf>, BaselineError> {
+    match target {
+        None => Ok(None),
+        Some(ReportTarget::File(path)) => Ok(Some(path.clone())),
+        Some(ReportTarget::TargetDirectory) => home.page().map(Some).ok_or(BaselineError::PageHomeless),
     }
 }
 

@@ -74,6 +74,19 @@ pub struct ArchiveOptions {
     pub output: OutputOptions,
 }
 
+/// Everything `cargo gpubench report` is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// Stored runs: the latest is reported, the others are its history. At least one.
+    pub runs: Vec<RunName>,
+    /// Stored runs that the reported one is compared with.
+    pub compare: Vec<RunName>,
+    /// The page to write.
+    pub output: Utf8PathBuf,
+    /// Whether messages are coloured.
+    pub color: Color,
+}
+
 /// What is done with the selected cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
@@ -84,6 +97,10 @@ pub enum Action {
     List,
     /// `--no-run`: their libraries are built.
     Build,
+    /// `--test`: each is called once and checked.
+    Test,
+    /// `--profile-time`: each is called for so long, for a profiler.
+    Profile(Duration),
 }
 
 /// Which device measures.
@@ -244,6 +261,17 @@ pub struct OutputOptions {
     pub user_output: UserOutput,
     /// Files that get the results as well.
     pub exports: Vec<Export>,
+    /// `--report`: a page about the run.
+    pub report: Option<ReportTarget>,
+}
+
+/// Where a page about a run is written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReportTarget {
+    /// `gpubench/report.html` in the target directory.
+    TargetDirectory,
+    /// This file.
+    File(Utf8PathBuf),
 }
 
 /// Who reads standard output.
@@ -320,6 +348,8 @@ pub enum ExportFormat {
     Csv,
     /// A table for a page or a comment.
     Markdown,
+    /// XML for CI services.
+    Junit,
 }
 
 /// What becomes of the results, beside being shown.

@@ -6,12 +6,13 @@ use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
 use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptions, Verbosity};
+use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter,
-    MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
-    RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, HtmlReporter, JsonReporter,
+    JunitReporter, MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters,
+    RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
@@ -59,7 +60,11 @@ impl Reporting {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),
                 ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
+                ExportFormat::Junit => Box::new(JunitReporter::new(output)),
             });
+        }
+        if let Some(page) = bookkeeping.page() {
+            reporters.push(Box::new(HtmlReporter::new(page.to_owned(), Output::stderr())));
         }
         Ok(Reporting {
             reporters: Reporters(reporters),
@@ -246,9 +251,13 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         LibrarySource::Archive(archived) => Some(archived.archive.to_string()),
         LibrarySource::Build(_) => None,
     };
-    TerminalReporter::new(Output::stdout(), terminal_options(options))
+    let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options))
         .with_overridden_axes(overridden)
-        .with_archive(archive)
+        .with_archive(archive);
+    match Purpose::from(options.action) {
+        Purpose::Measure => reporter,
+        Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),
+    }
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {

@@ -32,6 +32,16 @@ pub enum UsageError {
         /// The file.
         file: camino::Utf8PathBuf,
     },
+    /// An option that only another tool has.
+    #[error("`{option}` is an option of {tool}")]
+    Foreign {
+        /// The option.
+        option: &'static str,
+        /// Whose it is.
+        tool: &'static str,
+        /// What does the same here.
+        instead: &'static str,
+    },
     /// A variable of the environment that makes no sense.
     #[error("the value `{value}` of `{name}` makes no sense")]
     Variable {
@@ -54,6 +64,7 @@ impl Expected for UsageError {
         match self {
             Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
             Self::Samples { .. } | Self::OutputIsInput { .. } => None,
+            Self::Foreign { instead, .. } => Some((*instead).to_owned()),
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::report::ReportArgument;
 use crate::broker::options::{Color, Export, ExportFormat, MessageFormat, OutputOptions, UserOutput, Verbosity};
 
 const HEADING: &str = "Output options";
@@ -49,6 +50,16 @@ pub(super) struct OutputArguments {
     /// Write the results to this file as well, as a Markdown table
     #[arg(long, value_name = "FILE")]
     export_markdown: Option<PathBuf>,
+
+    /// Write a page about the run as well: `html`, or `html=FILE` to say where
+    ///
+    /// The page is one file that needs no network and no script. Without FILE it is `gpubench/report.html` in the target directory. `cargo gpubench report`
+    /// makes it from stored results.
+    #[arg(long, value_name = "KIND", env = "GPUBENCH_REPORT")]
+    report: Option<ReportArgument>,
+    /// Write the results to this file as well, as JUnit's XML, which most CI services show
+    #[arg(long, value_name = "FILE")]
+    export_junit: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -99,11 +110,14 @@ impl OutputArguments {
             export_json,
             export_csv,
             export_markdown,
+            report,
+            export_junit,
         } = self;
         let exports = [
             (ExportFormat::Json, export_json),
             (ExportFormat::Csv, export_csv),
             (ExportFormat::Markdown, export_markdown),
+            (ExportFormat::Junit, export_junit),
         ];
         OutputOptions {
             format: message_format.into(),
@@ -118,6 +132,7 @@ impl OutputArguments {
                 .into_iter()
                 .filter_map(|(format, path)| path.map(|path| Export { format, path }))
                 .collect(),
+            report: report.map(|ReportArgument(target)| target),
         }
     }
 }

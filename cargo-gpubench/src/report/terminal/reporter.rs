@@ -93,6 +93,13 @@ fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
     }
 }
 
+/// Whether results have times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Figures {
+    Expected,
+    Absent,
+}
+
 /// Prints a tree of results while they come in, and explains failures at the end.
 pub struct TerminalReporter {
     output: Output,
@@ -107,6 +114,7 @@ pub struct TerminalReporter {
     comparison: Option<String>,
     overridden: Vec<String>,
     archive: Option<String>,
+    figures: Figures,
 }
 
 impl TerminalReporter {
@@ -129,6 +137,7 @@ impl TerminalReporter {
             comparison: None,
             overridden: Vec::new(),
             archive: None,
+            figures: Figures::Expected,
         }
     }
 
@@ -143,6 +152,14 @@ impl TerminalReporter {
     /// Names the archive that the cases come from, for the commands that are shown.
     pub fn with_archive(self, archive: Option<String>) -> TerminalReporter {
         TerminalReporter { archive, ..self }
+    }
+
+    /// Leaves the columns of figures out: nothing is timed.
+    pub fn without_figures(self) -> TerminalReporter {
+        TerminalReporter {
+            figures: Figures::Absent,
+            ..self
+        }
     }
 
     fn print(&mut self, text: &str) -> Result<(), OutputError> {
@@ -208,7 +225,11 @@ impl Reporter for TerminalReporter {
             Some(_) => Peak::Known,
             None => Peak::Unknown,
         };
-        self.columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width), peak);
+        let columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width), peak);
+        self.columns = match self.figures {
+            Figures::Expected => columns,
+            Figures::Absent => columns.verdict_only(),
+        };
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = ProgressLine::on_stderr(run.cases);
