@@ -202,14 +202,18 @@ impl Bookkeeping {
         self.fit_baseline(names, packages, &cases)
     }
 
-    /// Reads the history of the run's device, now that the device is known.
+    /// Reads the history of the run's device, now that the device is known, and makes sure that the run can be added to it.
     ///
     /// # Errors
-    /// It is damaged, of a later tool, or no history.
+    /// It is damaged, of a later tool, no history, or cannot be written.
     pub(super) fn begin(&mut self, run: &RunStarted) -> Result<(), StoreError> {
         let is_needed = self.baseline.is_some() || self.recording == Recording::On;
         if let Some(folder) = self.histories.as_deref().filter(|_| is_needed) {
-            self.past = history::of_device(folder, &DeviceIdentity::of(run))?;
+            let identity = DeviceIdentity::of(run);
+            self.past = history::of_device(folder, &identity)?;
+            if self.recording == Recording::On {
+                history::ensure_writable(folder, &identity)?;
+            }
         }
         Ok(())
     }
