@@ -207,7 +207,7 @@ impl Bookkeeping {
     /// # Errors
     /// It is damaged, of a later tool, no history, or cannot be written.
     pub(super) fn begin(&mut self, run: &RunStarted) -> Result<(), StoreError> {
-        let is_needed = self.baseline.is_some() || self.recording == Recording::On;
+        let is_needed = self.baseline.is_some() || self.page.is_some() || self.recording == Recording::On;
         if let Some(folder) = self.histories.as_deref().filter(|_| is_needed) {
             let identity = DeviceIdentity::of(run);
             self.past = history::of_device(folder, &identity)?;
@@ -216,6 +216,11 @@ impl Bookkeeping {
             }
         }
         Ok(())
+    }
+
+    /// The runs in the history of the run's device, oldest first.
+    pub(super) fn past_runs(&self) -> &[HistoryEntry] {
+        self.past.as_ref().map_or(&[], |past| &past.entries)
     }
 
     /// The run as it is stored.
