@@ -377,6 +377,22 @@ impl ResultOptions {
     }
 }
 
+impl ResultOptions {
+    /// Whether something is asked for that only a workspace has: a run to measure, or the place of a name.
+    pub fn needs_a_workspace(&self) -> bool {
+        let loaded = match &self.source {
+            ResultSource::Measured => return self.is_about_files(),
+            ResultSource::Loaded(name) => name,
+        };
+        let compared = self.baseline.as_ref().map(|baseline| &baseline.name);
+        let names = [Some(loaded), compared, self.save.as_ref()];
+        names
+            .into_iter()
+            .flatten()
+            .any(|name| matches!(name, RunName::Baseline(_)))
+    }
+}
+
 /// Where results come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ResultSource {

@@ -63,9 +63,6 @@ impl Reporting {
                 ExportFormat::Junit => Box::new(JunitReporter::new(output)),
             });
         }
-        if let Some(page) = bookkeeping.page() {
-            reporters.push(Box::new(HtmlReporter::new(page.to_owned(), Output::stderr())));
-        }
         Ok(Reporting {
             reporters: Reporters(reporters),
             bookkeeping,
@@ -131,6 +128,11 @@ impl Reporting {
     /// As [`run_started`](Self::run_started).
     pub(super) fn begin(&mut self, started: RunStarted, cases: &[BenchmarkStarted]) -> Result<(), ExpectedError> {
         self.bookkeeping.begin(&started)?;
+        if let Some(page) = self.bookkeeping.page() {
+            let page = HtmlReporter::new(page.to_owned(), Output::stderr());
+            let page = page.with_history(self.bookkeeping.past_runs().to_vec());
+            self.reporters.0.push(Box::new(page));
+        }
         self.tell(|reporters| reporters.run_started(&started, cases));
         self.run = Some(started);
         Ok(())
