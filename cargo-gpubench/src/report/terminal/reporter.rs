@@ -206,7 +206,9 @@ impl TerminalReporter {
         let styling = self.options.styling;
         let counts = styling.paint(style, &summary::line(finished));
         match self.device {
-            Some(DeviceKind::Cpu) => format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE)),
+            Some(DeviceKind::Cpu) if self.figures == Figures::Expected => {
+                format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE))
+            }
             _ => format!("\n{counts}\n"),
         }
     }
