@@ -108,7 +108,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
         kernel_part: KernelPart::of_device(&facts.device.name),
-        other_clients: None,
         seeds: &seeds,
         interrupt: &interrupt,
     };
@@ -148,7 +147,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 &mut referee,
                 &mut author,
                 &mut null_worker,
-                &mut |_| {},
+                &mut |_: &[f64]| {},
             )?;
             walls.push(began.elapsed().as_secs_f64() * 1e3);
             println_if_not_passed(&judgement);

@@ -12,6 +12,7 @@ use cargo_gpubench::{
     doctor,
     error::{Expected, ExpectedError},
     exit_code::ExitCode,
+    history,
 };
 
 /// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own exit code for it means here.
@@ -46,6 +47,10 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
             options.output.color.apply();
             broker::archive(&options)
         }
+        Command::Compare(options) => {
+            options.color.apply();
+            broker::compare_runs(&options)
+        }
         Command::Doctor(options) => {
             options.color.apply();
             doctor::examine(&options)
@@ -62,6 +67,14 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
         Command::Manual(manual) => {
             manual.publish(&mut io::stdout().lock())?;
             Ok(ExitCode::Success)
+        }
+        Command::History(options) => {
+            options.color.apply();
+            history::show(&options)
+        }
+        Command::Report(options) => {
+            options.color.apply();
+            broker::report(&options)
         }
     }
 }

@@ -296,7 +296,6 @@ impl Stage {
                 ns: 1e9,
                 source: KernelPartSource::Assumed,
             },
-            other_clients: None,
             seeds: &self.seeds,
             interrupt: &self.interrupt,
         };

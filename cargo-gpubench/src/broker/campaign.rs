@@ -8,10 +8,11 @@ use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::authors::Authors;
+use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
-use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, Watcher, measure};
 use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
 use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
@@ -101,6 +102,7 @@ impl<'a> Campaign<'a> {
         compiler: Box<dyn Compiler>,
         authors: Authors<'a>,
         referee: Option<RefereeClient>,
+        bookkeeping: Bookkeeping,
         interrupt: &'a Interrupt,
     ) -> Result<Campaign<'a>, ExpectedError> {
         for notice in compiler.notices() {
@@ -116,16 +118,16 @@ impl<'a> Campaign<'a> {
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
             null_worker: NullWorker::on(selected.device),
             telemetry: Telemetry::through(gauge_of(selected.facts)),
-            reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
+            reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()), bookkeeping)?,
         })
     }
 
     /// Measures every case and gives what the command exits with.
     ///
     /// # Errors
-    /// When a result could not be written.
+    /// The history of the device cannot be used, or a result could not be written.
     pub(super) fn measure(mut self) -> Result<ExitCode, ExpectedError> {
-        let announced = self.announce();
+        let announced = self.announce()?;
         let end = match self.measure_all(&announced) {
             Ok(end) => end,
             Err(Interrupted) => RunEnd::Interrupted,
@@ -157,7 +159,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    fn announce(&mut self) -> Vec<BenchmarkStarted> {
+    fn announce(&mut self) -> Result<Vec<BenchmarkStarted>, ExpectedError> {
         let facts = self.selected.facts;
         let mut environment = self.environment();
         if let Some(reading) = self.telemetry.now() {
@@ -179,8 +181,8 @@ impl<'a> Campaign<'a> {
             &self.seeds,
             packages,
             &announced,
-        );
-        announced
+        )?;
+        Ok(announced)
     }
 
     fn measure_all(&mut self, announced: &[BenchmarkStarted]) -> Result<RunEnd, Interrupted> {
@@ -318,7 +320,6 @@ impl<'a> Campaign<'a> {
                 &untimed
             },
             kernel_part: KernelPart::of_device(&facts.device.name),
-            other_clients: self.telemetry.other_clients(),
             seeds: &self.seeds,
             interrupt: self.interrupt,
         };
@@ -355,9 +356,9 @@ impl<'a> Campaign<'a> {
             referee,
             author,
             &mut self.null_worker,
-            &mut |samples| {
-                self.telemetry.after_sample(samples.len());
-                self.reporting.progress(samples);
+            &mut CaseWatcher {
+                telemetry: &mut self.telemetry,
+                reporting: &mut self.reporting,
             },
         )
     }
@@ -377,6 +378,23 @@ impl<'a> Campaign<'a> {
             .get(case.benchmark)
             .map(|benchmark| benchmark.problem.clone());
         result
+    }
+}
+
+/// The instruments, and whoever follows the run.
+struct CaseWatcher<'a> {
+    telemetry: &'a mut Telemetry,
+    reporting: &'a mut Reporting,
+}
+
+impl Watcher for CaseWatcher<'_> {
+    fn sampled(&mut self, samples_ns: &[f64]) {
+        self.telemetry.after_sample(samples_ns.len());
+        self.reporting.progress(samples_ns);
+    }
+
+    fn other_clients(&mut self) -> Option<u32> {
+        self.telemetry.other_clients()
     }
 }
 

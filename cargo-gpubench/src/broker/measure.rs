@@ -79,8 +79,6 @@ pub struct Protocol<'a> {
     pub clock_bound: &'a ClockBound,
     /// How much the tool's own part of a window depends on the kernel.
     pub kernel_part: KernelPart,
-    /// Other processes that compute on the device, where that is known.
-    pub other_clients: Option<u32>,
     /// The run's keys.
     pub seeds: &'a Seeds,
     /// Ctrl-C.
@@ -114,6 +112,26 @@ pub struct Measured {
     pub stop: Option<StopReason>,
 }
 
+/// What stands beside a case while it is measured.
+pub trait Watcher {
+    /// There is another sample; these are all of them so far, in nanoseconds.
+    fn sampled(&mut self, samples_ns: &[f64]);
+
+    /// How many other processes have computed on the device since the case began, where that is known.
+    fn other_clients(&mut self) -> Option<u32>;
+}
+
+/// Looks at the samples alone.
+impl<F: FnMut(&[f64])> Watcher for F {
+    fn sampled(&mut self, samples_ns: &[f64]) {
+        self(samples_ns);
+    }
+
+    fn other_clients(&mut self) -> Option<u32> {
+        None
+    }
+}
+
 /// Why a case could not be measured for no fault of its kernels.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
@@ -131,7 +149,7 @@ pub enum MeasureError {
     Worker(#[source] RoleFailure),
 }
 
-/// Measures a case by as many fresh workers as it has. `progress` is shown the samples so far, in nanoseconds, after each. The null worker is needed where the referee's clock
+/// Measures a case by as many fresh workers as it has. `watcher` is shown the samples so far after each. The null worker is needed where the referee's clock
 /// bounds claims; its failure costs the case its grade, and nothing else.
 ///
 /// # Errors
@@ -142,7 +160,7 @@ pub fn measure(
     referee: &mut RefereeClient,
     author: &mut AuthorClient,
     null_worker: &mut NullWorker,
-    progress: &mut dyn FnMut(&[f64]),
+    watcher: &mut dyn Watcher,
 ) -> Result<Measured, MeasureError> {
     let interrupt = protocol.interrupt;
     let duties = Duties::new(case.recording, protocol.kernels_run_in);
@@ -183,13 +201,13 @@ pub fn measure(
     conductor.prepare_decoys()?;
 
     null.ready(protocol)?;
-    sampling.measure(&mut crew, &mut null, &mut conductor, progress)?;
+    sampling.measure(&mut crew, &mut null, &mut conductor, watcher)?;
     drop(crew);
     if sampling.is_complete() {
         null.go_on_alone(&mut conductor)?;
     }
     null.hand_back(protocol)?;
-    let measured = sampling.finish(null);
+    let measured = sampling.finish(null, watcher.other_clients());
     if duties.needs_author() {
         conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use gpubench::catalog::Recording;
 
 use super::crew::{Crew, Member};
-use super::measure::{MeasureError, Measured, Protocol, ReadyCase};
+use super::measure::{MeasureError, Measured, Protocol, ReadyCase, Watcher};
 use super::null_windows::{NullSide, Pacing};
 use super::purpose::Purpose;
 use crate::clients::{RoleFailure, Start, WorkerClient};
@@ -104,13 +104,13 @@ impl<'a> Sampling<'a> {
         crew: &mut Crew<'_>,
         null: &mut NullSide<'_>,
         conductor: &mut Conductor<'_>,
-        progress: &mut dyn FnMut(&[f64]),
+        watcher: &mut dyn Watcher,
     ) -> Result<(), MeasureError> {
         let mut stage = Stage { conductor, null };
         for _ in 0..self.workers() {
             self.begin_turn();
             match crew.next() {
-                Ok(member) => self.take_turn(member, &mut stage, progress)?,
+                Ok(member) => self.take_turn(member, &mut stage, watcher)?,
                 // A kernel module's constructor may end the process or never return: that is the kernel's doing, not ours.
                 Err(RoleFailure::Ended { end, log, .. }) => self.ending = Ending::WorkerEnded { end, log },
                 Err(RoleFailure::Silent { within, .. }) => self.ending = Ending::TimedOut { within },
@@ -146,7 +146,7 @@ impl<'a> Sampling<'a> {
         &mut self,
         member: Member,
         stage: &mut Stage<'_, '_, '_>,
-        progress: &mut dyn FnMut(&[f64]),
+        watcher: &mut dyn Watcher,
     ) -> Result<(), ConductError> {
         let Member {
             mut worker,
@@ -164,7 +164,7 @@ impl<'a> Sampling<'a> {
                 match self.protocol.purpose {
                     Purpose::Measure => {
                         if self.warm_up(stage, &mut worker)? == Next::Another {
-                            self.sample(stage, &mut worker, progress)?;
+                            self.sample(stage, &mut worker, watcher)?;
                         }
                     }
                     Purpose::Test => {
@@ -228,7 +228,7 @@ impl<'a> Sampling<'a> {
         &mut self,
         stage: &mut Stage<'_, '_, '_>,
         worker: &mut WorkerClient,
-        progress: &mut dyn FnMut(&[f64]),
+        watcher: &mut dyn Watcher,
     ) -> Result<(), ConductError> {
         let rule = self.shares.of(self.position());
         let started = Instant::now();
@@ -246,7 +246,7 @@ impl<'a> Sampling<'a> {
                 WindowKind::Timed | WindowKind::Null => {
                     since_early = since_early.saturating_add(1);
                     self.keep_sample();
-                    progress(&self.samples_ns);
+                    watcher.sampled(&self.samples_ns);
                 }
             }
             let stop = self.decide(&rule, started.elapsed());
@@ -387,7 +387,6 @@ impl<'a> Sampling<'a> {
         let Protocol {
             clock_bound,
             kernel_part,
-            other_clients,
             ..
         } = *self.protocol;
         Evidence {
@@ -403,13 +402,16 @@ impl<'a> Sampling<'a> {
             warm_ups: &self.warm_ups,
             null,
             kernel_part,
-            other_clients,
+            other_clients: None,
         }
     }
 
-    /// The judgement on all windows.
-    pub(super) fn finish(self, null: NullSide<'_>) -> Measured {
-        let evidence = self.evidence(&self.windows, &null, self.ending.clone());
+    /// The judgement on all windows, and on who else computed on the device meanwhile.
+    pub(super) fn finish(self, null: NullSide<'_>, other_clients: Option<u32>) -> Measured {
+        let evidence = Evidence {
+            other_clients,
+            ..self.evidence(&self.windows, &null, self.ending.clone())
+        };
         let (judgement, balance) = (judge(&evidence), balance(&evidence));
         let stops: Vec<StopReason> = self.turns.iter().filter_map(|turn| turn.stop).collect();
         let stop = StopReason::of_case(&stops).filter(|_| self.is_complete());

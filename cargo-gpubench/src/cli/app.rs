@@ -148,6 +148,15 @@ mod tests {
     }
 
     #[test]
+    fn help_of_a_comparison_has_examples() {
+        let text = help(|command| {
+            let compare = command.find_subcommand_mut("compare").expect("the subcommand");
+            compare.render_long_help().to_string()
+        });
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
     fn every_option_has_a_help_text_and_a_heading() {
         let app = App::command();
         let gpubench = app.find_subcommand("gpubench").expect("the verb");

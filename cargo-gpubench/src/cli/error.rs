@@ -36,6 +36,12 @@ pub enum UsageError {
         /// What does the same here.
         instead: &'static str,
     },
+    /// A file that is to be written is one that is to be read.
+    #[error("`{file}` is compared and cannot be written to")]
+    OutputIsInput {
+        /// The file.
+        file: camino::Utf8PathBuf,
+    },
     /// A variable of the environment that makes no sense.
     #[error("the value `{value}` of `{name}` makes no sense")]
     Variable {
@@ -57,7 +63,7 @@ impl Expected for UsageError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
-            Self::Samples { .. } => None,
+            Self::Samples { .. } | Self::OutputIsInput { .. } => None,
             Self::Foreign { instead, .. } => Some((*instead).to_owned()),
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }

@@ -9,22 +9,30 @@ use super::{
     UsageError,
     app::described_verb,
     archive::ArchiveArguments,
+    baseline::BaselineArguments,
     cargo::CargoArguments,
+    compare::CompareArguments,
     completions::CompletionsArguments,
     configuration::ConfigurationArguments,
     doctor::DoctorArguments,
     habit::HabitArguments,
+    history::HistoryArguments,
     man::{ManArguments, Manual},
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
     profile_time::ProfileTime,
+    report::ReportArguments,
     selection::SelectionArguments,
     show_config::{InForce, ShowConfigArguments},
     unpack::UnpackArguments,
 };
-use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::CompareOptions;
+use crate::broker::options::{
+    Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, ReportOptions, RunOptions,
+};
 use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
+use crate::history::TrendOptions;
 
 const HEADING: &str = "Run options";
 
@@ -88,6 +96,9 @@ pub struct GpubenchArguments {
     measurement: MeasurementArguments,
 
     #[command(flatten)]
+    baseline: BaselineArguments,
+
+    #[command(flatten)]
     output: OutputArguments,
 
     #[command(flatten)]
@@ -107,6 +118,10 @@ enum GpubenchSubcommand {
     /// Builds what a run would build, and packs it into one file that `cargo-gpubench gpubench --archive-file FILE` runs on another machine
     /// of the same platform, without cargo, sources or network.
     Archive(Box<ArchiveArguments>),
+    /// Compare stored runs: what regressed, what improved, and how sure that is
+    ///
+    /// Each run is compared with the first: the ratio of medians with its interval, and a verdict for every benchmark. Times of another device, driver or timing mode are not compared.
+    Compare(Box<CompareArguments>),
     /// Say what this machine can measure, what it cannot, and what each gap costs
     ///
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
@@ -122,6 +137,14 @@ enum GpubenchSubcommand {
     Completions(CompletionsArguments),
     /// Print the manual page, or write all pages to a folder
     Man(ManArguments),
+    /// Plot how the medians of benchmarks went from run to run
+    ///
+    /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
+    History(HistoryArguments),
+    /// Write a page about a stored run: distributions, roofline, comparisons, history
+    ///
+    /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
+    Report(ReportArguments),
 }
 
 /// What the command line asks for.
@@ -131,16 +154,22 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// An archive.
     Archive(Box<ArchiveOptions>),
+    /// A comparison of stored runs.
+    Compare(Box<CompareOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
     /// A text for standard output, and what it is.
     Print(&'static str, String),
     /// Manual pages.
     Manual(Manual),
+    /// A look at past runs.
+    History(TrendOptions),
+    /// A page about stored runs.
+    Report(ReportOptions),
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 internal error, 2 usage, 4 nothing selected, 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
+Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline, 4 nothing selected, 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
 100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive could not be made or used, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
@@ -170,12 +199,15 @@ impl GpubenchArguments {
     pub fn into_command(mut self) -> Result<Command, UsageError> {
         Ok(match self.subcommand.take() {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
+            Some(GpubenchSubcommand::Compare(arguments)) => Command::Compare(Box::new(arguments.into_options()?)),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
             Some(GpubenchSubcommand::ShowConfig(arguments)) => Command::Print("the configuration", arguments.text()),
             Some(GpubenchSubcommand::Completions(arguments)) => {
                 Command::Print("the script", arguments.script(&described_verb()))
             }
             Some(GpubenchSubcommand::Man(arguments)) => Command::Manual(arguments.into_manual(&described_verb())),
+            Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
+            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }
@@ -198,6 +230,7 @@ impl GpubenchArguments {
             habits: _,
             nvtx,
             measurement,
+            baseline,
             output,
             unpack,
             configuration: _,
@@ -225,6 +258,7 @@ impl GpubenchArguments {
             },
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
+            results: baseline.into_options(),
         })
     }
 }

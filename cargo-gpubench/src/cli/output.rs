@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::report::ReportArgument;
 use crate::broker::options::{
     Color, Export, ExportFormat, MessageFormat, OutputOptions, ProgressShown, UserOutput, Verbosity,
 };
@@ -56,6 +57,12 @@ pub(super) struct OutputArguments {
     /// Write the results to this file as well, as JUnit's XML, which most CI services show
     #[arg(long, value_name = "FILE")]
     export_junit: Option<PathBuf>,
+    /// Write a page about the run as well: `html`, or `html=FILE` to say where
+    ///
+    /// The page is one file that needs no network and no script. Without FILE it is `gpubench/report.html` in the target directory. `cargo gpubench report`
+    /// makes it from stored results.
+    #[arg(long, value_name = "KIND")]
+    report: Option<ReportArgument>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -107,6 +114,7 @@ impl OutputArguments {
             export_csv,
             export_markdown,
             export_junit,
+            report,
         } = self;
         let exports = [
             (ExportFormat::Json, export_json),
@@ -128,6 +136,7 @@ impl OutputArguments {
                 .into_iter()
                 .filter_map(|(format, path)| path.map(|path| Export { format, path }))
                 .collect(),
+            report: report.map(|ReportArgument(target)| target),
         }
     }
 }

@@ -17,15 +17,30 @@ const COMMAND_LINE_HEADINGS: [&str; 6] = [
 ];
 
 /// Options that say what one run is for, or that would take a surprise out of it: who knows the seed knows the inputs.
-const COMMAND_LINE_ONLY: [&str; 8] = [
+const COMMAND_LINE_ONLY: [&str; 10] = [
+    "discard-baseline",
     "exact",
     "ignored",
     "list",
+    "load-baseline",
     "no-run",
     "partition",
     "profile-time",
     "seed",
     "test",
+];
+
+/// Settings of a profile that subcommands with options of these names heed as well. What a run prints and which files it writes is its own affair.
+pub(super) const OF_SUBCOMMANDS: [&str; 9] = [
+    "allow-different-setups",
+    "color",
+    "confidence-level",
+    "device",
+    "history-dir",
+    "no-fail-on-regression",
+    "noise-threshold",
+    "nvrtc",
+    "reference-timeout",
 ];
 
 /// The names of the options of a run.

@@ -9,6 +9,7 @@ mod contest;
 mod csv;
 mod element;
 mod gpu_environment;
+mod history;
 pub mod html;
 mod json;
 mod junit;
@@ -16,15 +17,19 @@ mod markdown;
 mod measurement;
 mod output;
 mod params;
+mod pull_request;
 mod record;
 mod reporter;
 mod summary;
 mod terminal;
-mod trend;
 pub mod units;
 mod wording;
 mod xml;
 
+#[cfg(test)]
+mod comparison_golden;
+#[cfg(test)]
+mod comparison_samples;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -36,6 +41,7 @@ pub use comparison::*;
 pub use csv::CsvReporter;
 pub use element::*;
 pub use gpu_environment::*;
+pub use history::*;
 pub use html::{HtmlReport, HtmlReporter};
 pub use json::JsonReporter;
 pub use junit::JunitReporter;
@@ -43,8 +49,8 @@ pub use markdown::MarkdownReporter;
 pub use measurement::*;
 pub use output::{Output, OutputError, replace_file};
 pub use params::*;
+pub use pull_request::*;
 pub use record::*;
 pub use reporter::*;
 pub use summary::CPU_NOTICE;
 pub use terminal::*;
-pub use trend::*;
