@@ -60,14 +60,14 @@ impl Axes {
         let ridge = roofline.ridge();
         let (least, most) = spread(&mut roofline.points.iter().map(|point| point.intensity).chain([ridge]));
         let (from, to) = (least / 3.0, most * 3.0);
-        let lowest = roofline.allowed(from);
+        let lowest = roofline.lowest_roof(from).rate;
         let rates = roofline
             .points
             .iter()
             .map(|point| point.rate)
             .chain([lowest, roofline.compute.rate()]);
         let (least, most) = spread(&mut rates.into_iter());
-        let (right, base) = (width - 10.0, height - BELOW);
+        let (right, base) = (width - 20.0, height - BELOW);
         Axes {
             intensity: Scale::new((from.log10(), to.log10()), (LEFT, right)),
             rate: Scale::new(((least / 1.6).log10(), (most * 2.0).log10()), (base, TOP)),
@@ -92,7 +92,7 @@ pub(super) fn chart(roofline: &Roofline<'_>, shape: Shape) -> Element {
     let best = roofline
         .points
         .iter()
-        .map(|point| point.rate / roofline.allowed(point.intensity))
+        .map(|point| point.rate / roofline.lowest_roof(point.intensity).rate)
         .fold(0.0, f64::max);
     let drawing = Drawing {
         size: shape.size(),
@@ -168,7 +168,7 @@ fn roofs(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
             "t",
             At(LEFT + 6.0),
             At(TOP + 10.0),
-            roofline.bandwidth.named(byte_rate),
+            format_args!("bandwidth: {}", roofline.bandwidth.named(byte_rate)),
         ))
         .then(label(
             "t end",
