@@ -3,6 +3,7 @@
 //! `cargo bench -p cargo-gpubench --bench isolation` prints both. Building and listing are done before the clock starts.
 
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -88,6 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     referee.begin(&begin, &interrupt)?;
     let mut null_worker = NullWorker::on(device);
     let protocol = Protocol {
+        workers: NonZeroUsize::MIN,
         warm_up: WarmUpRule {
             max_windows: 10,
             ..WarmUpRule::default()
@@ -106,7 +108,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
         kernel_part: KernelPart::of_device(&facts.device.name),
-        other_clients: None,
         seeds: &seeds,
         interrupt: &interrupt,
     };
@@ -146,7 +147,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 &mut referee,
                 &mut author,
                 &mut null_worker,
-                &mut |_| {},
+                &mut |_: &[f64]| {},
             )?;
             walls.push(began.elapsed().as_secs_f64() * 1e3);
             println_if_not_passed(&judgement);

@@ -37,6 +37,9 @@ pub enum ExpectedError {
     /// The command line makes no sense.
     #[error(transparent)]
     Usage(#[from] UsageError),
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] crate::config::ConfigError),
     /// What is to be benchmarked cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -49,6 +52,12 @@ pub enum ExpectedError {
     /// A stored run or a history cannot be used.
     #[error(transparent)]
     Store(#[from] crate::store::StoreError),
+    /// There is no history to show.
+    #[error(transparent)]
+    History(#[from] crate::history::HistoryError),
+    /// A baseline does not fit the run.
+    #[error(transparent)]
+    Baseline(#[from] crate::broker::BaselineError),
     /// The benchmarks cannot be listed.
     #[error(transparent)]
     Listing(#[from] crate::broker::ListingError),
@@ -99,10 +108,13 @@ impl Expected for ExpectedError {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(error) => error.exit_code(),
+            Self::Config(error) => error.exit_code(),
             Self::Build(error) => error.exit_code(),
             Self::Archive(error) => error.exit_code(),
             Self::Cases(error) => error.exit_code(),
             Self::Store(error) => error.exit_code(),
+            Self::Baseline(error) => error.exit_code(),
+            Self::History(error) => error.exit_code(),
             Self::Listing(error) => error.exit_code(),
             Self::SetupMissing { .. } | Self::CompilerMissing(_) | Self::NvrtcNotFound(_) => ExitCode::SetupMissing,
             Self::Role(_) => ExitCode::Internal,
@@ -115,10 +127,13 @@ impl Expected for ExpectedError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Usage(error) => error.hint(),
+            Self::Config(error) => error.hint(),
             Self::Build(error) => error.hint(),
             Self::Archive(error) => error.hint(),
             Self::Cases(error) => error.hint(),
             Self::Store(error) => error.hint(),
+            Self::Baseline(error) => error.hint(),
+            Self::History(error) => error.hint(),
             Self::Listing(error) => error.hint(),
             Self::SetupMissing { hint, .. } => Some(hint.clone()),
             Self::CompilerMissing(_) => Some("install g++ or clang, or name a compiler in `CXX`".to_owned()),

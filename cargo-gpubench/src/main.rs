@@ -5,12 +5,12 @@ use std::{panic, process};
 
 use cargo_gpubench::{
     broker,
-    cli::{App, Command, GpubenchArguments, Verb, play},
+    cli::{self, Command, GpubenchArguments, Verb, play},
     doctor,
     error::{Expected, ExpectedError},
     exit_code::ExitCode,
+    history,
 };
-use clap::Parser;
 
 /// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own exit code for it means here.
 fn main() -> process::ExitCode {
@@ -24,7 +24,7 @@ fn main() -> process::ExitCode {
 }
 
 fn run() -> Result<ExitCode, ExpectedError> {
-    let verb = App::parse().verb;
+    let verb = cli::parse()?;
     if let Some(played) = play(&verb) {
         return played;
     }
@@ -44,6 +44,10 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
             options.output.color.apply();
             broker::archive(&options)
         }
+        Command::Compare(options) => {
+            options.color.apply();
+            broker::compare_runs(&options)
+        }
         Command::Doctor(options) => {
             options.color.apply();
             doctor::examine(&options)
@@ -51,6 +55,10 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
         Command::Report(options) => {
             options.color.apply();
             broker::report(&options)
+        }
+        Command::History(options) => {
+            options.color.apply();
+            history::show(&options)
         }
     }
 }

@@ -7,13 +7,14 @@ use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::authors::Authors;
+use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
-use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, measure};
+use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, Watcher, measure};
 use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
-use super::options::{AfterFailure, Annotations, MasterSeed, MeasurementOptions, RunOptions};
+use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::recordings::Interrupted;
 use super::reporting::Reporting;
@@ -99,6 +100,7 @@ impl<'a> Campaign<'a> {
         compiler: Box<dyn Compiler>,
         authors: Authors<'a>,
         referee: Option<RefereeClient>,
+        bookkeeping: Bookkeeping,
         interrupt: &'a Interrupt,
     ) -> Result<Campaign<'a>, ExpectedError> {
         for notice in compiler.notices() {
@@ -114,20 +116,16 @@ impl<'a> Campaign<'a> {
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
             null_worker: NullWorker::on(selected.device),
             telemetry: Telemetry::through(gauge_of(selected.facts)),
-            reporting: Reporting::new(
-                options,
-                Naming::for_packages(selected.libraries.len()),
-                selected.target_directory,
-            )?,
+            reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()), bookkeeping)?,
         })
     }
 
     /// Measures every case and gives what the command exits with.
     ///
     /// # Errors
-    /// When a result could not be written.
+    /// The history of the device cannot be used, or a result could not be written.
     pub(super) fn measure(mut self) -> Result<ExitCode, ExpectedError> {
-        let announced = self.announce();
+        let announced = self.announce()?;
         let end = match self.measure_all(&announced) {
             Ok(end) => end,
             Err(Interrupted) => RunEnd::Interrupted,
@@ -159,7 +157,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    fn announce(&mut self) -> Vec<BenchmarkStarted> {
+    fn announce(&mut self) -> Result<Vec<BenchmarkStarted>, ExpectedError> {
         let facts = self.selected.facts;
         let mut environment = self.environment();
         if let Some(reading) = self.telemetry.now() {
@@ -181,8 +179,8 @@ impl<'a> Campaign<'a> {
             &self.seeds,
             packages,
             &announced,
-        );
-        announced
+        )?;
+        Ok(announced)
     }
 
     fn measure_all(&mut self, announced: &[BenchmarkStarted]) -> Result<RunEnd, Interrupted> {
@@ -237,7 +235,7 @@ impl<'a> Campaign<'a> {
                 self.telemetry.begin_case();
                 match self.measure_one(case, &prepared) {
                     Ok(measured) => {
-                        let target_cv = self.options.measurement.stopping.target_cv;
+                        let target_cv = self.options_of(case).stopping.target_cv;
                         let Facts {
                             peak_bandwidth,
                             peak_flops,
@@ -277,6 +275,12 @@ impl<'a> Campaign<'a> {
         Ok(result)
     }
 
+    /// How long and how often a case is measured.
+    fn options_of(&self, case: &Case) -> CaseOptions {
+        let library = &self.selected.libraries[self.selected.library_of(case)];
+        self.options.measurement.of_case(case, library.settings)
+    }
+
     fn measure_one(&mut self, case: &Case, prepared: &PreparedCase) -> Result<Measured, MeasureError> {
         let PreparedCase {
             recorded,
@@ -284,20 +288,25 @@ impl<'a> Campaign<'a> {
             own_modules,
         } = prepared;
         let facts = self.selected.facts;
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = self.options_of(case);
         let protocol = Protocol {
+            workers,
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,
                 ..WarmUpRule::default()
             },
-            stop: stop_rule(&self.options.measurement, facts),
-            within: self.options.measurement.limits.window,
-            reference_within: self.options.measurement.limits.reference,
+            stop: stop_rule(&stopping, facts),
+            within: limits.window,
+            reference_within: limits.reference,
             kernels_run_in: facts.kernels_run_in,
             device: self.selected.device,
             output: user_output(self.options),
             clock_bound: &facts.clock_bound,
             kernel_part: KernelPart::of_device(&facts.device.name),
-            other_clients: self.telemetry.other_clients(),
             seeds: &self.seeds,
             interrupt: self.interrupt,
         };
@@ -334,9 +343,9 @@ impl<'a> Campaign<'a> {
             referee,
             author,
             &mut self.null_worker,
-            &mut |samples| {
-                self.telemetry.after_sample(samples.len());
-                self.reporting.progress(samples);
+            &mut CaseWatcher {
+                telemetry: &mut self.telemetry,
+                reporting: &mut self.reporting,
             },
         )
     }
@@ -359,6 +368,23 @@ impl<'a> Campaign<'a> {
     }
 }
 
+/// The instruments, and whoever follows the run.
+struct CaseWatcher<'a> {
+    telemetry: &'a mut Telemetry,
+    reporting: &'a mut Reporting,
+}
+
+impl Watcher for CaseWatcher<'_> {
+    fn sampled(&mut self, samples_ns: &[f64]) {
+        self.telemetry.after_sample(samples_ns.len());
+        self.reporting.progress(samples_ns);
+    }
+
+    fn other_clients(&mut self) -> Option<u32> {
+        self.telemetry.other_clients()
+    }
+}
+
 /// The instruments of a device that has some; without NVML nothing is known.
 fn gauge_of(facts: &Facts) -> Option<Box<dyn Gauge>> {
     let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;
@@ -375,8 +401,7 @@ fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {
     }
 }
 
-fn stop_rule(options: &MeasurementOptions, facts: &Facts) -> StopRule {
-    let stopping = &options.stopping;
+fn stop_rule(stopping: &StoppingOptions, facts: &Facts) -> StopRule {
     StopRule {
         target_cv: stopping.target_cv,
         min_samples: stopping.min_samples as usize,

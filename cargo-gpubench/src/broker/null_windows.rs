@@ -14,8 +14,10 @@ const ALONE: usize = 8;
 #[derive(Debug)]
 pub(super) struct NullSide<'a> {
     worker: Option<&'a mut NullWorker>,
-    /// Windows since the last call to [`NullSide::begin`].
+    /// Windows between sampled ones; while a worker warms up, also those of its warm-up.
     pub(super) windows: Vec<WindowEvidence>,
+    /// How many of them there were when that warm-up began.
+    kept: usize,
     /// Windows behind the end of the worker under test.
     pub(super) alone: Vec<WindowEvidence>,
     /// Why there are no more, where the worker failed.
@@ -28,7 +30,7 @@ pub(super) struct NullSide<'a> {
 const FIRST_LOOK: usize = 32;
 
 /// How often null windows come, by what is known of the bound.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pacing {
     pace: NullPace,
     next_look: usize,
@@ -57,9 +59,16 @@ impl Pacing {
         }
     }
 
-    /// Nothing but the bound keeps the case from its end.
+    /// Nothing but the bound keeps a worker from its end.
     pub(super) fn hurry(&mut self) {
         self.pace = NullPace::Dense;
+    }
+
+    /// The next worker's samples are taken in no more hurry than the first one's.
+    pub(super) fn calm_down(&mut self) {
+        if self.pace == NullPace::Dense {
+            self.pace = NullPace::Usual;
+        }
     }
 }
 
@@ -78,6 +87,7 @@ impl<'a> NullSide<'a> {
         let mut side = NullSide {
             worker: None,
             windows: Vec::new(),
+            kept: 0,
             alone: Vec::new(),
             loss: None,
             begun: 0,
@@ -108,9 +118,14 @@ impl<'a> NullSide<'a> {
         }
     }
 
-    /// Forgets the windows so far: the warm-up is over.
-    pub(super) fn begin(&mut self) {
-        self.windows.clear();
+    /// A worker begins to warm up.
+    pub(super) fn warm_up_begins(&mut self) {
+        self.kept = self.windows.len();
+    }
+
+    /// Its warm-up is over, and the windows in it are forgotten.
+    pub(super) fn warm_up_ends(&mut self) {
+        self.windows.truncate(self.kept);
     }
 
     /// Whether there can be more null windows.
@@ -234,7 +249,11 @@ mod tests {
             assert_eq!(pacing.pace(), expected, "{samples}");
         }
         assert_eq!(looked_at, [32, 64, 128, 256]);
+        pacing.calm_down();
+        assert_eq!(pacing.pace(), NullPace::Sparse);
         pacing.hurry();
         assert_eq!(pacing.pace(), NullPace::Dense);
+        pacing.calm_down();
+        assert_eq!(pacing.pace(), NullPace::Usual);
     }
 }

@@ -6,10 +6,13 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceKind;
 
-use super::cases::CaseSelection;
+use super::cases::{Case, CaseSelection};
 use crate::archive::ExtractTo;
 use crate::build::BuildOptions;
+use crate::compare::{Rules, Setups};
+use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
 use crate::device::cuda::Architecture;
+use crate::stats::Confidence;
 use crate::store::RunName;
 use crate::wire::FlushKind;
 
@@ -32,6 +35,8 @@ pub struct RunOptions {
     pub annotations: Annotations,
     /// What is shown and written.
     pub output: OutputOptions,
+    /// What becomes of the results.
+    pub results: ResultOptions,
 }
 
 /// Where the libraries with benchmarks come from.
@@ -67,19 +72,6 @@ pub struct ArchiveOptions {
     pub within: Duration,
     /// What is shown.
     pub output: OutputOptions,
-}
-
-/// Everything `cargo gpubench report` is asked to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReportOptions {
-    /// Stored runs: the latest is reported, the others are its history. At least one.
-    pub runs: Vec<RunName>,
-    /// Stored runs that the reported one is compared with.
-    pub compare: Vec<RunName>,
-    /// The page to write.
-    pub output: Utf8PathBuf,
-    /// Whether messages are coloured.
-    pub color: Color,
 }
 
 /// What is done with the selected cases.
@@ -118,7 +110,7 @@ pub enum DeviceChoice {
 }
 
 /// How long and how often is measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct MeasurementOptions {
     /// Where the inputs and their order come from.
     pub seed: MasterSeed,
@@ -128,10 +120,63 @@ pub struct MeasurementOptions {
     pub flush: FlushKind,
     /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
     pub schedule: u64,
+    /// What may differ from case to case.
+    pub cases: CaseLayers,
+}
+
+/// How long and how often one case is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CaseOptions {
+    /// How many fresh workers the case's samples come from.
+    pub workers: NonZeroUsize,
     /// When there are enough samples.
     pub stopping: StoppingOptions,
-    /// How long parts of a case may take.
+    /// How long parts of the case may take.
     pub limits: TimeLimits,
+}
+
+impl MeasurementOptions {
+    /// What holds for a case whose package asks for `package`.
+    pub fn of_case(&self, case: &Case, package: CaseSettings) -> CaseOptions {
+        let (name, full_name) = (case.name(), case.full_name());
+        let names = CaseNames {
+            name: &name,
+            full_name: &full_name,
+        };
+        CaseOptions::from(self.cases.of_case(names, package))
+    }
+
+    /// What holds where no single case is meant.
+    pub fn everywhere(&self) -> CaseOptions {
+        CaseOptions::from(self.cases.everywhere())
+    }
+}
+
+impl From<CompleteSettings> for CaseOptions {
+    fn from(settings: CompleteSettings) -> Self {
+        let CompleteSettings {
+            timeout,
+            reference_timeout,
+            workers,
+            target_cv,
+            min_samples,
+            max_samples,
+            max_time,
+        } = settings;
+        Self {
+            workers: workers.number(),
+            stopping: StoppingOptions {
+                target_cv: target_cv.fraction(),
+                min_samples: min_samples.number(),
+                max_samples: max_samples.number(),
+                max_time: max_time.duration(),
+            },
+            limits: TimeLimits {
+                window: timeout.duration(),
+                reference: reference_timeout.duration(),
+            },
+        }
+    }
 }
 
 /// Where the master seed of a run comes from.
@@ -199,17 +244,6 @@ pub struct OutputOptions {
     pub user_output: UserOutput,
     /// Files that get the results as well.
     pub exports: Vec<Export>,
-    /// `--report`: a page about the run.
-    pub report: Option<ReportTarget>,
-}
-
-/// Where a page about a run is written to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReportTarget {
-    /// `gpubench/report.html` in the target directory.
-    TargetDirectory,
-    /// This file.
-    File(Utf8PathBuf),
 }
 
 /// Who reads standard output.
@@ -286,4 +320,122 @@ pub enum ExportFormat {
     Csv,
     /// A table for a page or a comment.
     Markdown,
+}
+
+/// What becomes of the results, beside being shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResultOptions {
+    /// Where they come from.
+    pub source: ResultSource,
+    /// What they are compared with.
+    pub baseline: Option<BaselineOptions>,
+    /// `--save-baseline`: what they are saved as.
+    pub save: Option<RunName>,
+    /// What is taken for a change.
+    pub judging: JudgingOptions,
+    /// Where their history goes.
+    pub history: HistoryOptions,
+    /// `--report`: where a page about them is written to.
+    pub page: Option<PageTarget>,
+}
+
+impl ResultOptions {
+    /// Whether anything is asked for that needs files other than those of the results themselves.
+    pub fn is_about_files(&self) -> bool {
+        self.baseline.is_some()
+            || self.save.is_some()
+            || self.source != ResultSource::Measured
+            || self.history.recording == Recording::On
+            || self.page.is_some()
+    }
+}
+
+/// Where a page about results is written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageTarget {
+    /// `gpubench/report.html` in the target directory.
+    TargetDirectory,
+    /// This file.
+    File(Utf8PathBuf),
+}
+
+/// Where results come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ResultSource {
+    /// They are measured.
+    #[default]
+    Measured,
+    /// `--load-baseline`: they were measured before, and nothing is now.
+    Loaded(RunName),
+}
+
+/// What results are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaselineOptions {
+    /// The stored run.
+    pub name: RunName,
+    /// What becomes of benchmarks that it lacks.
+    pub newcomers: Newcomers,
+}
+
+/// What becomes of benchmarks that a baseline lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Newcomers {
+    /// `--baseline`: nothing is measured.
+    Refused,
+    /// `--baseline-lenient`: they are measured and listed as new.
+    Listed,
+}
+
+/// What is taken for a change, and what a change for the worse means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgingOptions {
+    /// The relative change that is noise in any case, as a fraction.
+    pub noise_threshold: f64,
+    /// How sure intervals are.
+    pub confidence: Confidence,
+    /// What becomes of results that were not measured alike.
+    pub setups: Setups,
+    /// What the command makes of a regression.
+    pub on_regression: OnRegression,
+}
+
+impl Default for JudgingOptions {
+    fn default() -> JudgingOptions {
+        JudgingOptions {
+            noise_threshold: Rules::FLOOR,
+            confidence: Confidence::DEFAULT,
+            setups: Setups::MustAgree,
+            on_regression: OnRegression::Fail,
+        }
+    }
+}
+
+/// What the command makes of a regression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnRegression {
+    /// It fails.
+    #[default]
+    Fail,
+    /// `--no-fail-on-regression`: it shows it.
+    Show,
+}
+
+/// Where the history of the results is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryOptions {
+    /// Whether the run is added to it.
+    pub recording: Recording,
+    /// Its folder; in the target directory where it is not said.
+    pub folder: Option<Utf8PathBuf>,
+}
+
+/// Whether a run is added to the history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recording {
+    /// It is not.
+    #[default]
+    Off,
+    /// `--history`: it is.
+    On,
 }

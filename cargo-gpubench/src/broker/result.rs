@@ -1,6 +1,7 @@
 //! What was measured, as the record of a case.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use gpubench::catalog::{Recording, Tensor};
 
@@ -10,8 +11,8 @@ use crate::report::{
     BenchmarkComplete, Check, Conservation, ElementValue, Execution, HostTime, Peaks, Stats, Stop, Throughput,
     WindowCounts, WorkerShare, WrongElement,
 };
-use crate::stats::Summary;
-use crate::verdict::WindowEvidence;
+use crate::stats::{Summary, median};
+use crate::verdict::{WindowEvidence, sampled};
 use crate::window::WindowKind;
 use crate::wire::{NOWHERE, OutputFacts, WindowEnd};
 
@@ -41,7 +42,8 @@ pub(super) fn fill_in(
     let Measured {
         judgement,
         windows,
-        warm_up,
+        warm_ups,
+        worker_samples,
         null_windows,
         null_alone,
         balance,
@@ -68,18 +70,30 @@ pub(super) fn fill_in(
     });
     record.checks = checks(recording, &windows, judgement.window);
     record.windows = windows.len() as u64;
-    record.window_counts = count(&windows, warm_up, null_windows.len() + null_alone.len());
+    record.window_counts = count(&windows, &warm_ups, null_windows.len() + null_alone.len());
     record.distinct_inputs = distinct_inputs(recording, &windows);
     record.notices = doubtful_flops(&record.throughput);
-    record.conservation = conservation(sampled_or_all(&windows, warm_up), &null_windows).map(|clocks| match balance {
-        None => clocks,
-        Some(balance) => clocks.bounded(&balance, kernel_part),
-    });
-    record.workers = vec![WorkerShare {
-        samples: samples_ns.len() as u64,
-        median_ns: record.stats.as_ref().map(|stats| stats.median_ns),
-    }];
+    record.conservation =
+        conservation(&sampled_or_all(&windows, &warm_ups), &null_windows).map(|clocks| match balance {
+            None => clocks,
+            Some(balance) => clocks.bounded(&balance, kernel_part),
+        });
+    record.workers = shares(&samples_ns, &worker_samples);
     record.samples_ns = samples_ns;
+}
+
+/// What each worker's samples say by themselves.
+fn shares(samples_ns: &[f64], workers: &[usize]) -> Vec<WorkerShare> {
+    let mut left = samples_ns;
+    let mut next = |samples: &usize| {
+        let (own, others) = left.split_at((*samples).min(left.len()));
+        left = others;
+        WorkerShare {
+            samples: own.len() as u64,
+            median_ns: median(own),
+        }
+    };
+    workers.iter().map(&mut next).collect()
 }
 
 /// How many different inputs the checked windows had; none where the case has no inputs.
@@ -108,12 +122,12 @@ fn doubtful_flops(throughput: &Throughput) -> Vec<String> {
     share.map(notice).into_iter().collect()
 }
 
-fn count(windows: &[WindowEvidence], warm_up: usize, null: usize) -> WindowCounts {
-    let sampled = &windows[warm_up.min(windows.len())..];
-    let early = |window: &&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck.number();
+fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: usize) -> WindowCounts {
+    let sampled = sampled(windows, warm_ups);
+    let early = |window: &&&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck.number();
     let early_check = sampled.iter().filter(early).count() as u64;
     WindowCounts {
-        warm_up: warm_up as u64,
+        warm_up: (windows.len() - sampled.len()) as u64,
         timed: sampled.len() as u64 - early_check,
         early_check,
         null: null as u64,
@@ -121,10 +135,10 @@ fn count(windows: &[WindowEvidence], warm_up: usize, null: usize) -> WindowCount
 }
 
 /// Sampled windows; where a case did not come so far, its warm-up.
-fn sampled_or_all(windows: &[WindowEvidence], warm_up: usize) -> &[WindowEvidence] {
-    match windows.get(warm_up..) {
-        None | Some([]) => windows,
-        Some(sampled) => sampled,
+fn sampled_or_all<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> Vec<&'a WindowEvidence> {
+    match sampled(windows, warm_ups) {
+        none if none.is_empty() => windows.iter().collect(),
+        sampled => sampled,
     }
 }
 
@@ -170,16 +184,16 @@ fn check(tensor: &Tensor, output: &OutputFacts) -> Check {
 
 /// Means over timed windows of what the worker claims and of what the referee's clock saw, and of the difference of both in null windows. Nothing is subtracted from
 /// any of them.
-fn conservation(windows: &[WindowEvidence], null_windows: &[WindowEvidence]) -> Option<Conservation> {
-    let worker = claimed_and_observed(windows)?;
+fn conservation(windows: &[&WindowEvidence], null_windows: &[WindowEvidence]) -> Option<Conservation> {
+    let worker = claimed_and_observed(windows.iter().copied())?;
     let null_ns = claimed_and_observed(null_windows).map(|(claimed, observed)| observed - claimed);
     Conservation::of(worker.0, worker.1, null_ns)
 }
 
-fn claimed_and_observed(windows: &[WindowEvidence]) -> Option<(f64, f64)> {
+fn claimed_and_observed<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence>) -> Option<(f64, f64)> {
     let is_timed = |kind| WindowKind::from_number(kind).is_some_and(WindowKind::is_timed);
     let timed = windows
-        .iter()
+        .into_iter()
         .filter(|window| is_timed(window.facts.kind) && window.facts.end == WindowEnd::Checked as u32);
     let pairs: Vec<(f64, f64)> = timed
         .filter_map(|window| {
@@ -192,4 +206,16 @@ fn claimed_and_observed(windows: &[WindowEvidence]) -> Option<(f64, f64)> {
     }
     let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
     Some((mean(|pair| pair.0), mean(|pair| pair.1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_worker_has_the_samples_behind_those_of_the_workers_before_it() {
+        let share = |samples, median_ns| WorkerShare { samples, median_ns };
+        let shares = shares(&[1.0, 3.0, 10.0, 20.0, 30.0], &[2, 3, 0]);
+        assert_eq!(shares, [share(2, Some(2.0)), share(3, Some(20.0)), share(0, None)]);
+    }
 }

@@ -8,18 +8,23 @@ use clap::{Args, Subcommand};
 use super::{
     UsageError,
     archive::ArchiveArguments,
+    baseline::BaselineArguments,
     cargo::CargoArguments,
+    compare::CompareArguments,
+    configuration::ConfigurationArguments,
     doctor::DoctorArguments,
+    history::HistoryArguments,
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
-    report::ReportArguments,
+    report::{ReportArgument, ReportArguments},
     selection::SelectionArguments,
     unpack::UnpackArguments,
 };
-use crate::broker::options::{
-    Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, ReportOptions, RunOptions,
-};
+use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::{CompareOptions, ReportOptions};
+use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
+use crate::history::TrendOptions;
 
 const HEADING: &str = "Run options";
 
@@ -52,6 +57,10 @@ pub struct GpubenchArguments {
     #[arg(long, help_heading = HEADING)]
     fail_fast: bool,
 
+    /// Go on after a benchmark has failed, whatever the profile says
+    #[arg(long, help_heading = HEADING, conflicts_with = "fail_fast")]
+    no_fail_fast: bool,
+
     /// Mark every window as an NVTX range, for a profiler that the command runs under
     ///
     /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` shows which kernels belong to which case and window. A profiler slows calls down.
@@ -62,10 +71,16 @@ pub struct GpubenchArguments {
     measurement: MeasurementArguments,
 
     #[command(flatten)]
+    baseline: BaselineArguments,
+
+    #[command(flatten)]
     output: OutputArguments,
 
     #[command(flatten)]
     unpack: UnpackArguments,
+
+    #[command(flatten)]
+    configuration: ConfigurationArguments,
 
     #[command(flatten)]
     cargo: CargoArguments,
@@ -78,6 +93,10 @@ enum GpubenchSubcommand {
     /// Builds what a run would build, and packs it into one file that `cargo-gpubench gpubench --archive-file FILE` runs on another machine
     /// of the same platform, without cargo, sources or network.
     Archive(Box<ArchiveArguments>),
+    /// Compare stored runs: what regressed, what improved, and how sure that is
+    ///
+    /// Each run is compared with the first: the ratio of medians with its interval, and a verdict for every benchmark. Times of another device, driver or timing mode are not compared.
+    Compare(Box<CompareArguments>),
     /// Say what this machine can measure, what it cannot, and what each gap costs
     ///
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
@@ -87,6 +106,10 @@ enum GpubenchSubcommand {
     ///
     /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
     Report(ReportArguments),
+    /// Plot how the medians of benchmarks went from run to run
+    ///
+    /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
+    History(HistoryArguments),
 }
 
 /// What the command line asks for.
@@ -96,18 +119,32 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// An archive.
     Archive(Box<ArchiveOptions>),
+    /// A comparison of stored runs.
+    Compare(Box<CompareOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
     /// A page about stored runs.
     Report(ReportOptions),
+    /// A look at past runs.
+    History(TrendOptions),
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 internal error, 2 usage, 4 nothing selected, 96 a device or compiler is missing, \
+Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline, 4 nothing selected, 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
 100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive could not be made or used, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
 impl GpubenchArguments {
+    /// Every setting of cases, wherever its value comes from.
+    pub(super) fn case_settings(&self) -> CaseSettings {
+        self.measurement.case.settings()
+    }
+
+    /// Says which settings hold for which cases.
+    pub(super) fn set_case_layers(&mut self, cases: CaseLayers) {
+        self.measurement.cases = cases;
+    }
+
     /// What the command line asks for.
     ///
     /// # Errors
@@ -116,8 +153,10 @@ impl GpubenchArguments {
     pub fn into_command(mut self) -> Result<Command, UsageError> {
         Ok(match self.subcommand.take() {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
+            Some(GpubenchSubcommand::Compare(arguments)) => Command::Compare(Box::new(arguments.into_options()?)),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
             Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
+            Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }
@@ -134,14 +173,18 @@ impl GpubenchArguments {
             list,
             no_run,
             fail_fast,
+            no_fail_fast: _,
             nvtx,
             measurement,
+            baseline,
             output,
             unpack,
+            configuration: _,
             cargo,
         } = self;
-        let (device, measurement) = measurement.into_options()?;
+        let (device, measurement) = measurement.into_options();
         let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
+        let page = output.report.clone().map(|ReportArgument(target)| target);
         let output = output.into_options(color);
         Ok(RunOptions {
             action: action(list, no_run),
@@ -159,6 +202,7 @@ impl GpubenchArguments {
             },
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
+            results: baseline.into_options(page),
         })
     }
 }
@@ -176,7 +220,6 @@ fn action(list: bool, no_run: bool) -> Action {
 mod tests {
     use std::time::Duration;
 
-    use clap::Parser;
     use gpubench::catalog::DeviceKind;
 
     use super::*;
@@ -185,17 +228,19 @@ mod tests {
         broker::{
             cases::{IgnoredSelection, NameFilter},
             options::{
-                ArchivedLibraries, Color, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput, Verbosity,
+                ArchivedLibraries, CaseOptions, Color, DeviceChoice, ExportFormat, MasterSeed, MessageFormat,
+                UserOutput, Verbosity,
             },
         },
         build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
-        cli::{App, Verb},
+        cli::{Environment, Unsettled, Verb, settle},
         device::cuda::Architecture,
     };
 
-    fn parse(arguments: &[&str]) -> Result<GpubenchArguments, clap::Error> {
+    fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
         let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);
-        match App::try_parse_from(all)?.verb {
+        let all: Vec<_> = all.map(Into::into).collect();
+        match settle(&all, &Environment::default(), &|_| None)?.verb {
             Verb::Gpubench(arguments) => Ok(*arguments),
             other => panic!("another verb: {other:?}"),
         }
@@ -214,10 +259,11 @@ mod tests {
 
     fn refusal(arguments: &[&str]) -> String {
         match parse(arguments) {
-            Err(error) => {
+            Err(Unsettled::CommandLine(error)) => {
                 assert_eq!(error.exit_code(), 2);
                 error.to_string()
             }
+            Err(Unsettled::Expected(error)) => error.to_string(),
             Ok(arguments) => arguments.into_options().expect_err("a refusal").to_string(),
         }
     }
@@ -229,12 +275,21 @@ mod tests {
         assert_eq!(options.device.choice, DeviceChoice::Auto);
         assert_eq!(options.measurement.seed, MasterSeed::Fresh);
         assert_eq!(options.measurement.flush_bytes, None);
-        let stopping = options.measurement.stopping;
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = options.measurement.everywhere();
+        assert_eq!(workers.get(), 5);
         assert_eq!(
             (stopping.target_cv, stopping.min_samples, stopping.max_samples),
             (0.01, 20, 1000)
         );
         assert_eq!(stopping.max_time, Duration::from_secs(2));
+        assert_eq!(
+            (limits.window, limits.reference),
+            (Duration::from_secs(10), Duration::from_secs(60))
+        );
         assert!(matches!(build(&options).packages, PackageSelection::Default));
         assert_eq!(build(&options).compilation.profile, Profile::Gpubench);
     }
@@ -259,6 +314,8 @@ mod tests {
             "500ms",
             "--reference-timeout",
             "1min",
+            "--workers",
+            "3",
             "--target-cv",
             "0.5",
             "--min-samples",
@@ -303,9 +360,15 @@ mod tests {
         let mut seed = [0; 32];
         seed[31] = 0xff;
         assert_eq!(options.measurement.seed, MasterSeed::Pinned(seed));
-        assert_eq!(options.measurement.limits.window, Duration::from_millis(500));
-        assert_eq!(options.measurement.limits.reference, Duration::from_secs(60));
-        assert_eq!(options.measurement.stopping.target_cv, 0.005);
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = options.measurement.everywhere();
+        assert_eq!(workers.get(), 3);
+        assert_eq!(limits.window, Duration::from_millis(500));
+        assert_eq!(limits.reference, Duration::from_secs(60));
+        assert_eq!(stopping.target_cv, 0.005);
         assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
         assert_eq!(options.after_failure, AfterFailure::Stop);
         assert_eq!(options.output.format, MessageFormat::Json);
@@ -332,7 +395,9 @@ mod tests {
             (&["--target-cv", "0"][..], "above 0"),
             (&["--target-cv=-1"], "above 0"),
             (&["--target-cv", "200"], "at most 100"),
-            (&["--min-samples", "0"], "1.."),
+            (&["--min-samples", "0"], "from 1 to"),
+            (&["--workers", "0"], "from 1 to 64"),
+            (&["--workers", "65"], "from 1 to 64"),
             (&["--threads", "0"], "1..=1024"),
             (&["--threads", "1025"], "1..=1024"),
             (&["--flush", "sideways"], "possible values"),

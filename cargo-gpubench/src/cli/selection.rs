@@ -73,7 +73,7 @@ impl SelectionArguments {
     }
 }
 
-fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> {
+pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> {
     texts
         .into_iter()
         .map(|text| {

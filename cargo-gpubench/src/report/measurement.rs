@@ -30,7 +30,7 @@ pub struct Stats {
     pub q1_ns: f64,
     /// Third quartile, interpolated linearly.
     pub q3_ns: f64,
-    /// Bounds of the 95 % bootstrap interval of the median.
+    /// Bounds of the 95 % bootstrap interval of the median, from the samples of all workers together. It says nothing of what other workers would have measured: the medians of `workers` do.
     pub ci95_ns: [f64; 2],
 }
 

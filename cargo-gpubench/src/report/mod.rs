@@ -9,12 +9,14 @@ mod contest;
 mod csv;
 mod element;
 mod gpu_environment;
-pub mod html;
+mod history;
+mod html;
 mod json;
 mod markdown;
 mod measurement;
 mod output;
 mod params;
+mod pull_request;
 mod record;
 mod reporter;
 mod summary;
@@ -22,6 +24,10 @@ mod terminal;
 pub mod units;
 mod wording;
 
+#[cfg(test)]
+mod comparison_golden;
+#[cfg(test)]
+mod comparison_samples;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -33,12 +39,14 @@ pub use comparison::*;
 pub use csv::CsvReporter;
 pub use element::*;
 pub use gpu_environment::*;
-pub use html::{HtmlReport, HtmlReporter};
+pub use history::*;
+pub use html::HtmlReport;
 pub use json::JsonReporter;
 pub use markdown::MarkdownReporter;
 pub use measurement::*;
-pub use output::{Output, OutputError, replace_file};
+pub use output::{Output, OutputError, address, ensure_replaceable, replace_file};
 pub use params::*;
+pub use pull_request::*;
 pub use record::*;
 pub use reporter::*;
 pub use summary::CPU_NOTICE;

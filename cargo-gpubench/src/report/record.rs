@@ -8,8 +8,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    Check, ComparisonComplete, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop, Throughput,
-    WindowCounts, WorkerShare,
+    BenchmarkHistory, Check, ComparisonComplete, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop,
+    Throughput, WindowCounts, WorkerShare,
 };
 use crate::verdict::{Cause, Grade, Verdict};
 
@@ -28,6 +28,8 @@ pub enum Record {
     ComparisonComplete(Box<ComparisonComplete>),
     /// Once, after the last case.
     RunFinished(RunFinished),
+    /// By `cargo gpubench history`, for each case and device.
+    BenchmarkHistory(Box<BenchmarkHistory>),
 }
 
 /// The version of the contract: a constant in every record.
@@ -192,9 +194,9 @@ pub struct BenchmarkComplete {
     pub stats: Option<Stats>,
     /// Host time of queueing the call.
     pub host_ns: Option<HostTime>,
-    /// Median time between two events with nothing between them; never subtracted from a sample.
+    /// Median time between two events with nothing between them, of several workers the median of theirs; never subtracted from a sample.
     pub event_overhead_ns: Option<f64>,
-    /// Why sampling stopped; null where it did not come to its end.
+    /// Why sampling stopped, of several workers the reason of the one that came the least far; null where it did not come to its end.
     pub stop: Option<Stop>,
     /// Declared work over the median time.
     pub throughput: Throughput,

@@ -182,8 +182,19 @@ impl Imbalance {
     }
 }
 
+/// Whether the bound would be precise if there were `growth` times as many windows of both workers, alike those there are. It is asked while more are to come.
+pub fn will_be_precise(residuals: Residuals<'_>, growth: f64) -> bool {
+    let grown = |windows: &[f64]| windows.len() as f64 * growth;
+    let fewest = grown(residuals.worker).min(grown(residuals.null));
+    let (Some(worker), Some(null)) = (Quartiles::of(residuals.worker), Quartiles::of(residuals.null)) else {
+        return false;
+    };
+    let error = worker.grown(growth).standard_error(&null.grown(growth), CRITICAL);
+    fewest >= FEWEST as f64 && MEDIAN_ERROR * error <= PRECISE_NS
+}
+
 struct Quartiles {
-    n: usize,
+    n: f64,
     low: f64,
     median: f64,
     high: f64,
@@ -193,11 +204,19 @@ impl Quartiles {
     fn of(residuals: &[f64]) -> Option<Quartiles> {
         let sorted = sorted(residuals)?;
         Some(Quartiles {
-            n: sorted.len(),
+            n: sorted.len() as f64,
             low: quantile(&sorted, 0.25)?,
             median: quantile(&sorted, 0.5)?,
             high: quantile(&sorted, 0.75)?,
         })
+    }
+
+    /// As if there were so many times as many windows.
+    fn grown(self, growth: f64) -> Quartiles {
+        Quartiles {
+            n: self.n * growth,
+            ..self
+        }
     }
 
     fn distance(&self) -> f64 {
@@ -211,9 +230,9 @@ impl Quartiles {
     /// So many standard errors of the difference between the means of two normal distributions of these spreads.
     fn standard_error(&self, null: &Quartiles, number: f64) -> f64 {
         let own = self.deviation().min(null.deviation().max(SPREAD_NS / 3.29));
-        let variance = own.powi(2) / self.n as f64 + null.deviation().powi(2) / null.n as f64;
+        let variance = own.powi(2) / self.n + null.deviation().powi(2) / null.n;
         // Quartiles know a deviation as well as the root of the mean square does from about a third of the samples.
-        critical(number, 0.37 * (self.n.min(null.n) - 1) as f64) * variance.sqrt()
+        critical(number, 0.37 * (self.n.min(null.n) - 1.0)) * variance.sqrt()
     }
 }
 
@@ -444,6 +463,31 @@ mod tests {
             kernel_part_ns: KERNEL_PART_NS,
         };
         assert_eq!(Balance::of(residuals), None);
+    }
+
+    #[test]
+    fn a_fifth_of_the_windows_foretells_whether_all_of_them_are_precise() {
+        let mut machine = Machine {
+            random: fastrand::Rng::with_seed(4),
+            spread_ns: 3_000.0,
+            tail: 0.01,
+        };
+        let mut foretold = |windows, nulls| {
+            let precise = (0..200).filter(|_| {
+                let residuals = Residuals {
+                    worker: &machine.residuals(windows, |_| 0.0),
+                    null: &machine.residuals(nulls, |_| 0.0),
+                    alone: &[],
+                    claimed_ns: 4_000.0,
+                    kernel_part_ns: KERNEL_PART_NS,
+                };
+                will_be_precise(residuals, 5.0)
+            });
+            precise.count()
+        };
+        assert_eq!(foretold(4, 1), 0, "five null windows are too few");
+        assert!(foretold(40, 12) >= 190);
+        assert_eq!(foretold(0, 3), 0);
     }
 
     #[test]

@@ -57,6 +57,20 @@ impl fmt::Display for WarmUpEnd {
 }
 
 impl WarmUpRule {
+    /// When a further fresh worker is warm on a device that the case's first one has warmed up.
+    ///
+    /// The clocks have settled; what is slow is what the process does for the first time: translating the addresses it has mapped, loading the code of its kernels. That is over with the
+    /// first windows, so two groups of two tell, and a noisy kernel, of which two windows tell little, has six at most. The windows are compared with one another and never with
+    /// those of another worker: workers of the same code differ, and to wait until one is like the first would hide by how much.
+    pub fn of_further_worker(&self) -> WarmUpRule {
+        WarmUpRule {
+            group: self.group.min(2),
+            max_windows: self.max_windows.min(6),
+            max_time: self.max_time / 5,
+            ..self.clone()
+        }
+    }
+
     /// Whether warm-up is over after the windows so far, and why. To be asked before the first window and after each.
     pub fn decide(&self, windows_ns: &[f64], elapsed: Duration) -> Option<WarmUpEnd> {
         if self.settled(windows_ns) {
@@ -152,6 +166,20 @@ mod tests {
     fn an_endless_slope_meets_the_limit() {
         let windows: Vec<f64> = (0..100).map(|i| 1e6 * 0.95f64.powi(i)).collect();
         assert_eq!(run(&WarmUpRule::default(), &windows), (50, Some(WarmUpEnd::MaxWindows)));
+    }
+
+    #[test]
+    fn a_further_worker_is_warm_when_its_first_slow_windows_are_behind_it() {
+        let rule = WarmUpRule::default().of_further_worker();
+        assert_eq!(run(&rule, &[100.0; 30]), (4, Some(WarmUpEnd::Settled)));
+        let slow_at_first = [300.0, 120.0, 100.0, 100.0, 100.0, 100.0, 100.0];
+        assert_eq!(run(&rule, &slow_at_first), (6, Some(WarmUpEnd::Settled)));
+        let noisy: Vec<f64> = (0..30).map(|i| 100.0 * 1.3f64.powi(i % 3)).collect();
+        assert!(run(&rule, &noisy).0 <= 6);
+        assert_eq!(
+            rule.decide(&[1.0], Duration::from_millis(100)),
+            Some(WarmUpEnd::MaxTime)
+        );
     }
 
     #[test]

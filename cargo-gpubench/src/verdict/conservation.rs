@@ -3,17 +3,27 @@
 use super::judge::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use crate::device::ClockBound;
-use crate::stats::{Balance, Imbalance, Residuals, median};
+use crate::stats::{Balance, Imbalance, Residuals, median, will_be_precise};
 use crate::window::WindowKind;
 use crate::wire::WindowEnd;
 
 /// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows were seen.
 pub fn balance(evidence: &Evidence<'_>) -> Option<Balance> {
+    with_residuals(evidence, Balance::of)?
+}
+
+/// Whether the clock would bound the claims precisely if there were `growth` times as many windows.
+pub fn bound_will_be_precise(evidence: &Evidence<'_>, growth: f64) -> bool {
+    with_residuals(evidence, |residuals| will_be_precise(residuals, growth)).unwrap_or(false)
+}
+
+/// `None` where the clock bounds nothing, or nothing was claimed.
+fn with_residuals<T>(evidence: &Evidence<'_>, of: impl FnOnce(Residuals<'_>) -> T) -> Option<T> {
     if *evidence.clock_bound != ClockBound::Exclusive {
         return None;
     }
     let sampled = evidence.sampled();
-    let claims: Vec<f64> = sampled.iter().filter_map(timed_claim).collect();
+    let claims: Vec<f64> = sampled.iter().copied().filter_map(timed_claim).collect();
     let undisturbed = |windows: &[WindowEvidence]| -> Vec<f64> {
         windows
             .iter()
@@ -21,13 +31,13 @@ pub fn balance(evidence: &Evidence<'_>) -> Option<Balance> {
             .filter_map(residual)
             .collect()
     };
-    Balance::of(Residuals {
-        worker: &sampled.iter().filter_map(residual).collect::<Vec<_>>(),
+    Some(of(Residuals {
+        worker: &sampled.iter().copied().filter_map(residual).collect::<Vec<_>>(),
         null: &undisturbed(evidence.null.windows),
         alone: &undisturbed(evidence.null.alone),
         claimed_ns: median(&claims)?,
         kernel_part_ns: evidence.kernel_part.ns,
-    })
+    }))
 }
 
 /// What the referee's clock saw of a timed window beyond its claim, in nanoseconds.

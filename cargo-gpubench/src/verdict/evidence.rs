@@ -1,5 +1,6 @@
 //! What a verdict is drawn from.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use gpubench::catalog::Tensor;
@@ -20,7 +21,9 @@ pub struct Evidence<'a> {
     pub windows: &'a [WindowEvidence],
     /// How the case came to its end.
     pub ending: Ending,
-    /// Number of the window that was begun last; 0 where the worker did not come so far.
+    /// Which of the case's fresh workers was the last one, counted from 1.
+    pub worker: usize,
+    /// Number of the window that this worker was to begin last; 0 where it did not come so far.
     pub last_call: u32,
     /// Whose code ran in the worker.
     pub execution: &'a Execution,
@@ -28,8 +31,8 @@ pub struct Evidence<'a> {
     pub clock_bound: &'a ClockBound,
     /// The least time a call can take, in nanoseconds, by [`floor_ns`](super::floor_ns).
     pub floor_ns: Option<f64>,
-    /// Windows of the warm-up, at the start of `windows`.
-    pub warm_up: usize,
+    /// Which of `windows` warmed a worker up.
+    pub warm_ups: &'a [Range<usize>],
     /// The null worker's part.
     pub null: NullWindows<'a>,
     /// How much the tool's own part of a window depends on the kernel.
@@ -39,10 +42,20 @@ pub struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// The windows behind the warm-up.
-    pub fn sampled(&self) -> &'a [WindowEvidence] {
-        &self.windows[self.warm_up.min(self.windows.len())..]
+    /// The windows that warmed no worker up.
+    pub fn sampled(&self) -> Vec<&'a WindowEvidence> {
+        sampled(self.windows, self.warm_ups)
     }
+}
+
+/// The windows of a case that warmed no worker up.
+pub fn sampled<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> Vec<&'a WindowEvidence> {
+    let warms_up = |position: usize| warm_ups.iter().any(|warm_up| warm_up.contains(&position));
+    let windows = windows.iter().enumerate();
+    windows
+        .filter(|(position, _)| !warms_up(*position))
+        .map(|(_, window)| window)
+        .collect()
 }
 
 /// What is known of the tool's own part of a window.

@@ -1,7 +1,7 @@
 //! How far the times of a case can be trusted, and why not further.
 
 use super::conservation::{balance, is_undisturbed, residual};
-use super::{Evidence, Execution, Grade, WindowEvidence};
+use super::{Evidence, Execution, Grade, NullWindows, WindowEvidence};
 use crate::device::ClockBound;
 use crate::sandbox::Confinement;
 use crate::stats::median;
@@ -99,15 +99,17 @@ fn too_vague(evidence: &Evidence<'_>) -> Option<String> {
 
 /// Windows in which something else had the device, or in which a kernel of the worker ran when it should not.
 fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
-    let (sampled, null) = (evidence.sampled(), evidence.null.windows);
+    let NullWindows { windows, alone, .. } = evidence.null;
+    let (sampled, null): (_, Vec<_>) = (evidence.sampled(), windows.iter().collect());
     let all = sampled.len() + null.len();
-    let alone = own_phases(evidence.null.alone);
-    let copies = |windows: &[WindowEvidence]| -> Vec<Option<f64>> {
+    let alone = own_phases(&alone.iter().collect::<Vec<_>>());
+    let copies = |windows: &[&WindowEvidence]| -> Vec<Option<f64>> {
         let copy = |facts: &WindowFacts| facts.s3_ns.saturating_sub(facts.s2_ns) as f64;
         windows.iter().map(|window| Some(copy(&window.facts))).collect()
     };
-    let residuals = |windows: &[WindowEvidence]| -> Vec<Option<f64>> { windows.iter().map(residual).collect() };
-    let interrupted: usize = [sampled, null]
+    let residuals =
+        |windows: &[&WindowEvidence]| -> Vec<Option<f64>> { windows.iter().copied().map(residual).collect() };
+    let interrupted: usize = [&sampled, &null]
         .into_iter()
         .map(|windows| {
             let kinds = [
@@ -126,7 +128,7 @@ fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
 }
 
 /// How long the referee had the device to itself before each window's release.
-fn own_phases(windows: &[WindowEvidence]) -> Vec<Option<f64>> {
+fn own_phases(windows: &[&WindowEvidence]) -> Vec<Option<f64>> {
     let ended = |facts: &WindowFacts| WindowEnd::from_number(facts.end) == WindowEnd::Checked;
     let phase = |facts: &WindowFacts| facts.s1_ns.saturating_sub(facts.s0_ns) as f64;
     windows

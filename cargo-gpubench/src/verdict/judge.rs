@@ -254,6 +254,10 @@ fn judge_whole(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
     let call = evidence.last_call;
+    let (worker, whose) = match evidence.worker {
+        0 | 1 => ("the worker".to_owned(), "its".to_owned()),
+        further => (format!("the case's worker {further}"), format!("worker {further}'s")),
+    };
     match &evidence.ending {
         Ending::Stopped => None,
         Ending::WorkerEnded { end, log } => {
@@ -272,25 +276,31 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
                 (0, Execution::Hosted(_)) => "while its host code was set up".to_owned(),
                 (call, _) => format!("in call {call}"),
             };
-            finding(Verdict::Crashed, cause, format!("the worker {end} {when}{log}"))
+            finding(Verdict::Crashed, cause, format!("{worker} {end} {when}{log}"))
         }
         Ending::TimedOut { within } => {
             let what = match (call, evidence.execution) {
-                (0, Execution::Sealed) => "its kernels were not loaded".to_owned(),
-                (0, Execution::Hosted(_)) => "its host code was not set up".to_owned(),
+                (0, Execution::Sealed) => format!("{whose} kernels were not loaded"),
+                (0, Execution::Hosted(_)) => format!("{whose} host code was not set up"),
                 (call, _) => format!("call {call} was not done"),
             };
             let within = humantime::format_duration(*within);
             let hint = match evidence.execution {
                 Execution::Sealed => "`--timeout` gives more time",
                 Execution::Hosted(_) => {
-                    "a call that waits for its stream, or allocates, waits for a start that only comes when it has returned; else `--timeout` gives more time"
+                    "a call that waits for its stream, allocates, or loads a library's kernels, waits for a start that only comes when it has returned; else `--timeout` gives more time"
                 }
             };
             let message = format!("{what} within {within} (hint: {hint})");
             finding(Verdict::Timeout, Cause::Slow, message)
         }
-        Ending::SetUpFailed { message } => finding(Verdict::Error, Cause::SetupFailed, message.clone()),
+        Ending::SetUpFailed { message } => {
+            let message = match evidence.worker {
+                0 | 1 => message.clone(),
+                _ => format!("{worker} could not be set up as those before it: {message}"),
+            };
+            finding(Verdict::Error, Cause::SetupFailed, message)
+        }
         Ending::Refused { why } => finding(
             Verdict::Error,
             Cause::PlanInvalid,

@@ -11,8 +11,8 @@ mod judge;
 mod outcome;
 mod words;
 
-pub use conservation::balance;
-pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence};
+pub use conservation::{balance, bound_will_be_precise};
+pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled};
 pub use floor::floor_ns;
 pub use judge::{Judgement, judge};
 pub use outcome::*;

@@ -45,7 +45,9 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
 fn state(state: &GpuState) -> Option<String> {
     let parts = [
         state.clock_hz.map(megahertz),
-        state.memory_clock_hz.map(|clock| format!("memory {}", megahertz(clock))),
+        state
+            .memory_clock_hz
+            .map(|clock| format!("memory {}", megahertz(clock))),
         state.temperature_c.map(|temperature| format!("{temperature:.0} °C")),
         state.power_w.map(|power| format!("{power:.0} W")),
     ];

@@ -13,6 +13,7 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
         return Vec::new();
     };
     let mut phrases = vec![samples(stats), measurement(result)];
+    phrases.extend(workers(result));
     phrases.extend(work(result));
     phrases.extend(grade(result));
     phrases.extend(result.notices.iter().map(|notice| printable(notice)));
@@ -58,6 +59,15 @@ fn measurement(result: &BenchmarkComplete) -> String {
     ])
 }
 
+/// `5 workers, medians 3.33 µs to 3.46 µs`; nothing where there is one.
+fn workers(result: &BenchmarkComplete) -> Option<String> {
+    let medians = || result.workers.iter().filter_map(|worker| worker.median_ns);
+    let (lowest, highest) = (medians().reduce(f64::min)?, medians().reduce(f64::max)?);
+    let number = result.workers.len();
+    (number > 1)
+        .then(|| format!("{number} workers, medians {} to {}", time(lowest), time(highest)).replace(' ', NO_BREAK))
+}
+
 /// `41.8% of peak bandwidth · y: largest error 1.2e-7 absolute`; nothing where neither is known.
 fn work(result: &BenchmarkComplete) -> Option<String> {
     let throughput = &result.throughput;
@@ -100,4 +110,26 @@ fn joined<const N: usize>(phrases: [Option<String>; N]) -> String {
         .flatten()
         .map(|phrase| phrase.replace(' ', NO_BREAK));
     unbroken.collect::<Vec<_>>().join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::WorkerShare;
+    use crate::report::samples::on_gpu;
+
+    #[test]
+    fn the_medians_of_several_workers_are_told_and_those_of_one_are_not() {
+        let mut result = on_gpu().results[0].clone();
+        let told = workers(&result).map(|phrase| phrase.replace(NO_BREAK, " "));
+        assert_eq!(told.as_deref(), Some("3 workers, medians 3.612 µs to 3.721 µs"));
+        result.workers.truncate(1);
+        assert_eq!(workers(&result), None);
+        let nothing = WorkerShare {
+            samples: 0,
+            median_ns: None,
+        };
+        result.workers = vec![nothing.clone(), nothing];
+        assert_eq!(workers(&result), None);
+    }
 }

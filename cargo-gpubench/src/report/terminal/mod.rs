@@ -3,17 +3,23 @@
 //!
 //! Human output is no contract: it may change in any release.
 
+mod changes;
 mod columns;
+mod comparison;
 mod contest;
 mod details;
 mod explanation;
 mod progress;
 mod remarks;
 mod reporter;
+mod several;
 mod style;
 mod text;
 mod tree;
 
+pub(super) use changes::{interval, level};
+pub use comparison::comparison_page;
 pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
+pub use several::comparisons_page;
 pub use style::{Color, Styling};
 pub(crate) use text::wrapped;

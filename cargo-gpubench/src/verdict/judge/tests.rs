@@ -74,7 +74,8 @@ fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: En
         execution: &Execution::Sealed,
         clock_bound: &NO_CLOCK,
         floor_ns: None,
-        warm_up: 0,
+        worker: 1,
+        warm_ups: &[],
         null: NullWindows::default(),
         kernel_part: KernelPart::of_device("NVIDIA H200"),
         other_clients: None,
@@ -96,6 +97,52 @@ fn told(judgement: &Judgement) -> String {
 
 fn tell(windows: &[WindowEvidence]) -> String {
     told(&judge_windows(windows, Ending::Stopped))
+}
+
+#[test]
+fn a_further_worker_that_fails_is_told_from_the_first() {
+    let tensors = tensors();
+    let windows = [window(1, good_output())];
+    let ended = Ending::WorkerEnded {
+        end: End::Exited(3),
+        log: String::new(),
+    };
+    let slow = Ending::TimedOut {
+        within: std::time::Duration::from_secs(3),
+    };
+    let said = |ending, last_call| {
+        let second = Evidence {
+            worker: 2,
+            last_call,
+            ..evidence(&tensors, &windows, ending)
+        };
+        judge(&second).message.unwrap()
+    };
+    assert_eq!(
+        said(ended.clone(), 0),
+        "the case's worker 2 exited with code 3 while its kernels were loaded"
+    );
+    assert_eq!(said(ended, 9), "the case's worker 2 exited with code 3 in call 9");
+    assert!(said(slow, 0).starts_with("worker 2's kernels were not loaded within 3s"));
+    let refused = Ending::SetUpFailed {
+        message: "no handle".to_owned(),
+    };
+    assert_eq!(
+        said(refused, 0),
+        "the case's worker 2 could not be set up as those before it: no handle"
+    );
+}
+
+#[test]
+fn windows_that_warm_workers_up_are_not_sampled_wherever_they_lie() {
+    let tensors = tensors();
+    let windows: Vec<_> = (1..=6).map(|number| window(number, good_output())).collect();
+    let two_workers = Evidence {
+        warm_ups: &[0..2, 3..4],
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    };
+    let calls: Vec<u32> = two_workers.sampled().iter().map(|window| window.facts.window).collect();
+    assert_eq!(calls, [3, 5, 6]);
 }
 
 #[test]

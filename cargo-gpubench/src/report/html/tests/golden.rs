@@ -1,11 +1,9 @@
 //! Exact copies of what pages say.
 
-use camino::Utf8Path;
-
 use super::outline::outline;
 use super::pages::{full_page, plain_page, stored};
+use crate::report::RunEnd;
 use crate::report::samples::{competition, every_verdict, on_gpu};
-use crate::report::{HtmlReporter, Output, RunEnd};
 
 #[test]
 fn page_with_workers_a_comparison_and_a_history() {
@@ -55,18 +53,4 @@ fn a_history_holds_what_was_measured_before_and_not_the_run_itself() {
     let page = outline(&full_page());
     assert!(page.contains("in 12 earlier runs and this one"), "{page}");
     assert!(!outline(&plain_page(&stored(on_gpu()))).contains("earlier run"));
-}
-
-#[test]
-fn a_reporter_writes_the_page_when_the_run_has_ended_and_says_where() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = Utf8Path::from_path(folder.path()).unwrap().join("gpubench/report.html");
-    let (mut said, announcement) = std::io::pipe().unwrap();
-    let mut reporter = HtmlReporter::new(path.clone(), Output::new("pipe", Box::new(announcement)));
-    on_gpu().play(&mut reporter).unwrap();
-    drop(reporter);
-    let mut line = String::new();
-    std::io::Read::read_to_string(&mut said, &mut line).unwrap();
-    assert_eq!(line, format!("      Report file://{path}\n"));
-    assert!(outline(&std::fs::read_to_string(path).unwrap()).contains("5 passed"));
 }

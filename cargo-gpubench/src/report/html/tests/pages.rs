@@ -7,19 +7,11 @@ use crate::report::{
 };
 use crate::stats::Summary;
 use crate::store::history::HistoryEntry;
-use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};
+use crate::store::{Revision, StoredRun};
 
 /// A sample run as it is stored.
 pub(super) fn stored(run: SampleRun) -> StoredRun {
-    StoredRun {
-        format: FORMAT.to_owned(),
-        format_version: FORMAT_VERSION,
-        saved_at: run.started.started_at.clone(),
-        revision: Some(revision()),
-        run: run.started,
-        results: run.results,
-        finished: Some(run.finished),
-    }
+    StoredRun::of(run.started, run.results, Some(run.finished), Some(revision()))
 }
 
 fn revision() -> Revision {

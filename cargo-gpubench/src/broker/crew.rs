@@ -1,0 +1,174 @@
+//! The fresh workers of a case, of which one is measured at a time.
+
+use std::collections::VecDeque;
+use std::os::fd::AsFd;
+
+use gpubench::catalog::Execution;
+
+use super::measure::{Protocol, ReadyCase};
+use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
+use crate::device::CodeHome;
+use crate::sandbox::Confinement;
+
+/// When the workers of a case are started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Muster {
+    /// All at once, before the first window: setting a context up takes long, and would disturb another worker's windows. Those that wait hold the buffers, and no code
+    /// that could do anything with them.
+    Together,
+    /// Each behind the end of the one before: what runs the user's code in its process never waits beside another that is measured.
+    OneByOne,
+}
+
+impl Muster {
+    fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> Muster {
+        match (case.recording.execution, protocol.kernels_run_in) {
+            (Execution::Sealed, CodeHome::Referee) => Muster::Together,
+            (Execution::Sealed, CodeHome::Author) | (Execution::Hosted, _) => Muster::OneByOne,
+        }
+    }
+}
+
+/// The workers of a case that have not been measured yet.
+pub(super) struct Crew<'a> {
+    case: &'a ReadyCase<'a>,
+    protocol: &'a Protocol<'a>,
+    /// Processes whose memory must be closed to hosted workers.
+    guarded: [u32; 2],
+    muster: Muster,
+    /// How many are still to be started.
+    missing: usize,
+    started: VecDeque<Result<WorkerClient, RoleFailure>>,
+    waiting: VecDeque<Member>,
+    /// What those that are still to be started will be given.
+    opened: Option<OpenedCase>,
+}
+
+/// A worker whose set-up has ended.
+pub(super) struct Member {
+    pub(super) worker: WorkerClient,
+    /// How closed a hosted worker is.
+    pub(super) confinement: Option<Confinement>,
+    pub(super) start: Start,
+}
+
+impl<'a> Crew<'a> {
+    /// Starts the first of so many workers, or all where they may wait beside one another; [`Crew::next`] hears of the end.
+    pub(super) fn call(
+        case: &'a ReadyCase<'a>,
+        protocol: &'a Protocol<'a>,
+        workers: usize,
+        guarded: [u32; 2],
+        opened: &OpenedCase,
+    ) -> Crew<'a> {
+        let mut crew = Crew {
+            case,
+            protocol,
+            guarded,
+            muster: Muster::of(case, protocol),
+            missing: workers,
+            started: VecDeque::new(),
+            waiting: VecDeque::new(),
+            opened: None,
+        };
+        crew.start(opened);
+        crew
+    }
+
+    /// Leaves the descriptors to the workers that are still to be started. Where there are none, nobody keeps them: a descriptor is one more thing that could be taken.
+    pub(super) fn entrust(&mut self, opened: OpenedCase) {
+        // Memory may not suffice for all at once.
+        if self.missing > 0 || self.started.len() > 1 {
+            self.opened = Some(opened);
+        }
+    }
+
+    /// The next worker, once its set-up and that of all that were started with it has ended.
+    ///
+    /// # Errors
+    /// When it, or one that was started with it, could not be started or set up.
+    pub(super) fn next(&mut self) -> Result<Member, RoleFailure> {
+        if self.waiting.is_empty() {
+            if self.started.is_empty()
+                && let Some(opened) = self.opened.take()
+            {
+                self.start(&opened);
+                self.entrust(opened);
+            }
+            match self.settle() {
+                Err(RoleFailure::OutOfMemory { .. }) if self.muster == Muster::Together => {
+                    self.muster = Muster::OneByOne;
+                    return self.next();
+                }
+                settled => settled?,
+            }
+        }
+        if self.missing == 0 {
+            self.opened = None;
+        }
+        Ok(self.waiting.pop_front().expect("as many are asked for as there are"))
+    }
+
+    fn start(&mut self, opened: &OpenedCase) {
+        let number = match self.muster {
+            Muster::Together => self.missing,
+            Muster::OneByOne => self.missing.min(1),
+        };
+        self.missing -= number;
+        for _ in 0..number {
+            self.started.push_back(self.spawn(opened));
+        }
+    }
+
+    /// Waits for all that were started; one that fails ends the others.
+    fn settle(&mut self) -> Result<(), RoleFailure> {
+        let started = std::mem::take(&mut self.started);
+        let number = started.len();
+        for worker in started {
+            match worker.and_then(|worker| self.hear(worker)) {
+                Ok(member) => self.waiting.push_back(member),
+                Err(failure) => {
+                    self.waiting.clear();
+                    self.missing += number;
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&self, mut worker: WorkerClient) -> Result<Member, RoleFailure> {
+        let Protocol { within, interrupt, .. } = *self.protocol;
+        let confinement = match self.case.recording.execution {
+            Execution::Hosted => Some(worker.confinement(within, interrupt)?),
+            Execution::Sealed => None,
+        };
+        let start = worker.ready(within, interrupt)?;
+        Ok(Member {
+            worker,
+            confinement,
+            start,
+        })
+    }
+
+    fn spawn(&self, opened: &OpenedCase) -> Result<WorkerClient, RoleFailure> {
+        let hosted = HostedLaunch {
+            library: self.case.library.file,
+            library_path: self.case.library.search,
+            benchmark: self.case.benchmark,
+            request: self.case.request,
+            guarded: self.guarded,
+        };
+        let launch = WorkerLaunch {
+            hosted: (self.case.recording.execution == Execution::Hosted).then_some(&hosted),
+            device: self.protocol.device,
+            layouts: &opened.layouts,
+            modules: self.case.modules,
+            annotation: self.case.annotation,
+            recording: self.case.encoded,
+            page: opened.page.as_fd(),
+            buffers: &opened.buffers,
+        };
+        WorkerClient::spawn(&launch, self.protocol.output)
+    }
+}

@@ -1,0 +1,196 @@
+//! What each of a case's fresh workers may take of it.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use super::{Plateau, StopReason, StopRule};
+
+/// Estimates of the coefficient of variation that are compared at least, however many workers there are.
+const FEWEST_ESTIMATES: usize = 8;
+
+/// A case's stop rule, shared out among fresh workers that are measured one after another.
+///
+/// Samples and time are divided, with what is left over going to the first ones, so that the limits of the case hold over all workers. The samples
+/// of n workers together know the median √n times as well as those of one, so each may stop at an interval √n times as wide, and at a coefficient of variation
+/// whose last `samples / n` estimates spread √n times as much. The target of the coefficient of variation itself depends on no number of samples and is every worker's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares {
+    case: StopRule,
+    workers: NonZeroUsize,
+}
+
+impl Shares {
+    /// Shares a case's rule out among `workers`, or among fewer where it may not take a sample of each.
+    pub fn new(case: StopRule, workers: NonZeroUsize) -> Shares {
+        let most = NonZeroUsize::new(case.max_samples).unwrap_or(NonZeroUsize::MIN);
+        Shares {
+            workers: workers.min(most),
+            case,
+        }
+    }
+
+    /// Number of workers.
+    pub fn workers(&self) -> usize {
+        self.workers.get()
+    }
+
+    /// When the worker at `position`, counted from 0, has samples enough of its own.
+    pub fn of(&self, position: usize) -> StopRule {
+        let coarser = (self.workers() as f64).sqrt();
+        let plateau = self.case.plateau.map(|Plateau { samples, spread }| Plateau {
+            samples: (samples / self.workers()).max(FEWEST_ESTIMATES.min(samples)),
+            spread: spread * coarser,
+        });
+        StopRule {
+            median_interval: self.case.median_interval * coarser,
+            min_samples: self.part(self.case.min_samples, position),
+            max_samples: self.part(self.case.max_samples, position).max(1),
+            max_time: self.case.max_time / self.workers.get() as u32,
+            plateau,
+            ..self.case.clone()
+        }
+    }
+
+    /// Most samples of all workers up to the one at `position`.
+    pub fn max_samples_until(&self, position: usize) -> usize {
+        (0..=position).map(|position| self.of(position).max_samples).sum()
+    }
+
+    /// Most time of all workers up to the one at `position`.
+    pub fn max_time_until(&self, position: usize) -> Duration {
+        self.case.max_time.mul_f64(self.progress(position))
+    }
+
+    /// How many times as many windows there will be as when the worker at `position` has had its own.
+    pub fn growth_after(&self, position: usize) -> f64 {
+        1.0 / self.progress(position)
+    }
+
+    fn progress(&self, position: usize) -> f64 {
+        (position + 1) as f64 / self.workers() as f64
+    }
+
+    fn part(&self, of: usize, position: usize) -> usize {
+        of / self.workers() + usize::from(position < of % self.workers())
+    }
+}
+
+impl StopReason {
+    /// Why a case stopped, of the reasons of its workers: that of the one that came the least far. [`StopReason`] lists them in this order.
+    pub fn of_case(workers: &[StopReason]) -> Option<StopReason> {
+        workers.iter().copied().max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::stats::median;
+
+    fn shares(min_samples: usize, max_samples: usize, workers: usize) -> Shares {
+        let case = StopRule {
+            min_samples,
+            max_samples,
+            ..StopRule::default()
+        };
+        Shares::new(case, NonZeroUsize::new(workers).unwrap())
+    }
+
+    #[test]
+    fn one_worker_has_the_rule_of_the_case() {
+        let one = shares(20, 1_000, 1);
+        assert_eq!((one.workers(), one.of(0)), (1, StopRule::default()));
+        assert_eq!((one.max_samples_until(0), one.growth_after(0)), (1_000, 1.0));
+    }
+
+    #[test]
+    fn what_cannot_be_divided_goes_to_the_first_workers() {
+        let shares = shares(7, 11, 5);
+        let limits: Vec<_> = (0..5)
+            .map(|worker| (shares.of(worker).min_samples, shares.of(worker).max_samples))
+            .collect();
+        assert_eq!(limits, [(2, 3), (2, 2), (1, 2), (1, 2), (1, 2)]);
+        assert_eq!(shares.of(4).max_time, Duration::from_millis(400));
+    }
+
+    #[test]
+    fn a_case_of_three_samples_has_three_workers() {
+        let shares = shares(1, 3, 5);
+        assert_eq!(shares.workers(), 3);
+        assert!((0..3).all(|worker| shares.of(worker).max_samples == 1));
+    }
+
+    #[test]
+    fn a_limit_that_any_worker_met_is_why_the_case_stopped() {
+        use StopReason::*;
+        assert_eq!(StopReason::of_case(&[MedianInterval, MaxTime, TargetCv]), Some(MaxTime));
+        assert_eq!(StopReason::of_case(&[TargetCv, MedianInterval]), Some(MedianInterval));
+        assert_eq!(StopReason::of_case(&[]), None);
+    }
+
+    /// Normal samples with a coefficient of variation, from as many workers, until each has enough.
+    fn take(shares: &Shares, cv: f64, seed: u64) -> Vec<f64> {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut normal = || {
+            let (radius, angle) = (1.0 - random.f64(), random.f64());
+            (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+        };
+        let mut all = Vec::new();
+        for worker in 0..shares.workers() {
+            let (rule, mut own) = (shares.of(worker), Vec::new());
+            while rule.decide(&own, Duration::ZERO).is_none() {
+                own.push(1e4 * (1.0 + cv * normal()));
+            }
+            all.extend(own);
+        }
+        all
+    }
+
+    /// Over many cases: how many samples one takes on average, and the error of its median.
+    fn cost_and_error(workers: usize, cv: f64) -> (f64, f64) {
+        let shares = shares(20, 1_000, workers);
+        let cases = 60;
+        let (mut samples, mut squares) = (0, 0.0);
+        for seed in 0..cases {
+            let taken = take(&shares, cv, seed);
+            samples += taken.len();
+            squares += (median(&taken).unwrap() / 1e4 - 1.0).powi(2);
+        }
+        (samples as f64 / cases as f64, (squares / cases as f64).sqrt())
+    }
+
+    #[test]
+    fn five_workers_know_the_median_about_as_well_as_one_by_about_as_many_samples() {
+        for cv in [0.005, 0.03, 0.1] {
+            let ((one, error_of_one), (five, error_of_five)) = (cost_and_error(1, cv), cost_and_error(5, cv));
+            assert!(
+                five < 2.0 * one && five > 0.5 * one,
+                "{five} instead of {one} samples at {cv}"
+            );
+            assert!(
+                error_of_five < 2.0 * error_of_one,
+                "{error_of_five} instead of {error_of_one} at {cv}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_limits_of_the_case_hold_over_all_workers(
+            min in 1usize..2_000, more in 0usize..2_000, workers in 1usize..=64,
+        ) {
+            let max = min + more;
+            let shares = shares(min, max, workers);
+            let sum = |of: fn(StopRule) -> usize| (0..shares.workers()).map(|worker| of(shares.of(worker))).sum::<usize>();
+            prop_assert_eq!(sum(|rule| rule.min_samples), min);
+            prop_assert_eq!(sum(|rule| rule.max_samples), max);
+            prop_assert_eq!(shares.max_samples_until(shares.workers() - 1), max);
+            for worker in 0..shares.workers() {
+                let rule = shares.of(worker);
+                prop_assert!(rule.max_samples >= rule.min_samples.max(1));
+            }
+        }
+    }
+}
