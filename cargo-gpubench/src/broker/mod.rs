@@ -36,5 +36,5 @@ pub use archive::archive;
 pub use authors::ListingError;
 pub use baseline_error::BaselineError;
 pub use compare::{CompareAction, CompareOptions, ComparisonFormat, compare_runs};
-pub use report::report;
+pub use report::{ReportOptions, report};
 pub use run::run;

@@ -32,8 +32,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         Action::Measure => options.results.clone(),
         Action::List | Action::Build | Action::Test | Action::Profile(_) => ResultOptions::default(),
     };
-    let places = Places::of(&options.libraries, &results, &options.output)?;
-    let mut bookkeeping = Bookkeeping::open(&results, &places, &options.output)?;
+    let places = Places::of(&options.libraries, &results)?;
+    let mut bookkeeping = Bookkeeping::open(&results, &places, options.output.verbosity)?;
     if let ResultSource::Loaded(name) = &results.source {
         return replay(name, options, &places, bookkeeping);
     }

@@ -5,7 +5,9 @@ use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};
 
 use super::judging::JudgingArguments;
-use crate::broker::options::{BaselineOptions, HistoryOptions, Newcomers, Recording, ResultOptions, ResultSource};
+use crate::broker::options::{
+    BaselineOptions, HistoryOptions, Newcomers, PageTarget, Recording, ResultOptions, ResultSource,
+};
 use crate::store::RunName;
 
 const HEADING: &str = "Baseline options";
@@ -63,7 +65,7 @@ pub(super) struct BaselineArguments {
 }
 
 impl BaselineArguments {
-    pub(super) fn into_options(self) -> ResultOptions {
+    pub(super) fn into_options(self, page: Option<PageTarget>) -> ResultOptions {
         let Self {
             save_baseline,
             baseline,
@@ -95,6 +97,7 @@ impl BaselineArguments {
                 },
                 folder: history_dir,
             },
+            page,
         }
     }
 }

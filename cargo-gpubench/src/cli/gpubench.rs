@@ -21,15 +21,13 @@ use super::{
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
     profile_time::ProfileTime,
-    report::ReportArguments,
+    report::{ReportArgument, ReportArguments},
     selection::SelectionArguments,
     show_config::{InForce, ShowConfigArguments},
     unpack::UnpackArguments,
 };
-use crate::broker::CompareOptions;
-use crate::broker::options::{
-    Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, ReportOptions, RunOptions,
-};
+use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -238,6 +236,7 @@ impl GpubenchArguments {
         } = self;
         let (device, measurement) = measurement.into_options();
         let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
+        let page = output.report.clone().map(|ReportArgument(target)| target);
         let output = output.into_options(color);
         Ok(RunOptions {
             action: match profile_time {
@@ -258,7 +257,7 @@ impl GpubenchArguments {
             },
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
-            results: baseline.into_options(),
+            results: baseline.into_options(page),
         })
     }
 }
