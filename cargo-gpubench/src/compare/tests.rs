@@ -407,7 +407,8 @@ fn a_median_of_zero_has_no_ratio() {
 #[test]
 fn another_device_driver_or_flush_is_never_compared_silently() {
     let baseline = run(vec![quiet("axpy", 1e5)]);
-    let changed: [(&str, fn(&mut RunStarted)); 6] = [
+    type Change = fn(&mut RunStarted);
+    let changed: [(&str, Change); 6] = [
         (
             "device: a GPU in the baseline, the CPU device in the candidate",
             |run| run.device.kind = DeviceKind::Cpu,
