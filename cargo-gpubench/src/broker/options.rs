@@ -257,6 +257,8 @@ pub struct OutputOptions {
     pub color: Color,
     /// How much is shown.
     pub verbosity: Verbosity,
+    /// Whether progress is.
+    pub progress: ProgressShown,
     /// Whether what user code prints is shown.
     pub user_output: UserOutput,
     /// Files that get the results as well.
@@ -318,6 +320,16 @@ pub enum Verbosity {
     Normal,
     /// `--verbose`: details of every case as well.
     Verbose,
+}
+
+/// Whether progress is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgressShown {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Nowhere.
+    Never,
 }
 
 /// What becomes of the text that benchmark functions, generators and references print.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
-use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptions, Verbosity};
+use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
@@ -268,7 +268,13 @@ fn terminal_options(options: &RunOptions) -> TerminalOptions {
         Color::Always => report::Color::Always,
         Color::Never => report::Color::Never,
     };
-    let fitting = TerminalOptions::of_stdout(color);
+    let fitting = match options.output.progress {
+        ProgressShown::Auto => TerminalOptions::of_stdout(color),
+        ProgressShown::Never => TerminalOptions {
+            progress: ProgressDisplay::Hidden,
+            ..TerminalOptions::of_stdout(color)
+        },
+    };
     match options.output.verbosity {
         Verbosity::Quiet => TerminalOptions {
             progress: ProgressDisplay::Hidden,

@@ -3,7 +3,7 @@
 
 use clap::{Arg, Command};
 
-/// Options by their long names, positional arguments by their ids, and how a command line uses them.
+/// Options by their long names, positional arguments by their ids, and how a command line uses them; behind the name of a subcommand where it is that one's own.
 const EXAMPLES: &[(&str, &str)] = &[
     // Selection
     ("filters", "reduction '^image::.*width=1024'"),
@@ -46,6 +46,19 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("export-csv", "--export-csv results.csv"),
     ("export-markdown", "--export-markdown results.md"),
     ("export-junit", "--export-junit results.xml"),
+    ("report", "--report html=page.html"),
+    // Baselines
+    ("save-baseline", "--save-baseline main"),
+    ("baseline", "--baseline main"),
+    ("baseline-lenient", "--baseline-lenient main --save-baseline pr"),
+    ("load-baseline", "--load-baseline pr --baseline main"),
+    ("discard-baseline", "-P ci --discard-baseline"),
+    ("noise-threshold", "--noise-threshold 2%"),
+    ("confidence-level", "--confidence-level 95%"),
+    ("allow-different-setups", "--allow-different-setups"),
+    ("no-fail-on-regression", "--no-fail-on-regression"),
+    ("history", "--history"),
+    ("history-dir", "--history-dir ~/gpubench-history"),
     // Archives
     ("archive-file", "--archive-file kernels.tar.gz"),
     ("extract-to", "--archive-file kernels.tar.gz --extract-to kernels"),
@@ -73,7 +86,20 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("frozen", "--frozen"),
     ("config", "--config 'build.rustflags=\"-Ctarget-cpu=native\"'"),
     // Subcommands
-    ("case", "image::grayscale::width=1024,height=4096"),
+    ("compare names", "main pr.json"),
+    ("compare baselines", "--baselines"),
+    ("compare filter", "main pr --filter gemm"),
+    ("compare threshold", "main pr --threshold 2%"),
+    ("compare group", "main pr --group '(?:naive|tiled)::(.*)'"),
+    (
+        "compare message-format",
+        "main pr --message-format markdown > comment.md",
+    ),
+    ("compare export-markdown", "main pr --export-markdown comment.md"),
+    ("report runs", "results.jsonl"),
+    ("report compare", "results.jsonl --compare main"),
+    ("report output", "results.jsonl --output page.html"),
+    ("show-config case", "image::grayscale::width=1024,height=4096"),
     ("template", "--template > .config/gpubench.toml"),
     (
         "shell",
@@ -83,13 +109,21 @@ const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 /// What an example of a subcommand begins with.
-const PREFIXES: &[(&str, &str)] = &[("archive", "archive --archive-file kernels.tar.gz ")];
+const PREFIXES: &[(&str, &str)] = &[
+    ("archive", "archive --archive-file kernels.tar.gz "),
+    ("compare", "compare main pr "),
+    ("report", "report results.jsonl "),
+];
 
 /// The command line that shows how an option is used.
 fn example(command: &Command, option: &Arg) -> Option<String> {
     let name = option.get_long().unwrap_or(option.get_id().as_str());
-    let (_, usage) = EXAMPLES.iter().find(|(key, _)| *key == name)?;
     let own = command.get_name();
+    let of_key = |wanted: &str| EXAMPLES.iter().find(|(key, _)| *key == wanted);
+    if let Some((_, usage)) = of_key(&format!("{own} {name}")) {
+        return Some(format!("cargo gpubench {own} {usage}"));
+    }
+    let (_, usage) = of_key(name)?;
     let prefix = match PREFIXES.iter().find(|(verb, _)| *verb == own) {
         _ if own == "gpubench" => String::new(),
         Some((_, prefix)) if !prefix.contains(&format!("--{name} ")) => prefix.to_string(),
@@ -169,10 +203,13 @@ mod tests {
     fn no_example_is_of_an_option_that_is_gone() {
         let gpubench = gpubench();
         let commands = std::iter::once(&gpubench).chain(gpubench.get_subcommands());
-        let names: Vec<String> = commands
-            .flat_map(|command| command.get_arguments())
-            .map(|option| option.get_long().unwrap_or(option.get_id().as_str()).to_owned())
-            .collect();
+        let mut names = Vec::new();
+        for command in commands {
+            for option in command.get_arguments() {
+                let name = option.get_long().unwrap_or(option.get_id().as_str());
+                names.extend([name.to_owned(), format!("{} {name}", command.get_name())]);
+            }
+        }
         for (name, _) in EXAMPLES {
             assert!(names.iter().any(|known| known == name), "{name}");
         }

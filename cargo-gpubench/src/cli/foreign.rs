@@ -64,8 +64,11 @@ const FOREIGN: &[Foreign] = &[
         "criterion",
         "the number of resamples is fixed; docs/statistics.md has it",
     ),
-    ("--confidence-level", "criterion", "intervals are of 95 %"),
-    ("--significance-level", "criterion", "intervals are of 95 %"),
+    (
+        "--significance-level",
+        "criterion",
+        "`--confidence-level` is how sure the intervals of a comparison are",
+    ),
     (
         "--output-format",
         "criterion",

@@ -144,10 +144,17 @@ fn with_offers(command: Command, offers: &Offers) -> Command {
         Some(offer) if takes_a_value(&option) => offer.stand_in(option),
         _ => option,
     };
+    let amend_below = |option: Arg| {
+        let long = option.get_long().unwrap_or_default();
+        match offers.get(long).map(|offer| &offer.source) {
+            Some(Source::Profile { .. }) if !settings::OF_SUBCOMMANDS.contains(&long) => option,
+            _ => amend(option),
+        }
+    };
     command.mut_subcommand(GPUBENCH, |gpubench| {
         gpubench
             .mut_args(amend)
-            .mut_subcommands(|subcommand| subcommand.mut_args(amend))
+            .mut_subcommands(|subcommand| subcommand.mut_args(amend_below))
     })
 }
 

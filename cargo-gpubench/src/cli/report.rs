@@ -27,17 +27,11 @@ pub(super) struct ReportArguments {
     compare: Vec<RunName>,
 
     /// Write the page to this file
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        env = "GPUBENCH_REPORT_FILE",
-        default_value = "gpubench-report.html"
-    )]
+    #[arg(short, long, value_name = "FILE", default_value = "gpubench-report.html")]
     output: Utf8PathBuf,
 
     /// Colour the output
-    #[arg(long, value_name = "WHEN", env = "GPUBENCH_COLOR")]
+    #[arg(long, value_name = "WHEN")]
     color: Option<ColorArgument>,
 }
 

@@ -30,6 +30,19 @@ const COMMAND_LINE_ONLY: [&str; 10] = [
     "test",
 ];
 
+/// Settings of a profile that subcommands with options of these names heed as well. What a run prints and which files it writes is its own affair.
+pub(super) const OF_SUBCOMMANDS: [&str; 9] = [
+    "allow-different-setups",
+    "color",
+    "confidence-level",
+    "device",
+    "history-dir",
+    "no-fail-on-regression",
+    "noise-threshold",
+    "nvrtc",
+    "reference-timeout",
+];
+
 /// The names of the options of a run.
 #[derive(Debug)]
 pub(super) struct OptionNames {

@@ -209,8 +209,7 @@ impl TerminalReporter {
         let styling = self.options.styling;
         let counts = styling.paint(style, &summary::line(finished));
         match self.device {
-            // A comparison ends in the notice.
-            Some(DeviceKind::Cpu) if self.comparison.is_none() => {
+            Some(DeviceKind::Cpu) if self.figures == Figures::Expected => {
                 format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE))
             }
             _ => format!("\n{counts}\n"),
