@@ -260,7 +260,6 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     }
 }
 
-/// The page of a run, as `--report` asks for it.
 fn terminal_options(options: &RunOptions) -> TerminalOptions {
     let color = match options.output.color {
         Color::Auto => report::Color::Auto,

@@ -127,6 +127,14 @@ enum GpubenchSubcommand {
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
     /// the device can measure, else with 96.
     Doctor(DoctorArguments),
+    /// Plot how the medians of benchmarks went from run to run
+    ///
+    /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
+    History(HistoryArguments),
+    /// Write a page about a stored run: distributions, roofline, comparisons, history
+    ///
+    /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
+    Report(ReportArguments),
     /// Show the settings that a run would have, and where each comes from
     ///
     /// From the environment, from the profile, or built in; the command line would count before all of them.
@@ -137,14 +145,6 @@ enum GpubenchSubcommand {
     Completions(CompletionsArguments),
     /// Print the manual page, or write all pages to a folder
     Man(ManArguments),
-    /// Plot how the medians of benchmarks went from run to run
-    ///
-    /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
-    History(HistoryArguments),
-    /// Write a page about a stored run: distributions, roofline, comparisons, history
-    ///
-    /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
-    Report(ReportArguments),
 }
 
 /// What the command line asks for.
@@ -158,14 +158,14 @@ pub enum Command {
     Compare(Box<CompareOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
-    /// A text for standard output, and what it is.
-    Print(&'static str, String),
-    /// Manual pages.
-    Manual(Manual),
     /// A look at past runs.
     History(TrendOptions),
     /// A page about stored runs.
     Report(ReportOptions),
+    /// A text for standard output, and what it is.
+    Print(&'static str, String),
+    /// Manual pages.
+    Manual(Manual),
 }
 
 const EXIT_CODES: &str = "\
@@ -201,13 +201,13 @@ impl GpubenchArguments {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
             Some(GpubenchSubcommand::Compare(arguments)) => Command::Compare(Box::new(arguments.into_options()?)),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
+            Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
+            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
             Some(GpubenchSubcommand::ShowConfig(arguments)) => Command::Print("the configuration", arguments.text()),
             Some(GpubenchSubcommand::Completions(arguments)) => {
                 Command::Print("the script", arguments.script(&described_verb()))
             }
             Some(GpubenchSubcommand::Man(arguments)) => Command::Manual(arguments.into_manual(&described_verb())),
-            Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
-            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }
