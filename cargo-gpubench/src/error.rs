@@ -37,6 +37,9 @@ pub enum ExpectedError {
     /// The command line makes no sense.
     #[error(transparent)]
     Usage(#[from] UsageError),
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] crate::config::ConfigError),
     /// What is to be benchmarked cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -96,6 +99,7 @@ impl Expected for ExpectedError {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(error) => error.exit_code(),
+            Self::Config(error) => error.exit_code(),
             Self::Build(error) => error.exit_code(),
             Self::Archive(error) => error.exit_code(),
             Self::Cases(error) => error.exit_code(),
@@ -111,6 +115,7 @@ impl Expected for ExpectedError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Usage(error) => error.hint(),
+            Self::Config(error) => error.hint(),
             Self::Build(error) => error.hint(),
             Self::Archive(error) => error.hint(),
             Self::Cases(error) => error.hint(),

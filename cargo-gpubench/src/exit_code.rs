@@ -11,12 +11,14 @@ pub enum ExitCode {
     Success = 0,
     /// Something is wrong in the tool itself, a panic included.
     Internal = 1,
-    /// The command line, or an environment variable that stands for an option, makes no sense.
+    /// The command line, an environment variable that stands for an option, or the configuration makes no sense.
     Usage = 2,
     /// A result is worse than its baseline.
     Regression = 3,
     /// No benchmark was selected.
     NothingSelected = 4,
+    /// The configuration needs a newer tool.
+    RequiredVersion = 92,
     /// A device, a compiler or a sandbox that the run needs is missing.
     SetupMissing = 96,
     /// A benchmark failed, whatever else happened.

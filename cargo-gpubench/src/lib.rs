@@ -10,6 +10,8 @@ pub mod cdylib;
 pub mod cli;
 pub mod clients;
 pub mod closest;
+pub mod compare;
+pub mod config;
 pub mod device;
 pub mod doctor;
 pub mod error;

@@ -5,12 +5,11 @@ use std::{panic, process};
 
 use cargo_gpubench::{
     broker,
-    cli::{App, Command, GpubenchArguments, Verb, play},
+    cli::{self, Command, GpubenchArguments, Verb, play},
     doctor,
     error::{Expected, ExpectedError},
     exit_code::ExitCode,
 };
-use clap::Parser;
 
 /// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own exit code for it means here.
 fn main() -> process::ExitCode {
@@ -24,7 +23,7 @@ fn main() -> process::ExitCode {
 }
 
 fn run() -> Result<ExitCode, ExpectedError> {
-    let verb = App::parse().verb;
+    let verb = cli::parse()?;
     if let Some(played) = play(&verb) {
         return played;
     }

@@ -47,6 +47,9 @@ fn copy_on_the_host(cx: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<
 }
 "#;
 
+/// Null windows among 40 samples at least: the key draws one in four, and never lets more than eight others go by while the bound is not looked at.
+const FEWEST: usize = 4;
+
 /// Positions of the benchmarks.
 const COPY: u32 = 0;
 const COPY_ON_THE_HOST: u32 = 1;
@@ -91,7 +94,7 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
             ..
         } = measured;
         assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
-        assert!(null_windows.len() >= 6, "{} null windows", null_windows.len());
+        assert!(null_windows.len() >= FEWEST, "{} null windows", null_windows.len());
         assert_eq!(null_alone.len(), 8, "behind the worker's end");
         for window in null_windows.iter().chain(&null_alone) {
             let facts = &window.facts;
@@ -129,7 +132,7 @@ fn a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(stage: &mut 
     let reason = killed.judgement.grade_reason.unwrap_or_default();
     assert!(reason.contains("the null worker was killed by SIGKILL"), "{reason}");
     let after = stage.measure(0, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
-    assert!(after.null_windows.len() >= 6 && after.judgement.verdict == Verdict::Pass);
+    assert!(after.null_windows.len() >= FEWEST && after.judgement.verdict == Verdict::Pass);
     let replacement = null_worker.process().expect("it was replaced").child();
     assert_ne!(replacement.id(), doomed);
 
@@ -137,7 +140,7 @@ fn a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(stage: &mut 
     replacement.kill();
     replacement.end();
     let next = stage.measure(1, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
-    assert!(next.null_windows.len() >= 6);
+    assert!(next.null_windows.len() >= FEWEST);
     Ok(())
 }
 
@@ -157,7 +160,7 @@ fn a_hosted_case_has_null_windows_too_and_is_never_sealed(stage: &mut Stage) -> 
     let measured = stage.measure_of(COPY_ON_THE_HOST, 0, &bound, &mut null_worker, |_| ())?;
     let judgement = &measured.judgement;
     assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
-    assert!(measured.null_windows.len() >= 6);
+    assert!(measured.null_windows.len() >= FEWEST);
     // A busy machine may cost the grade; an open sandbox must not.
     match &judgement.grade_reason {
         None => assert_eq!(judgement.grade, Grade::Bracketed),

@@ -1,27 +1,29 @@
 #!/usr/bin/env bash
 # Everything that is measured on a GPU, on a machine without cargo or sources, each to a dated file.
 #
-#   run.sh TOOL SUITE ATTACKS BENCH OUTPUT [WHEELS]
+#   run.sh TOOL SUITE ATTACKS CUBLAS BENCH OUTPUT [WHEELS]
 #
 # Made on a build machine:
 #
 #   TOOL      cargo build --release -p cargo-gpubench            target/release/cargo-gpubench
 #   SUITE     cargo gpubench archive -p gpubench-suite --archive-file suite.tar.gz
 #   ATTACKS   cargo gpubench archive --manifest-path tests/fixtures/gpu/Cargo.toml --archive-file attacks.tar.gz
+#   CUBLAS    cargo gpubench archive --manifest-path kernels/hosted-examples/cublas/Cargo.toml --archive-file cublas.tar.gz
 #   BENCH     cargo bench -p cargo-gpubench --bench cuda_kernels --no-run       the executable it names
 #
 # OUTPUT is a folder for the files; WHEELS is for peers/run.sh. The folder of the attacks must lie where it does in the repository.
 set -uo pipefail
-if [ $# -lt 5 ]; then
-    echo "usage: run.sh TOOL SUITE ATTACKS BENCH OUTPUT [WHEELS]" >&2
+if [ $# -lt 6 ]; then
+    echo "usage: run.sh TOOL SUITE ATTACKS CUBLAS BENCH OUTPUT [WHEELS]" >&2
     exit 2
 fi
-tool=$(realpath -- "$1") suite=$(realpath -- "$2") attacks=$(realpath -- "$3") bench=$(realpath -- "$4")
-wheels=${6:+$(realpath -- "$6")}
+tool=$(realpath -- "$1") suite=$(realpath -- "$2") attacks=$(realpath -- "$3")
+cublas=$(realpath -- "$4") bench=$(realpath -- "$5")
+wheels=${7:+$(realpath -- "$7")}
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 verdicts=$here/../../tests/fixtures/gpu/verdicts.py
-mkdir -p -- "$5"
-cd -- "$5" || exit 1
+mkdir -p -- "$6"
+cd -- "$6" || exit 1
 status=0
 
 # Runs a command with its output in a file, and says how it ended.
@@ -53,22 +55,34 @@ attack() {
     python3 "$verdicts" attacks.jsonl
 }
 
-# What counts is that nobody is accused: 990 honest cases beside those of the suite.
+# What counts is that nobody is accused: 990 honest cases beside those of the suite. One worker each: more of them would give the judgement more windows, not more cases.
 honest() {
-    run "$attacks" --ignored takes_its_time --axis n=1024,300007,4000037 --axis "again=$(seq -s, 0 109)" \
+    run "$attacks" --ignored --workers 1 takes_its_time --axis n=1024,300007,4000037 --axis "again=$(seq -s, 0 109)" \
         --export-json honest.jsonl >honest.log 2>&1
     python3 "$here/accused.py" honest.jsonl suite.jsonl
+}
+
+# Fresh runs of the same cases.
+repeat() {
+    local records=()
+    for number in 1 2 3 4 5; do
+        run "$suite" --export-json "repeat$number.jsonl" add1 >"repeat$number.log" 2>&1 || return
+        records+=("repeat$number.jsonl")
+    done
+    python3 "$here/repeat.py" "${records[@]}"
 }
 
 measure machine machine
 measure doctor "$tool" gpubench doctor --device cuda
 measure kernels "$bench"
 measure suite run "$suite" --export-json suite.jsonl
-measure again run "$suite" --export-json again.jsonl add1
+measure repeat repeat
 measure add1-write run "$suite" --flush write add1
-measure thousand run "$suite" --min-samples 1000 --max-samples 1000 --max-time 60s --export-json thousand.jsonl 'add1.*n=1024'
+measure thousand run "$suite" --workers 1 --min-samples 1000 --max-samples 1000 --max-time 60s --export-json thousand.jsonl 'add1.*n=1024'
 measure rate python3 "$here/rate.py" thousand.jsonl
 measure attacks attack
+measure cublas run "$cublas"
+measure sharing "$here/sharing.sh" "$tool" "$suite"
 measure peers "$here/peers/run.sh" "$tool" "$suite" ${wheels:+"$wheels"}
 if [ -z "${WITHOUT_HONEST:-}" ]; then measure honest honest; fi
 exit "$status"

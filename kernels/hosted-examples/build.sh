@@ -16,7 +16,7 @@ if [ -z "${NVCC:-}" ] && ! command -v nvcc >/dev/null; then
     ln -sfn ../../lib "$root/targets/x86_64-linux/lib"
 fi
 
-for example in launcher cudarc; do
+for example in launcher cudarc cublas; do
     echo "building $example"
     (cd "$example" && cargo build --quiet)
 done

@@ -6,7 +6,7 @@ use std::io;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::{broker::ListingError, error::Expected, exit_code::ExitCode};
+use crate::{broker::ListingError, error::Expected, exit_code::ExitCode, report::units::size};
 
 /// Why an archive cannot be made or used.
 #[derive(Debug, Error)]
@@ -91,6 +91,18 @@ pub enum ArchiveError {
         device: String,
         /// Why they cannot be compiled here.
         reason: String,
+    },
+    /// There is not enough room for what is in it.
+    #[error("the archive `{archive}` unpacks to {}, and `{folder}` has room for {}", size(*.needed), size(*.free))]
+    NoRoom {
+        /// The file.
+        archive: Utf8PathBuf,
+        /// Where it was to be unpacked to.
+        folder: Utf8PathBuf,
+        /// Bytes of its files.
+        needed: u64,
+        /// Bytes that are free there.
+        free: u64,
     },
     /// The folder to unpack to is in use.
     #[error("the folder `{folder}` is not empty")]
@@ -209,6 +221,9 @@ impl Expected for ArchiveError {
                 "name a folder that is empty or does not exist, or add `--extract-overwrite`".to_owned()
             }
             Self::Changed { .. } => "archive again while nothing else builds".to_owned(),
+            Self::NoRoom { .. } => {
+                "free some of the disk, or name a folder on another with `--extract-to` or `TMPDIR`".to_owned()
+            }
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 "the disk is full: free some of it, or name a folder on another with `--extract-to` or `TMPDIR`"
                     .to_owned()

@@ -7,6 +7,7 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
 use super::Digest;
+use crate::config::CaseSettings;
 
 /// The version of the format that this tool writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;
@@ -49,6 +50,9 @@ pub struct ArchivedLibrary {
     pub file: ArchivedFile,
     /// Shared libraries that it needs and that came out of the build.
     pub needs: Vec<ArchivedFile>,
+    /// How its package wants its cases to be measured.
+    #[serde(default)]
+    pub settings: CaseSettings,
 }
 
 /// Kernels of one source, compiled ahead for one kind of processor.
@@ -113,6 +117,7 @@ pub(super) struct Origin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::SampleCount;
 
     /// Archives outlive the tool that made them: a field that is renamed here can no longer be read there.
     #[test]
@@ -134,6 +139,10 @@ mod tests {
                 crate_name: "tidy_kernels".to_owned(),
                 file: file("libraries/tidy-kernels/libtidy_kernels.so"),
                 needs: vec![file("libraries/tidy-kernels/needed/libstd.so")],
+                settings: CaseSettings {
+                    max_samples: Some(SampleCount::of(50)),
+                    ..CaseSettings::default()
+                },
             }],
             kernels: vec![ArchivedKernels {
                 source: Digest::of(b"source"),

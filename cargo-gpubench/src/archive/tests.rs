@@ -10,6 +10,7 @@ use super::manifest::MANIFEST;
 use super::needed::needed_from;
 use super::*;
 use crate::build::{Built, BuiltLibrary};
+use crate::config::CaseSettings;
 use crate::error::{Expected, Explanation};
 
 const TARGET: &str = if cfg!(target_arch = "aarch64") {
@@ -53,6 +54,7 @@ fn manifest(files: &[(&str, &[u8])]) -> Manifest {
             sha256: Digest::of(contents),
         },
         needs: Vec::new(),
+        settings: CaseSettings::default(),
     };
     Manifest {
         format: FORMAT,
@@ -99,6 +101,22 @@ fn with_manifest(manifest: &Manifest, entries: &[Entry<'_>]) -> Vec<u8> {
 fn refusal(archive: &[u8]) -> ArchiveError {
     let place = Place::new();
     unpack(&place.file("a.tar.gz", archive), &ExtractTo::Temporary).expect_err("it is refused")
+}
+
+#[test]
+fn what_does_not_fit_on_the_disk_is_refused_before_anything_is_written() {
+    let mut manifest = manifest(&[(FILE, CONTENTS)]);
+    manifest.libraries[0].file.size = u64::MAX / 2;
+    let place = Place::new();
+    let folder = place.path.join("unpacked");
+    let to = ExtractTo::Kept {
+        folder: folder.clone(),
+        occupied: Occupied::Refused,
+    };
+    let archive = place.file("a.tar.gz", &with_manifest(&manifest, &[plain(FILE, CONTENTS)]));
+    let error = unpack(&archive, &to).expect_err("no disk is so large");
+    assert!(matches!(error, ArchiveError::NoRoom { .. }), "{error}");
+    assert_eq!(fs_err::read_dir(&folder).expect("it was made").count(), 0);
 }
 
 /// How an error is shown, with the archive's own folder left out.
@@ -357,6 +375,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
             root: search.to_owned(),
             library: library.to_owned(),
             library_path: vec![search.to_owned()],
+            settings: CaseSettings::default(),
         }],
         target_directory: search.to_owned(),
         target: TARGET.to_owned(),

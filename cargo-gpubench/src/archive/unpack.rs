@@ -50,6 +50,7 @@ impl Unpacked {
             root: folder.to_owned(),
             library: archived.file.below(folder),
             library_path,
+            settings: archived.settings,
         }
     }
 }
@@ -63,10 +64,9 @@ pub fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveErr
     let begin = |manifest: &Manifest| {
         refuse_other_platform(archive.path(), &manifest.target)?;
         let expected = manifest.files().map(|file| (file.path.clone(), file.clone())).collect();
-        Ok(Unpacking {
-            folder: ExtractionFolder::prepare(to)?,
-            expected,
-        })
+        let folder = ExtractionFolder::prepare(to)?;
+        refuse_more_than_fits(archive.path(), manifest, &folder)?;
+        Ok(Unpacking { folder, expected })
     };
     let (manifest, unpacking) = archive.read(begin, |unpacking, path, contents| {
         unpacking.file(&archive, path, contents)
@@ -76,6 +76,27 @@ pub fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveErr
         Some(absent) => Err(archive.damaged(Damage::Absent(absent))),
         None => Ok(Unpacked { folder, manifest }),
     }
+}
+
+/// What the manifest says is all that will be written: a file of more bytes is damaged.
+fn refuse_more_than_fits(
+    archive: &Utf8Path,
+    manifest: &Manifest,
+    folder: &ExtractionFolder,
+) -> Result<(), ArchiveError> {
+    let needed = manifest.files().fold(0, |sum: u64, file| sum.saturating_add(file.size));
+    let disk = rustix::fs::statvfs(folder.path().as_std_path());
+    let disk = disk.map_err(|error| ArchiveError::io("look at", folder.path())(error.into()))?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if needed <= free {
+        return Ok(());
+    }
+    Err(ArchiveError::NoRoom {
+        archive: archive.to_owned(),
+        folder: folder.path().to_owned(),
+        needed,
+        free,
+    })
 }
 
 /// What is still to come.

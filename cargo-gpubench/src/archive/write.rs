@@ -81,6 +81,7 @@ impl Contents {
             crate_name: library.crate_name.clone(),
             file,
             needs,
+            settings: library.settings,
         })
     }
 

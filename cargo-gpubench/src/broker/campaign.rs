@@ -13,7 +13,7 @@ use super::failure::CaseFailure;
 use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, measure};
 use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
-use super::options::{AfterFailure, Annotations, MasterSeed, MeasurementOptions, RunOptions};
+use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::recordings::Interrupted;
 use super::reporting::Reporting;
@@ -134,7 +134,8 @@ impl<'a> Campaign<'a> {
     /// What is around the run now.
     fn environment(&self) -> Environment {
         let facts = self.selected.facts;
-        environment::environment(facts, self.flush_bytes(), Some(self.compiler.identity()))
+        let flush = (self.options.measurement.flush.into(), self.flush_bytes());
+        environment::environment(facts, flush, Some(self.compiler.identity()))
     }
 
     fn flush_bytes(&self) -> u64 {
@@ -232,7 +233,7 @@ impl<'a> Campaign<'a> {
                 self.telemetry.begin_case();
                 match self.measure_one(case, &prepared) {
                     Ok(measured) => {
-                        let target_cv = self.options.measurement.stopping.target_cv;
+                        let target_cv = self.options_of(case).stopping.target_cv;
                         let Facts {
                             peak_bandwidth,
                             peak_flops,
@@ -272,6 +273,12 @@ impl<'a> Campaign<'a> {
         Ok(result)
     }
 
+    /// How long and how often a case is measured.
+    fn options_of(&self, case: &Case) -> CaseOptions {
+        let library = &self.selected.libraries[self.selected.library_of(case)];
+        self.options.measurement.of_case(case, library.settings)
+    }
+
     fn measure_one(&mut self, case: &Case, prepared: &PreparedCase) -> Result<Measured, MeasureError> {
         let PreparedCase {
             recorded,
@@ -279,15 +286,20 @@ impl<'a> Campaign<'a> {
             own_modules,
         } = prepared;
         let facts = self.selected.facts;
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = self.options_of(case);
         let protocol = Protocol {
-            workers: self.options.measurement.workers,
+            workers,
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,
                 ..WarmUpRule::default()
             },
-            stop: stop_rule(&self.options.measurement, facts),
-            within: self.options.measurement.limits.window,
-            reference_within: self.options.measurement.limits.reference,
+            stop: stop_rule(&stopping, facts),
+            within: limits.window,
+            reference_within: limits.reference,
             kernels_run_in: facts.kernels_run_in,
             device: self.selected.device,
             output: user_output(self.options),
@@ -371,8 +383,7 @@ fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {
     }
 }
 
-fn stop_rule(options: &MeasurementOptions, facts: &Facts) -> StopRule {
-    let stopping = &options.stopping;
+fn stop_rule(stopping: &StoppingOptions, facts: &Facts) -> StopRule {
     StopRule {
         target_cv: stopping.target_cv,
         min_samples: stopping.min_samples as usize,

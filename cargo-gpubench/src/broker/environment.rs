@@ -3,10 +3,10 @@
 use gpubench::catalog::DeviceKind;
 
 use crate::device::Facts;
-use crate::report::{Device, Environment};
+use crate::report::{Device, Environment, Flush};
 
 /// What is around this process now.
-pub(super) fn environment(facts: &Facts, flush_bytes: u64, compiler: Option<&str>) -> Environment {
+pub(super) fn environment(facts: &Facts, (flush, flush_bytes): (Flush, u64), compiler: Option<&str>) -> Environment {
     let loads = fs_err::read_to_string("/proc/loadavg").unwrap_or_default();
     let memory = fs_err::read_to_string("/proc/meminfo").unwrap_or_default();
     let kibibytes = memory
@@ -24,6 +24,7 @@ pub(super) fn environment(facts: &Facts, flush_bytes: u64, compiler: Option<&str
         driver: facts.driver.clone(),
         threads: (facts.device.kind == DeviceKind::Cpu).then_some(u64::from(facts.device.multiprocessors)),
         flush_bytes: Some(flush_bytes),
+        flush: Some(flush),
         clock_hz: None,
         throttle_reasons: None,
         gpu: None,

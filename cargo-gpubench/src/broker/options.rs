@@ -6,9 +6,10 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceKind;
 
-use super::cases::CaseSelection;
+use super::cases::{Case, CaseSelection};
 use crate::archive::ExtractTo;
 use crate::build::BuildOptions;
+use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
 use crate::device::cuda::Architecture;
 use crate::wire::FlushKind;
 
@@ -104,7 +105,7 @@ pub enum DeviceChoice {
 }
 
 /// How long and how often is measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct MeasurementOptions {
     /// Where the inputs and their order come from.
     pub seed: MasterSeed,
@@ -114,12 +115,63 @@ pub struct MeasurementOptions {
     pub flush: FlushKind,
     /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
     pub schedule: u64,
-    /// How many fresh workers a case's samples come from.
+    /// What may differ from case to case.
+    pub cases: CaseLayers,
+}
+
+/// How long and how often one case is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CaseOptions {
+    /// How many fresh workers its samples come from.
     pub workers: NonZeroUsize,
     /// When there are enough samples.
     pub stopping: StoppingOptions,
-    /// How long parts of a case may take.
+    /// How long parts of the case may take.
     pub limits: TimeLimits,
+}
+
+impl MeasurementOptions {
+    /// What holds for a case whose package asks for `package`.
+    pub fn of_case(&self, case: &Case, package: CaseSettings) -> CaseOptions {
+        let (name, full_name) = (case.name(), case.full_name());
+        let names = CaseNames {
+            name: &name,
+            full_name: &full_name,
+        };
+        CaseOptions::from(self.cases.of_case(names, package))
+    }
+
+    /// What holds where no single case is meant.
+    pub fn everywhere(&self) -> CaseOptions {
+        CaseOptions::from(self.cases.everywhere())
+    }
+}
+
+impl From<CompleteSettings> for CaseOptions {
+    fn from(settings: CompleteSettings) -> Self {
+        let CompleteSettings {
+            timeout,
+            reference_timeout,
+            workers,
+            target_cv,
+            min_samples,
+            max_samples,
+            max_time,
+        } = settings;
+        Self {
+            workers: workers.number(),
+            stopping: StoppingOptions {
+                target_cv: target_cv.fraction(),
+                min_samples: min_samples.number(),
+                max_samples: max_samples.number(),
+                max_time: max_time.duration(),
+            },
+            limits: TimeLimits {
+                window: timeout.duration(),
+                reference: reference_timeout.duration(),
+            },
+        }
+    }
 }
 
 /// Where the master seed of a run comes from.

@@ -47,7 +47,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     adopt_orphans();
     let Chosen { device, facts, referee } = choose_device(options, &interrupt)?;
     let settings = AuthorSettings {
-        within: options.measurement.limits.reference,
+        within: options.measurement.everywhere().limits.reference,
         output: user_output(options),
         interrupt: &interrupt,
     };

@@ -17,8 +17,10 @@ use super::{
     compiler::Compiler,
     entry_symbol::{EntryPoint, find_entry_point},
     metadata::Workspace,
+    package_metadata::PackageMetadata,
     select::{Request, SelectedPackage, select_packages},
 };
+use crate::config::CaseSettings;
 
 /// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own `[profile.gpubench]` adds.
 ///
@@ -56,6 +58,8 @@ pub struct BuiltLibrary {
     pub library: Utf8PathBuf,
     /// Where the libraries it needs are: for `LD_LIBRARY_PATH` of a process that loads it, before what is there already.
     pub library_path: Vec<Utf8PathBuf>,
+    /// How its manifest wants its cases to be measured.
+    pub settings: CaseSettings,
 }
 
 impl BuiltLibrary {
@@ -83,6 +87,8 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
     let mut notices = selected.notices;
     let mut libraries = Vec::new();
     for SelectedPackage { package, request } in selected.packages {
+        let PackageMetadata { settings, unknown } = PackageMetadata::of(package)?;
+        notices.extend(unknown);
         let build = CdylibBuild {
             cargo: &cargo,
             workspace: &workspace,
@@ -90,7 +96,7 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
             package,
         };
         let outputs = build.run(&packages, interrupted)?;
-        let library = outputs.into_library(&build, compiler.library_directory())?;
+        let library = outputs.into_library(&build, compiler.library_directory(), settings)?;
         match (find_entry_point(&library.library)?, request) {
             (EntryPoint::Exported, _) => libraries.push(library),
             (EntryPoint::Absent, Request::AmongOthers) if packages.len() > 1 => {
@@ -177,7 +183,12 @@ impl CdylibBuild<'_> {
 }
 
 impl Outputs {
-    fn into_library(self, build: &CdylibBuild<'_>, compiler_libraries: &Utf8Path) -> Result<BuiltLibrary, BuildError> {
+    fn into_library(
+        self,
+        build: &CdylibBuild<'_>,
+        compiler_libraries: &Utf8Path,
+        settings: CaseSettings,
+    ) -> Result<BuiltLibrary, BuildError> {
         let package = build.package;
         let (artifact, library) = self.shared_library_of(package).ok_or_else(|| BuildError::NoLibrary {
             package: package.name.to_string(),
@@ -189,6 +200,7 @@ impl Outputs {
             root: package.manifest_path.parent().unwrap_or(Utf8Path::new("/")).to_owned(),
             library: library.to_owned(),
             library_path: self.library_path(build.workspace, library, compiler_libraries),
+            settings,
         })
     }
 

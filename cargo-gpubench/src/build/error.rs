@@ -49,6 +49,17 @@ pub enum BuildError {
         /// What is missing.
         what: &'static str,
     },
+    /// A manifest's `[package.metadata.gpubench]` makes no sense.
+    #[error("the value of `{key}` in `[package.metadata.gpubench]` of `{manifest}` makes no sense")]
+    PackageMetadata {
+        /// The manifest.
+        manifest: Utf8PathBuf,
+        /// The key.
+        key: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A relative `--target-dir` has no place to be relative to.
     #[error("could not find out where `--target-dir {directory}` is")]
     TargetDirectory {
@@ -154,6 +165,7 @@ impl Expected for BuildError {
             Self::NoSuitablePackage { .. } | Self::NoBenchmarks { .. } | Self::NoBenchmarksAnywhere => {
                 ExitCode::NothingSelected
             }
+            Self::PackageMetadata { .. } => ExitCode::Usage,
             Self::TargetDirectory { .. }
             | Self::CargoLost { .. }
             | Self::Failed { .. }
@@ -270,6 +282,15 @@ pub enum BuildNotice {
         /// The package.
         package: String,
     },
+    /// A key in a manifest's `[package.metadata.gpubench]` that is not known.
+    UnknownMetadata {
+        /// The package.
+        package: String,
+        /// The key.
+        key: String,
+        /// The known one that was probably meant.
+        closest: Option<String>,
+    },
 }
 
 impl fmt::Display for BuildNotice {
@@ -277,6 +298,16 @@ impl fmt::Display for BuildNotice {
         match self {
             Self::ExcludedNotFound { spec } => write!(f, "no package of this workspace fits `--exclude {spec}`"),
             Self::NoBenchmarks { package } => write!(f, "package `{package}` has no `#[gpubench]` functions"),
+            Self::UnknownMetadata { package, key, closest } => {
+                write!(
+                    f,
+                    "the key `{key}` in `[package.metadata.gpubench]` of package `{package}` is not known and has no effect"
+                )?;
+                match closest {
+                    Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }

@@ -13,8 +13,10 @@ mod features;
 pub mod kernels;
 mod metadata;
 mod options;
+mod package_metadata;
 mod package_spec;
 mod select;
+mod workspace_root;
 
 pub use cdylib::{Built, BuiltLibrary, build_cdylibs};
 pub use error::{BuildError, BuildNotice, Unsuitable};
@@ -24,3 +26,4 @@ pub use options::{
 };
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
 pub use select::PackageSelection;
+pub use workspace_root::workspace_root;

@@ -6,6 +6,7 @@ use cargo_metadata::{Package, TargetKind};
 use super::{
     BuildError, BuildNotice, PackageSpec, Unsuitable,
     metadata::{RUNTIME_PACKAGE, Workspace},
+    package_metadata::opted_out,
 };
 use crate::closest::closest;
 
@@ -168,15 +169,6 @@ fn suitability(workspace: &Workspace, package: &Package) -> Result<(), Unsuitabl
         return Err(Unsuitable::NoRuntime);
     }
     Ok(())
-}
-
-/// `[package.metadata.gpubench] benchmarks = false`.
-fn opted_out(package: &Package) -> bool {
-    package
-        .metadata
-        .get("gpubench")
-        .and_then(|gpubench| gpubench.get("benchmarks"))
-        == Some(&false.into())
 }
 
 fn is_library(kind: &TargetKind) -> bool {

@@ -6,7 +6,9 @@ use clap::{
     builder::styling::{AnsiColor, Styles},
 };
 
-use super::GpubenchArguments;
+use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
+use crate::build::workspace_root;
+use crate::error::{ExpectedError, print_warning};
 use crate::probe::Target;
 
 /// As cargo colours its own help.
@@ -40,8 +42,10 @@ pub enum Verb {
     /// Benchmark GPU kernels: every call with fresh inputs, every output checked
     ///
     /// Builds the library of every selected package, finds its `#[gpubench]` functions and measures each of their cases in a fresh
-    /// process. Cargo's options mean what they mean to `cargo bench`. Measurement and output options can also be given by environment
-    /// variables, which the command line overrides.
+    /// process. Cargo's options mean what they mean to `cargo bench`.
+    ///
+    /// Every option can also be given by an environment variable, `--max-time` by `GPUBENCH_MAX_TIME`, and most by a profile in
+    /// `.config/gpubench.toml`. The command line counts before the environment, and that before the profile.
     Gpubench(Box<GpubenchArguments>),
     /// Runs a crate's host code; the socket to the broker is standard input
     #[command(name = "__author", hide = true)]
@@ -61,6 +65,22 @@ pub enum Verb {
         /// What is looked at.
         target: Target,
     },
+}
+
+/// What this process was started for, with its environment and its configuration. A command line that is none, or that asks for help, ends the process.
+///
+/// # Errors
+/// The environment or the configuration makes no sense.
+pub fn parse() -> Result<Verb, ExpectedError> {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    match settle(&arguments, &Environment::of_process(), &workspace_root) {
+        Ok(Settled { verb, warnings }) => {
+            warnings.iter().for_each(|warning| print_warning(warning));
+            Ok(verb)
+        }
+        Err(Unsettled::CommandLine(error)) => error.exit(),
+        Err(Unsettled::Expected(error)) => Err(error),
+    }
 }
 
 #[cfg(test)]
@@ -104,23 +124,6 @@ mod tests {
                 "`{}` has no heading",
                 argument.get_id()
             );
-        }
-    }
-
-    #[test]
-    fn measurement_and_output_options_have_environment_variables_named_after_them() {
-        let app = App::command();
-        let gpubench = app.find_subcommand("gpubench").expect("the verb");
-        let grouped = gpubench.get_arguments().filter(|argument| {
-            matches!(
-                argument.get_help_heading(),
-                Some("Measurement options" | "Output options")
-            )
-        });
-        for argument in grouped.filter(|argument| !matches!(argument.get_id().as_str(), "quiet" | "verbose")) {
-            let long = argument.get_long().expect("a long option");
-            let expected = format!("GPUBENCH_{}", long.to_uppercase().replace('-', "_"));
-            assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(&*expected));
         }
     }
 }

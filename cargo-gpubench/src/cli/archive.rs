@@ -9,9 +9,9 @@ use clap::Args;
 use super::{
     cargo::CargoArguments,
     output::{ColorArgument, color},
-    time_limit::TimeLimit,
 };
 use crate::broker::options::{ArchiveOptions, OutputOptions, Verbosity};
+use crate::config::TimeLimit;
 use crate::device::cuda::Architecture;
 
 const ARCHIVE: &str = "Archive options";
@@ -36,15 +36,15 @@ pub(super) struct ArchiveArguments {
     /// Compile kernels for GPUs with this NVRTC, a library or a folder that has one
     ///
     /// Without it NVRTC is looked for where a run looks for it.
-    #[arg(long, value_name = "PATH", env = "GPUBENCH_NVRTC", help_heading = ARCHIVE)]
+    #[arg(long, value_name = "PATH", help_heading = ARCHIVE)]
     nvrtc: Option<PathBuf>,
 
     /// Give up when a library takes longer than this to list or to record a benchmark
-    #[arg(long, value_name = "DURATION", env = "GPUBENCH_REFERENCE_TIMEOUT", default_value = "60s", help_heading = ARCHIVE)]
+    #[arg(long, value_name = "DURATION", default_value = "60s", help_heading = ARCHIVE)]
     reference_timeout: TimeLimit,
 
     /// Colour the output
-    #[arg(long, value_name = "WHEN", env = "GPUBENCH_COLOR", help_heading = OUTPUT)]
+    #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
     color: Option<ColorArgument>,
 
     /// Show warnings and errors only

@@ -16,24 +16,19 @@ pub(super) struct DoctorArguments {
     /// Look whether this device can measure
     ///
     /// As for a run: `auto`, `cpu`, `cuda` or `cuda:NUMBER`.
-    #[arg(long, value_name = "DEVICE", env = "GPUBENCH_DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceArgument,
 
     /// Look at this NVRTC, a library or a folder that has one
-    #[arg(long, value_name = "PATH", env = "GPUBENCH_NVRTC")]
+    #[arg(long, value_name = "PATH")]
     nvrtc: Option<PathBuf>,
 
     /// Write the findings for people or for programs
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        env = "GPUBENCH_MESSAGE_FORMAT",
-        default_value = "human"
-    )]
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
     message_format: MessageFormatArgument,
 
     /// Colour the output
-    #[arg(long, value_name = "WHEN", env = "GPUBENCH_COLOR")]
+    #[arg(long, value_name = "WHEN")]
     color: Option<ColorArgument>,
 }
 

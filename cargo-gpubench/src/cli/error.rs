@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use crate::{error::Expected, exit_code::ExitCode};
+use crate::{config::SampleCount, error::Expected, exit_code::ExitCode};
 
 /// Options that make no sense, by themselves or together.
 #[derive(Debug, Error)]
@@ -22,9 +22,20 @@ pub enum UsageError {
     #[error("`--min-samples {min}` is more than `--max-samples {max}`")]
     Samples {
         /// At least.
-        min: u32,
+        min: SampleCount,
         /// At most.
-        max: u32,
+        max: SampleCount,
+    },
+    /// A variable of the environment that makes no sense.
+    #[error("the value `{value}` of `{name}` makes no sense")]
+    Variable {
+        /// The variable.
+        name: String,
+        /// Its value.
+        value: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
@@ -37,6 +48,7 @@ impl Expected for UsageError {
         match self {
             Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
             Self::Samples { .. } => None,
+            Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::{
     UsageError,
     archive::ArchiveArguments,
     cargo::CargoArguments,
+    configuration::ConfigurationArguments,
     doctor::DoctorArguments,
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
@@ -16,6 +17,7 @@ use super::{
     unpack::UnpackArguments,
 };
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
 
 const HEADING: &str = "Run options";
@@ -49,6 +51,10 @@ pub struct GpubenchArguments {
     #[arg(long, help_heading = HEADING)]
     fail_fast: bool,
 
+    /// Go on after a benchmark has failed, whatever the profile says
+    #[arg(long, help_heading = HEADING, conflicts_with = "fail_fast")]
+    no_fail_fast: bool,
+
     /// Mark every window as an NVTX range, for a profiler that the command runs under
     ///
     /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` shows which kernels belong to which case and window. A profiler slows calls down.
@@ -63,6 +69,9 @@ pub struct GpubenchArguments {
 
     #[command(flatten)]
     unpack: UnpackArguments,
+
+    #[command(flatten)]
+    configuration: ConfigurationArguments,
 
     #[command(flatten)]
     cargo: CargoArguments,
@@ -94,11 +103,21 @@ pub enum Command {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 internal error, 2 usage, 4 nothing selected, 96 a device or compiler is missing, \
+Exit codes: 0 fine, 1 internal error, 2 usage, 4 nothing selected, 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
 100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive could not be made or used, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
 impl GpubenchArguments {
+    /// Every setting of cases, wherever its value comes from.
+    pub(super) fn case_settings(&self) -> CaseSettings {
+        self.measurement.case.settings()
+    }
+
+    /// Says which settings hold for which cases.
+    pub(super) fn set_case_layers(&mut self, cases: CaseLayers) {
+        self.measurement.cases = cases;
+    }
+
     /// What the command line asks for.
     ///
     /// # Errors
@@ -124,13 +143,15 @@ impl GpubenchArguments {
             list,
             no_run,
             fail_fast,
+            no_fail_fast: _,
             nvtx,
             measurement,
             output,
             unpack,
+            configuration: _,
             cargo,
         } = self;
-        let (device, measurement) = measurement.into_options()?;
+        let (device, measurement) = measurement.into_options();
         let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
         let output = output.into_options(color);
         Ok(RunOptions {
@@ -166,7 +187,6 @@ fn action(list: bool, no_run: bool) -> Action {
 mod tests {
     use std::time::Duration;
 
-    use clap::Parser;
     use gpubench::catalog::DeviceKind;
 
     use super::*;
@@ -175,17 +195,19 @@ mod tests {
         broker::{
             cases::{IgnoredSelection, NameFilter},
             options::{
-                ArchivedLibraries, Color, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput, Verbosity,
+                ArchivedLibraries, CaseOptions, Color, DeviceChoice, ExportFormat, MasterSeed, MessageFormat,
+                UserOutput, Verbosity,
             },
         },
         build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
-        cli::{App, Verb},
+        cli::{Environment, Unsettled, Verb, settle},
         device::cuda::Architecture,
     };
 
-    fn parse(arguments: &[&str]) -> Result<GpubenchArguments, clap::Error> {
+    fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
         let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);
-        match App::try_parse_from(all)?.verb {
+        let all: Vec<_> = all.map(Into::into).collect();
+        match settle(&all, &Environment::default(), &|_| None)?.verb {
             Verb::Gpubench(arguments) => Ok(*arguments),
             other => panic!("another verb: {other:?}"),
         }
@@ -204,10 +226,11 @@ mod tests {
 
     fn refusal(arguments: &[&str]) -> String {
         match parse(arguments) {
-            Err(error) => {
+            Err(Unsettled::CommandLine(error)) => {
                 assert_eq!(error.exit_code(), 2);
                 error.to_string()
             }
+            Err(Unsettled::Expected(error)) => error.to_string(),
             Ok(arguments) => arguments.into_options().expect_err("a refusal").to_string(),
         }
     }
@@ -219,13 +242,21 @@ mod tests {
         assert_eq!(options.device.choice, DeviceChoice::Auto);
         assert_eq!(options.measurement.seed, MasterSeed::Fresh);
         assert_eq!(options.measurement.flush_bytes, None);
-        assert_eq!(options.measurement.workers.get(), 5);
-        let stopping = options.measurement.stopping;
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = options.measurement.everywhere();
+        assert_eq!(workers.get(), 5);
         assert_eq!(
             (stopping.target_cv, stopping.min_samples, stopping.max_samples),
             (0.01, 20, 1000)
         );
         assert_eq!(stopping.max_time, Duration::from_secs(2));
+        assert_eq!(
+            (limits.window, limits.reference),
+            (Duration::from_secs(10), Duration::from_secs(60))
+        );
         assert!(matches!(build(&options).packages, PackageSelection::Default));
         assert_eq!(build(&options).compilation.profile, Profile::Gpubench);
     }
@@ -296,10 +327,15 @@ mod tests {
         let mut seed = [0; 32];
         seed[31] = 0xff;
         assert_eq!(options.measurement.seed, MasterSeed::Pinned(seed));
-        assert_eq!(options.measurement.limits.window, Duration::from_millis(500));
-        assert_eq!(options.measurement.limits.reference, Duration::from_secs(60));
-        assert_eq!(options.measurement.workers.get(), 3);
-        assert_eq!(options.measurement.stopping.target_cv, 0.005);
+        let CaseOptions {
+            workers,
+            stopping,
+            limits,
+        } = options.measurement.everywhere();
+        assert_eq!(limits.window, Duration::from_millis(500));
+        assert_eq!(limits.reference, Duration::from_secs(60));
+        assert_eq!(stopping.target_cv, 0.005);
+        assert_eq!(workers.get(), 3);
         assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
         assert_eq!(options.after_failure, AfterFailure::Stop);
         assert_eq!(options.output.format, MessageFormat::Json);
@@ -326,9 +362,9 @@ mod tests {
             (&["--target-cv", "0"][..], "above 0"),
             (&["--target-cv=-1"], "above 0"),
             (&["--target-cv", "200"], "at most 100"),
-            (&["--min-samples", "0"], "1.."),
-            (&["--workers", "0"], "1..=64"),
-            (&["--workers", "65"], "1..=64"),
+            (&["--min-samples", "0"], "from 1 to"),
+            (&["--workers", "0"], "from 1 to 64"),
+            (&["--workers", "65"], "from 1 to 64"),
             (&["--threads", "0"], "1..=1024"),
             (&["--threads", "1025"], "1..=1024"),
             (&["--flush", "sideways"], "possible values"),

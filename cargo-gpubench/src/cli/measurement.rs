@@ -8,13 +8,12 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use gpubench::catalog::DeviceKind;
 
-use super::{UsageError, byte_size::ByteSize, percent::Percent, seed::Seed, time_limit::TimeLimit};
-use crate::broker::options::{
-    DeviceChoice, DeviceOptions, MasterSeed, MeasurementOptions, StoppingOptions, TimeLimits,
-};
+use super::{byte_size::ByteSize, case::CaseArguments, seed::Seed};
+use crate::broker::options::{DeviceChoice, DeviceOptions, MasterSeed, MeasurementOptions};
+use crate::config::CaseLayers;
 use crate::wire::FlushKind;
 
-const HEADING: &str = "Measurement options";
+pub(super) const HEADING: &str = "Measurement options";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
@@ -23,87 +22,54 @@ pub(super) struct MeasurementArguments {
     ///
     /// `auto` is the first GPU where there is one, and otherwise the CPU device, whose times say nothing about a GPU. `cuda` demands a
     /// GPU, `cuda:1` the second of several, `cpu` the CPU device.
-    #[arg(long, value_name = "DEVICE", env = "GPUBENCH_DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceArgument,
 
     /// Give the CPU device this many threads
     ///
     /// Without it, as many as the process may use; at most 1024.
-    #[arg(long, value_name = "N", env = "GPUBENCH_THREADS", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
     /// Compile kernels for a GPU with this NVRTC
     ///
     /// A library (`libnvrtc.so.13`) or a folder that has one: a toolkit, or the `site-packages` of Python. Without it the toolkit in
     /// `CUDA_HOME` or `CUDA_PATH`, those in `/usr/local`, the loader's path and Python's `nvidia` packages are searched, in this order.
-    #[arg(long, value_name = "PATH", env = "GPUBENCH_NVRTC")]
+    #[arg(long, value_name = "PATH")]
     nvrtc: Option<PathBuf>,
 
     /// Run the threads of a block in another order on the CPU device
     ///
     /// A number, 0 for their own order. Between two barriers threads may run in any order; a kernel that lacks a barrier can be right in one
     /// order and wrong in another.
-    #[arg(long, value_name = "SEED", env = "GPUBENCH_SCHEDULE", default_value = "0")]
+    #[arg(long, value_name = "SEED", default_value = "0")]
     schedule: u64,
 
     /// Draw inputs, orders and keys from this seed, for reproduction
     ///
     /// Up to 64 hexadecimal digits. Without it the operating system draws a fresh one for every run. Someone who knows the seed can
     /// prepare for the inputs, so leave it out when kernels are not trusted.
-    #[arg(long, value_name = "HEX", env = "GPUBENCH_SEED")]
+    #[arg(long, value_name = "HEX")]
     seed: Option<Seed>,
 
-    /// Give up on a case when one call takes longer than this
-    ///
-    /// Everything around the call counts, too: `10s`, `500ms`, `2min`. The case fails with the verdict `timeout`.
-    #[arg(long, value_name = "DURATION", env = "GPUBENCH_TIMEOUT", default_value = "10s")]
-    timeout: TimeLimit,
+    #[command(flatten)]
+    pub(super) case: CaseArguments,
 
-    /// Give up on a case when its CPU reference or generator takes longer than this for one call
-    #[arg(
-        long,
-        value_name = "DURATION",
-        env = "GPUBENCH_REFERENCE_TIMEOUT",
-        default_value = "60s"
-    )]
-    reference_timeout: TimeLimit,
-
-    /// Measure each case by this many fresh processes, one after another
-    ///
-    /// Two processes that run the same code differ by more than the samples inside one of them: their medians tell how far a result can be reproduced. Limits on samples and time are the
-    /// case's, and are divided. A comparison wants at least 3. `--workers 1` is the shortest run; example: `cargo gpubench --workers 9 matmul`.
-    #[arg(long, value_name = "N", env = "GPUBENCH_WORKERS", default_value = "5", value_parser = clap::value_parser!(u16).range(1..=64))]
-    workers: u16,
-
-    /// Stop sampling when the coefficient of variation is below this many percent
-    ///
-    /// The samples of a short kernel never get there; for those a narrow confidence interval of the median is enough.
-    #[arg(long, value_name = "PERCENT", env = "GPUBENCH_TARGET_CV", default_value = "1")]
-    target_cv: Percent,
-
-    /// Take at least this many samples of a case
-    #[arg(long, value_name = "N", env = "GPUBENCH_MIN_SAMPLES", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
-    min_samples: u32,
-
-    /// Take at most this many samples of a case
-    #[arg(long, value_name = "N", env = "GPUBENCH_MAX_SAMPLES", default_value = "1000", value_parser = clap::value_parser!(u32).range(1..))]
-    max_samples: u32,
-
-    /// Take no more samples of a case after this time, but at least those of `--min-samples`
-    #[arg(long, value_name = "DURATION", env = "GPUBENCH_MAX_TIME", default_value = "2s")]
-    max_time: TimeLimit,
+    /// Which settings hold for which cases; known only when everything that speaks of them has been heard.
+    #[arg(skip)]
+    pub(super) cases: CaseLayers,
 
     /// Flush this much cache before every call [default: twice a GPU's L2 cache, 8MiB on the CPU device]
     ///
     /// `8MiB`, `512KiB`, `64MB`, or bytes; `0` measures with a warm cache. On the CPU device the whole cache is not the default: shared
     /// machines report caches of hundreds of MiB.
-    #[arg(long, value_name = "SIZE", env = "GPUBENCH_FLUSH_BYTES")]
+    #[arg(long, value_name = "SIZE")]
     flush_bytes: Option<ByteSize>,
 
     /// How the cache is flushed
     ///
     /// `read` leaves no dirty lines behind that the kernel would have to write back; `write` does.
-    #[arg(long, value_name = "HOW", env = "GPUBENCH_FLUSH", default_value = "read")]
+    #[arg(long, value_name = "HOW", default_value = "read")]
     flush: FlushArgument,
 }
 
@@ -170,50 +136,27 @@ impl DeviceArgument {
 }
 
 impl MeasurementArguments {
-    pub(super) fn into_options(self) -> Result<(DeviceOptions, MeasurementOptions), UsageError> {
+    pub(super) fn into_options(self) -> (DeviceOptions, MeasurementOptions) {
         let Self {
             device,
             threads,
             schedule,
             seed,
-            timeout,
-            reference_timeout,
-            workers,
-            target_cv,
-            min_samples,
-            max_samples,
-            max_time,
+            case: _,
+            cases,
             flush_bytes,
             flush,
             nvrtc,
         } = self;
-        if min_samples > max_samples {
-            return Err(UsageError::Samples {
-                min: min_samples,
-                max: max_samples,
-            });
-        }
         let measurement = MeasurementOptions {
             seed: seed.map_or(MasterSeed::Fresh, |seed| MasterSeed::Pinned(seed.bytes())),
             flush_bytes: flush_bytes.map(|size| size.bytes()),
             flush: flush.into(),
             schedule,
-            workers: NonZeroUsize::new(workers.into()).unwrap_or(NonZeroUsize::MIN),
-            stopping: StoppingOptions {
-                target_cv: target_cv.fraction(),
-                min_samples,
-                max_samples,
-                max_time: max_time.duration(),
-            },
-            limits: TimeLimits {
-                window: timeout.duration(),
-                reference: reference_timeout.duration(),
-            },
+            cases,
         };
-        Ok((
-            device.options(threads.and_then(|threads| NonZeroUsize::new(threads.into())), nvrtc),
-            measurement,
-        ))
+        let threads = threads.and_then(|threads| NonZeroUsize::new(threads.into()));
+        (device.options(threads, nvrtc), measurement)
     }
 }
 

@@ -1,25 +1,31 @@
 //! The command line: arguments as types, one file per group of options.
 //!
-//! [`App`] is what clap parses. [`GpubenchArguments::into_command`] checks what clap cannot and yields the
+//! [`App`] is what clap parses, and [`settle`] what it means where environment variables and the configuration also speak. [`GpubenchArguments::into_command`] checks what clap cannot and yields the
 //! options that everything else works with, such as [`RunOptions`](crate::broker::options::RunOptions).
 
 mod app;
 mod archive;
 mod byte_size;
 mod cargo;
+mod case;
+mod configuration;
 mod doctor;
+mod environment;
 mod error;
 mod gpubench;
 mod measurement;
+mod offer;
 mod output;
-mod percent;
 mod play;
+mod precedence;
 mod seed;
 mod selection;
-mod time_limit;
+mod settings;
 mod unpack;
 
-pub use app::{App, Verb};
+pub use app::{App, Verb, parse};
+pub use environment::Environment;
 pub use error::UsageError;
 pub use gpubench::{Command, GpubenchArguments};
 pub use play::play;
+pub use precedence::{FindWorkspace, Settled, Unsettled, settle};

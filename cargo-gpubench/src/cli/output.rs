@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, builder::FalseyValueParser};
+use clap::{Args, ValueEnum};
 
 use crate::broker::options::{Color, Export, ExportFormat, MessageFormat, OutputOptions, UserOutput, Verbosity};
 
@@ -15,18 +15,13 @@ pub(super) struct OutputArguments {
     /// Write results to standard output for people or for programs
     ///
     /// `json` is one object a line, each with `reason` and `schema_version`; whatever is for people then goes to standard error.
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        env = "GPUBENCH_MESSAGE_FORMAT",
-        default_value = "human"
-    )]
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
     message_format: MessageFormatArgument,
 
     /// Colour the output
     ///
     /// `auto` colours on a terminal and heeds `NO_COLOR` and `CLICOLOR_FORCE`. Without the option `CARGO_TERM_COLOR` counts.
-    #[arg(long, value_name = "WHEN", env = "GPUBENCH_COLOR")]
+    #[arg(long, value_name = "WHEN")]
     pub(super) color: Option<ColorArgument>,
 
     /// Show failures and the summary only
@@ -40,19 +35,19 @@ pub(super) struct OutputArguments {
     /// Show what benchmark functions, generators and references print, as they print it
     ///
     /// It goes to standard error. Without the option it is shown only where something fails.
-    #[arg(long, visible_alias = "nocapture", env = "GPUBENCH_NO_CAPTURE", value_parser = FalseyValueParser::new())]
+    #[arg(long, visible_alias = "nocapture")]
     no_capture: bool,
 
     /// Write the results to this file as well, as `--message-format json` prints them
-    #[arg(long, value_name = "FILE", env = "GPUBENCH_EXPORT_JSON")]
+    #[arg(long, value_name = "FILE")]
     export_json: Option<PathBuf>,
 
     /// Write the results to this file as well, a row a case
-    #[arg(long, value_name = "FILE", env = "GPUBENCH_EXPORT_CSV")]
+    #[arg(long, value_name = "FILE")]
     export_csv: Option<PathBuf>,
 
     /// Write the results to this file as well, as a Markdown table
-    #[arg(long, value_name = "FILE", env = "GPUBENCH_EXPORT_MARKDOWN")]
+    #[arg(long, value_name = "FILE")]
     export_markdown: Option<PathBuf>,
 }
 

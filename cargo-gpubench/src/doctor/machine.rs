@@ -8,6 +8,7 @@ use super::check::Check;
 use super::{gpu_checks, host_checks, sandbox_checks};
 use crate::broker::options::DeviceChoice;
 use crate::probe::{Answer, Gpu, Opened};
+use crate::sandbox::FileClosing;
 
 /// A machine as far as it was looked at.
 #[derive(Clone, Debug)]
@@ -60,8 +61,8 @@ pub struct Sandbox {
     pub pidfd: bool,
     /// Whether unprivileged user namespaces are permitted.
     pub user_namespaces: bool,
-    /// Version of Landlock's interface.
-    pub landlock: Option<u32>,
+    /// How far files can be closed to hosted code.
+    pub files: FileClosing,
     /// Bytes of memory that may be locked; `None` is without a limit.
     pub locked_memory: Option<u64>,
 }

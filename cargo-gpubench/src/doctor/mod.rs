@@ -6,7 +6,6 @@
 mod check;
 mod gpu_checks;
 mod host_checks;
-mod landlock;
 mod machine;
 mod sandbox_checks;
 mod show;

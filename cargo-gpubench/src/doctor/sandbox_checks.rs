@@ -3,6 +3,7 @@
 use super::check::{Area, Check};
 use super::machine::Sandbox;
 use crate::report::units::size;
+use crate::sandbox::FileClosing;
 use crate::wire::PAGE_BYTES;
 
 /// What a hosted worker that cannot be closed costs.
@@ -42,13 +43,19 @@ pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
             sandbox.user_namespaces,
             "a worker shares the machine's process and network names; nothing depends on it yet",
         ),
-        match sandbox.landlock {
-            Some(version) => Check::good(area, "Landlock", format!("version {version}")),
-            None => Check::gap(
+        match sandbox.files {
+            FileClosing::Whole => Check::good(area, "Landlock", "there"),
+            FileClosing::Partial => Check::gap(
+                area,
+                "Landlock",
+                "older than ABI 3",
+                "hosted code can cut files short: its results are `advisory`",
+            ),
+            FileClosing::Missing => Check::gap(
                 area,
                 "Landlock",
                 "not there",
-                "files cannot be closed to a worker; nothing depends on it yet",
+                "hosted code can change files: its results are `advisory`",
             ),
         },
         match sandbox.locked_memory {

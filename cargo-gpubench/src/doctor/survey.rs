@@ -2,13 +2,13 @@
 
 use rustix::process::{PidfdFlags, Resource};
 
-use super::landlock;
 use super::machine::{Machine, Mps, Sandbox};
 use crate::broker::options::DeviceOptions;
 use crate::build::kernels::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
 use crate::device::cpu;
 use crate::device::cuda::mps_daemon;
 use crate::probe::{Target, ask};
+use crate::sandbox::FileClosing;
 
 /// Looks at this machine, and at the GPU of `device`'s number.
 pub fn survey(device: &DeviceOptions) -> Machine {
@@ -56,7 +56,7 @@ fn sandbox() -> Sandbox {
         close_range: version_of(&release) >= (5, 9),
         pidfd: rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty()).is_ok(),
         user_namespaces: user_namespaces(),
-        landlock: landlock::version(),
+        files: FileClosing::here(),
         locked_memory: rustix::process::getrlimit(Resource::Memlock).current,
         kernel: release,
     }

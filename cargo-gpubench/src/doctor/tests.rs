@@ -8,6 +8,7 @@ use super::*;
 use crate::broker::options::DeviceChoice;
 use crate::device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
 use crate::probe::{Answer, Gpu, Opened, Trial};
+use crate::sandbox::FileClosing;
 
 fn absent(kind: AbsenceKind, reason: &str, hint: &str) -> Absence {
     Absence {
@@ -45,7 +46,7 @@ fn plain() -> Machine {
             close_range: true,
             pidfd: true,
             user_namespaces: true,
-            landlock: Some(4),
+            files: FileClosing::Whole,
             locked_memory: Some(8 << 20),
         },
     }

@@ -94,7 +94,7 @@ pub struct ComparedResult {
     pub verdict: Verdict,
     /// How far its times can be trusted.
     pub grade: Option<Grade>,
-    /// Median in nanoseconds.
+    /// Geometric mean of its workers' medians in nanoseconds, which the ratio is one of; with one worker its median. Null where it did not pass.
     pub median_ns: Option<f64>,
     /// Number of samples.
     pub n: u64,
@@ -106,9 +106,9 @@ pub struct ComparedResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The candidate's median over the baseline's: above one is slower.
+    /// The candidate's `median_ns` over the baseline's: above one is slower.
     pub ratio: f64,
-    /// Bounds of the ratio's interval.
+    /// Bounds of the ratio's interval, by a bootstrap over workers and their samples.
     pub interval: [f64; 2],
     /// How sure the interval is, as a fraction.
     pub confidence: f64,

@@ -317,12 +317,36 @@ pub struct Environment {
     pub threads: Option<u64>,
     /// Bytes the cache flush goes through.
     pub flush_bytes: Option<u64>,
+    /// How it goes through them; null in records of tools that did not say.
+    #[serde(default)]
+    pub flush: Option<Flush>,
     /// The clock of the device's multiprocessors in hertz, after the case; in the run's first record, before it.
     pub clock_hz: Option<f64>,
     /// Every reason for throttling that the device reported before, between and after the samples, harmless ones included.
     pub throttle_reasons: Option<Vec<String>>,
     /// What the GPU's own instruments showed; null on the CPU device and where NVML is not there.
     pub gpu: Option<GpuEnvironment>,
+}
+
+/// How the cache flush goes through its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Flush {
+    /// It reads them, and leaves no dirty lines behind.
+    Read,
+    /// It writes them.
+    Write,
+}
+
+impl From<crate::wire::FlushKind> for Flush {
+    fn from(kind: crate::wire::FlushKind) -> Flush {
+        match kind {
+            crate::wire::FlushKind::Read => Flush::Read,
+            crate::wire::FlushKind::Write => Flush::Write,
+        }
+    }
 }
 
 #[cfg(test)]

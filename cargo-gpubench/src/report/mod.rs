@@ -1,13 +1,15 @@
-//! What people and machines read: terminal table, JSON lines, CSV and Markdown.
+//! What people and machines read: terminal table, JSON lines, CSV, Markdown and an HTML page.
 //!
 //! [`Record`] is the machine contract: one JSON object a line. Everything else here is a view of the same records, so that a table
 //! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
 #![forbid(unsafe_code)]
 
 mod comparison;
+mod contest;
 mod csv;
 mod element;
 mod gpu_environment;
+pub mod html;
 mod json;
 mod markdown;
 mod measurement;
@@ -17,12 +19,14 @@ mod record;
 mod reporter;
 mod summary;
 mod terminal;
+mod trend;
 pub mod units;
+mod wording;
 
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 #[cfg(test)]
 mod schema;
 
@@ -30,12 +34,14 @@ pub use comparison::*;
 pub use csv::CsvReporter;
 pub use element::*;
 pub use gpu_environment::*;
+pub use html::{HtmlReport, HtmlReporter};
 pub use json::JsonReporter;
 pub use markdown::MarkdownReporter;
 pub use measurement::*;
-pub use output::{Output, OutputError};
+pub use output::{Output, OutputError, replace_file};
 pub use params::*;
 pub use record::*;
 pub use reporter::*;
 pub use summary::CPU_NOTICE;
 pub use terminal::*;
+pub use trend::*;

@@ -1,6 +1,7 @@
 //! Where reports go.
 
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 
 use camino::Utf8Path;
 
@@ -22,6 +23,33 @@ pub enum OutputError {
         #[source]
         source: io::Error,
     },
+}
+
+/// Writes a file whole: whoever reads it meanwhile, or after a crash, has the old text or the new one. Folders that are missing are made.
+///
+/// # Errors
+/// When the file cannot be written; an old one is then as it was.
+pub fn replace_file(path: &Utf8Path, text: &str) -> Result<(), OutputError> {
+    let write = || {
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_str().is_empty())
+            .unwrap_or(Utf8Path::new("."));
+        std::fs::create_dir_all(folder)?;
+        let readable = std::fs::Permissions::from_mode(0o644);
+        let mut file = tempfile::Builder::new()
+            .prefix(".gpubench")
+            .permissions(readable)
+            .tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(|source| OutputError::Failed {
+        name: path.to_string(),
+        source,
+    })
 }
 
 /// A destination with a name for errors. What is printed is flushed, so that results so far survive whatever ends the run.
@@ -98,6 +126,18 @@ mod tests {
             .unwrap_err();
         assert_eq!(full.to_string(), "could not write to `/dev/full`");
         assert!(matches!(full, OutputError::Failed { .. }));
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("new/report.html");
+        replace_file(&path, "old").unwrap();
+        replace_file(&path, "new").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(path.parent().unwrap().read_dir_utf8().unwrap().count(), 1);
+        let occupied = replace_file(path.parent().unwrap(), "x").unwrap_err();
+        assert!(matches!(occupied, OutputError::Failed { .. }));
     }
 
     #[test]

@@ -217,6 +217,20 @@ pub struct BenchmarkComplete {
 }
 
 impl BenchmarkComplete {
+    /// The case's name across packages, the same whatever else was selected: `suite::image::grayscale::width=1024,height=1024`.
+    pub fn full_name(&self) -> String {
+        let BenchmarkComplete {
+            package,
+            benchmark,
+            params,
+            ..
+        } = self;
+        match params.0.is_empty() {
+            true => format!("{package}::{benchmark}"),
+            false => format!("{package}::{benchmark}::{params}"),
+        }
+    }
+
     /// A result without any measurement, to be filled in: of a case that was skipped or ended before its first window.
     pub fn unmeasured(started: &BenchmarkStarted, device: DeviceName, verdict: Verdict) -> BenchmarkComplete {
         BenchmarkComplete {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, AccessFs, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
+    ABI, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus,
+    path_beneath_rules,
 };
 
 /// Why files are not closed, or not all of the way.
@@ -22,6 +23,32 @@ pub(super) enum FilesError {
 
 /// The first that knows all of the ways to change what a file holds.
 const RIGHTS: ABI = ABI::V3;
+
+/// How far files can be closed to a hosted worker on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileClosing {
+    /// Every way to change what a file holds.
+    Whole,
+    /// Files can still be cut short.
+    Partial,
+    /// Not at all.
+    Missing,
+}
+
+impl FileClosing {
+    /// Asks the kernel; nothing is closed.
+    pub fn here() -> FileClosing {
+        let knows = |rights: ABI| {
+            let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+            ruleset.handle_access(AccessFs::from_write(rights)).is_ok()
+        };
+        match (knows(RIGHTS), knows(ABI::V1)) {
+            (true, _) => FileClosing::Whole,
+            (false, true) => FileClosing::Partial,
+            (false, false) => FileClosing::Missing,
+        }
+    }
+}
 
 /// What CPU code and drivers write in `/dev`. Block devices are not among it: they hold the file systems.
 const DEVICES: [&str; 9] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "dxg"];
@@ -76,6 +103,17 @@ mod tests {
         }
         for disk in ["sda", "vda1", "nvme0", "nvme0n1", "mem"] {
             assert!(!is_needed(disk), "{disk}");
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_says_it_can_close_is_what_it_closes() {
+        let private = tempfile::tempdir().unwrap();
+        let closed = std::thread::scope(|scope| scope.spawn(|| keep_all_but(private.path())).join().unwrap());
+        match FileClosing::here() {
+            FileClosing::Whole => closed.unwrap(),
+            FileClosing::Partial => assert!(matches!(closed, Err(FilesError::Partial)), "{closed:?}"),
+            FileClosing::Missing => assert!(closed.is_err()),
         }
     }
 

@@ -10,6 +10,7 @@ mod program;
 mod role;
 
 pub use confinement::Confinement;
+pub use files::FileClosing;
 pub use hosted::HostedSandbox;
 pub use program::this_program;
 pub use role::{RoleError, enter_role, give_up, hide_from_others, take_standard_output};

@@ -4,20 +4,30 @@
 //! what is not defined for an input is `None`, never NaN.
 #![forbid(unsafe_code)]
 
+mod comparison;
 mod conservation;
 mod convergence;
+mod fence;
+mod histogram;
 mod interval;
 mod moments;
 mod quantile;
+mod resampled_median;
 mod share;
+mod student;
 mod summary;
 mod warmup;
 
+pub use comparison::*;
 pub use conservation::*;
 pub use convergence::*;
+pub use fence::*;
+pub use histogram::*;
 pub use interval::*;
 pub use moments::*;
 pub use quantile::*;
+pub use resampled_median::*;
 pub use share::*;
+pub use student::*;
 pub use summary::*;
 pub use warmup::*;

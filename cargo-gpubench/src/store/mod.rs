@@ -1,8 +1,34 @@
 //! Runs on disk: what a baseline, a comparison and a report are made from.
+//!
+//! [`load`] finds a run by the name of a baseline or of a file and refuses what it cannot vouch for; [`save`] replaces a file as a whole
+//! or not at all. [`history`] keeps the medians of many runs on one device.
 #![forbid(unsafe_code)]
 
+mod atomic;
+mod contradiction;
+mod error;
+pub mod history;
+mod home;
+mod identity;
+mod json_lines;
+mod layout;
+mod name;
+mod read;
 mod revision;
 mod stored_run;
+mod write;
 
+#[cfg(test)]
+mod schema;
+#[cfg(test)]
+mod tests;
+
+pub use contradiction::Contradiction;
+pub use error::StoreError;
+pub use home::Home;
+pub use identity::DeviceIdentity;
+pub use name::{BaselineName, NotABaselineName, RunName};
+pub use read::{load, read};
 pub use revision::Revision;
 pub use stored_run::{FORMAT, FORMAT_VERSION, StoredRun};
+pub use write::{Destination, save};

@@ -13,6 +13,7 @@ pub const FORMAT_VERSION: u64 = 1;
 
 /// A run as it lies in a file: the records of the machine contract, with where the sources stood.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoredRun {
     /// [`FORMAT`].
     pub format: String,

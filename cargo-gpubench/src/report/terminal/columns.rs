@@ -5,7 +5,7 @@ use anstyle::Style;
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{in_one_line, padded, printable, width};
 use crate::report::units::{Quantity, byte_rate, flop_rate, percent, time};
-use crate::report::{BenchmarkComplete, Stats};
+use crate::report::{BenchmarkComplete, Stats, wording};
 use crate::verdict::{Grade, Verdict};
 
 /// A column behind the name.
@@ -223,12 +223,12 @@ fn none() -> String {
 
 /// The sign of a verdict, which says the same as its word for eyes that skim.
 pub(super) fn sign_of(verdict: Verdict) -> (char, Style) {
-    match verdict {
-        Verdict::Pass => ('✓', GOOD),
-        Verdict::Skipped => ('-', DOUBTFUL),
-        Verdict::Error => ('!', BAD),
-        _ => ('✗', BAD),
-    }
+    let style = match verdict {
+        Verdict::Pass => GOOD,
+        Verdict::Skipped => DOUBTFUL,
+        _ => BAD,
+    };
+    (wording::sign(verdict), style)
 }
 
 fn style_of(grade: Grade) -> Style {

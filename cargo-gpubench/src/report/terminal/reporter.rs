@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
 use super::columns::{Columns, Peak};
-use super::contest::Contests;
+use super::contest;
 use super::details;
 use super::explanation::{self, Repetition};
 use super::progress::ProgressLine;
@@ -12,6 +12,7 @@ use super::remarks::Remarks;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{padded, printable, width, wrapped};
 use super::tree::{Line, Tree};
+use crate::report::contest::Contests;
 use crate::report::units::size;
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, Device, DeviceKind, Output, OutputError, Progress, Reporter,
@@ -248,7 +249,7 @@ impl Reporter for TerminalReporter {
         self.progress.clear();
         let contests = match self.options.detail {
             Detail::Brief => String::new(),
-            Detail::Table | Detail::Full => self.contests.table(self.options.styling),
+            Detail::Table | Detail::Full => contest::table(&self.contests, self.options.styling),
         };
         let remarks = self.remarks.text(self.options.width, self.options.styling);
         let text = contests + &remarks + &self.explanations(&finished.seed) + &self.summary(finished);

@@ -1,24 +1,40 @@
-//! Time limits on the command line.
+//! Time limits.
 #![forbid(unsafe_code)]
 
-use std::{str::FromStr, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 use thiserror::Error;
 
 /// A time longer than nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TimeLimit(Duration);
+pub struct TimeLimit(Duration);
 
 impl TimeLimit {
-    pub(super) fn duration(self) -> Duration {
+    /// The time.
+    pub fn duration(self) -> Duration {
         self.0
+    }
+
+    /// A limit of so many seconds, at least one.
+    pub const fn seconds(seconds: u64) -> Self {
+        assert!(seconds > 0);
+        Self(Duration::from_secs(seconds))
     }
 }
 
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        humantime::format_duration(self.0).fmt(f)
+    }
+}
+
+/// A text that is no time limit.
 #[derive(Debug, Error)]
-pub(super) enum InvalidTimeLimit {
+pub enum InvalidTimeLimit {
+    /// Not a number with a unit.
     #[error("a time limit is a number with a unit: `10s`, `500ms`, `2min`")]
     Form,
+    /// No time at all.
     #[error("a time limit is longer than nothing")]
     Zero,
 }
@@ -49,6 +65,14 @@ mod tests {
             "250us".parse::<TimeLimit>().ok(),
             Some(TimeLimit(Duration::from_micros(250)))
         );
+    }
+
+    #[test]
+    fn a_limit_is_shown_as_it_can_be_read_back() {
+        for text in ["1m 30s", "250us", "2days"] {
+            let limit: TimeLimit = text.parse().expect("a limit");
+            assert_eq!(limit.to_string().parse::<TimeLimit>().ok(), Some(limit));
+        }
     }
 
     #[test]

@@ -1,24 +1,43 @@
-//! Percentages on the command line.
+//! Percentages.
 #![forbid(unsafe_code)]
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-/// More than nothing and at most everything, as a fraction.
+/// More than nothing and at most everything, in percent.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Percent(f64);
+pub struct Percent(f64);
+
+/// It is always a number.
+impl Eq for Percent {}
 
 impl Percent {
-    pub(super) fn fraction(self) -> f64 {
-        self.0
+    /// The part of one.
+    pub fn fraction(self) -> f64 {
+        self.0 / 100.0
+    }
+
+    /// So many hundredths, from 1 to 100.
+    pub const fn whole(percent: u8) -> Self {
+        assert!(percent > 0 && percent <= 100);
+        Self(percent as f64)
     }
 }
 
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", self.0)
+    }
+}
+
+/// A text that is no percentage.
 #[derive(Debug, Error)]
-pub(super) enum InvalidPercent {
+pub enum InvalidPercent {
+    /// Not a number.
     #[error("not a number")]
     NotANumber,
+    /// Not above 0, or above 100.
     #[error("a percentage is above 0 and at most 100")]
     OutOfRange,
 }
@@ -30,7 +49,7 @@ impl FromStr for Percent {
         let number = text.strip_suffix('%').unwrap_or(text).trim();
         let percent: f64 = number.parse().map_err(|_| InvalidPercent::NotANumber)?;
         if percent > 0.0 && percent <= 100.0 {
-            Ok(Self(percent / 100.0))
+            Ok(Self(percent))
         } else {
             Err(InvalidPercent::OutOfRange)
         }
@@ -43,8 +62,8 @@ mod tests {
 
     #[test]
     fn a_percent_sign_may_be_written() {
-        assert_eq!("0.5%".parse::<Percent>().ok(), Some(Percent(0.005)));
-        assert_eq!("100".parse::<Percent>().ok(), Some(Percent(1.0)));
+        assert_eq!("0.5%".parse::<Percent>().ok(), Some(Percent(0.5)));
+        assert_eq!("100".parse::<Percent>().ok(), Some(Percent(100.0)));
     }
 
     #[test]

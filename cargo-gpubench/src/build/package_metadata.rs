@@ -1,0 +1,113 @@
+//! What a manifest says to this tool: `[package.metadata.gpubench]`.
+#![forbid(unsafe_code)]
+
+use cargo_metadata::Package;
+use serde_json::{Map, Value};
+
+use super::{BuildError, BuildNotice};
+use crate::closest::closest;
+use crate::config::CaseSettings;
+
+const BENCHMARKS: &str = "benchmarks";
+
+/// How a package wants its cases to be measured.
+#[derive(Debug)]
+pub(super) struct PackageMetadata {
+    pub(super) settings: CaseSettings,
+    /// Keys that have no effect.
+    pub(super) unknown: Vec<BuildNotice>,
+}
+
+impl PackageMetadata {
+    /// Reads the manifest's table.
+    ///
+    /// # Errors
+    /// A value makes no sense, or two do not go together.
+    pub(super) fn of(package: &Package) -> Result<Self, BuildError> {
+        let mut metadata = Self {
+            settings: CaseSettings::default(),
+            unknown: Vec::new(),
+        };
+        let wrong = |key: &str, source: Box<dyn std::error::Error + Send + Sync>| BuildError::PackageMetadata {
+            manifest: package.manifest_path.clone(),
+            key: key.to_owned(),
+            source,
+        };
+        for (key, value) in table(package).into_iter().flatten() {
+            if key == BENCHMARKS {
+                continue;
+            }
+            if !CaseSettings::KEYS.contains(&key.as_str()) {
+                let known = CaseSettings::KEYS.iter().copied().chain([BENCHMARKS]);
+                metadata.unknown.push(BuildNotice::UnknownMetadata {
+                    package: package.name.to_string(),
+                    key: key.clone(),
+                    closest: closest(key, known).map(str::to_owned),
+                });
+                continue;
+            }
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Number(number) => number.to_string(),
+                _ => return Err(wrong(key, "it is neither a string nor a number".into())),
+            };
+            let set = metadata.settings.set(key, &text);
+            set.map_err(|error| wrong(key, error.into()))?;
+        }
+        let consistent = metadata.settings.consistent();
+        consistent.map_err(|error| wrong("min-samples", error.into()))?;
+        Ok(metadata)
+    }
+}
+
+fn table(package: &Package) -> Option<&Map<String, Value>> {
+    package.metadata.get("gpubench")?.as_object()
+}
+
+/// `benchmarks = false`.
+pub(super) fn opted_out(package: &Package) -> bool {
+    table(package).and_then(|table| table.get(BENCHMARKS)) == Some(&Value::Bool(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::build::metadata::sample::package;
+    use crate::config::SampleCount;
+
+    fn metadata(table: Value) -> Result<PackageMetadata, BuildError> {
+        PackageMetadata::of(&package("a", json!({ "metadata": { "gpubench": table } })))
+    }
+
+    #[test]
+    fn a_package_sets_what_holds_for_its_cases() {
+        let read = metadata(json!({ "benchmarks": true, "max-samples": 30, "timeout": "1min" })).expect("settings");
+        assert_eq!(read.settings.max_samples, Some(SampleCount::of(30)));
+        assert_eq!(read.settings.entries().len(), 2);
+        assert!(read.unknown.is_empty());
+    }
+
+    #[test]
+    fn an_unknown_key_is_a_notice_with_the_closest() {
+        let read = metadata(json!({ "timeot": "1min" })).expect("no error");
+        assert_eq!(
+            read.unknown[0].to_string(),
+            "the key `timeot` in `[package.metadata.gpubench]` of package `a` is not known and has no effect (hint: did you mean `timeout`?)"
+        );
+    }
+
+    #[test]
+    fn a_value_that_makes_no_sense_is_an_error_with_its_manifest() {
+        for (table, reason) in [
+            (json!({ "timeout": 10 }), "a time limit is a number with a unit"),
+            (json!({ "timeout": true }), "neither a string nor a number"),
+            (json!({ "min-samples": 3, "max-samples": 2 }), "is more than"),
+        ] {
+            let error = metadata(table).expect_err(reason);
+            let text = crate::error::chain(&error);
+            assert!(text.contains("`/w/a/Cargo.toml`") && text.contains(reason), "{text}");
+        }
+    }
+}

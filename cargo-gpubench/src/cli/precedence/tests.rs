@@ -1,0 +1,399 @@
+use camino::Utf8PathBuf;
+use clap::CommandFactory;
+use regex::Regex;
+
+use super::*;
+use crate::broker::options::{
+    AfterFailure, CaseOptions, DeviceChoice, ExportFormat, MessageFormat, RunOptions, UserOutput, Verbosity,
+};
+use crate::cli::environment::variable_of;
+use crate::cli::offer::{is_flag, takes_a_value};
+use crate::cli::settings;
+use crate::config::{CaseNames, DEFAULT_FILE, TimeLimit};
+use crate::error::{Expected, chain};
+
+/// A workspace with a configuration.
+struct Workspace {
+    folder: tempfile::TempDir,
+}
+
+impl Workspace {
+    fn with(configuration: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(DEFAULT_FILE);
+        std::fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
+        std::fs::write(file, configuration).expect("a file");
+        Self { folder }
+    }
+
+    fn root(&self) -> Utf8PathBuf {
+        Utf8PathBuf::from_path_buf(self.folder.path().to_owned()).expect("UTF-8")
+    }
+
+    fn settle(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Settled, Unsettled> {
+        settle(&command_line(arguments), &environment(variables), &|_| {
+            Some(self.root())
+        })
+    }
+
+    fn options(&self, arguments: &[&str], variables: &[(&str, &str)]) -> RunOptions {
+        options(self.settle(arguments, variables).expect("it makes sense"))
+    }
+}
+
+fn command_line(arguments: &[&str]) -> Vec<OsString> {
+    ["cargo-gpubench", "gpubench"]
+        .iter()
+        .chain(arguments)
+        .map(Into::into)
+        .collect()
+}
+
+fn environment(variables: &[(&str, &str)]) -> Environment {
+    Environment::of(variables.iter().map(|(name, value)| (name.to_string(), value.into())))
+}
+
+fn without_configuration(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Settled, Unsettled> {
+    settle(&command_line(arguments), &environment(variables), &|_| None)
+}
+
+fn options(settled: Settled) -> RunOptions {
+    match settled.verb {
+        Verb::Gpubench(arguments) => arguments.into_options().expect("options"),
+        other => panic!("another verb: {other:?}"),
+    }
+}
+
+fn refusal(outcome: Result<Settled, Unsettled>) -> String {
+    match outcome.expect_err("a refusal") {
+        Unsettled::Expected(error) => {
+            assert_eq!(error.exit_code().number(), 2);
+            chain(&error)
+        }
+        Unsettled::CommandLine(error) => error.to_string(),
+    }
+}
+
+fn timeout(options: &RunOptions, package: CaseSettings) -> TimeLimit {
+    let names = CaseNames {
+        name: "sums::n=1",
+        full_name: "rows::sums::n=1",
+    };
+    options.measurement.cases.of_case(names, package).timeout
+}
+
+#[test]
+fn each_place_counts_more_than_the_one_below_it() {
+    let package = CaseSettings {
+        timeout: Some(TimeLimit::seconds(2)),
+        ..CaseSettings::default()
+    };
+    let nothing = Workspace::with("");
+    assert_eq!(
+        timeout(&nothing.options(&[], &[]), CaseSettings::default()),
+        TimeLimit::seconds(10),
+        "built in"
+    );
+    assert_eq!(
+        timeout(&nothing.options(&[], &[]), package),
+        TimeLimit::seconds(2),
+        "package over built-in"
+    );
+
+    let profile = Workspace::with("[profile.default]\ntimeout = '3s'\n");
+    assert_eq!(
+        timeout(&profile.options(&[], &[]), package),
+        TimeLimit::seconds(3),
+        "profile over package"
+    );
+
+    let with_override = "[profile.ci]\ntimeout = '3s'\n[[profile.ci.overrides]]\nfilter = '^sums'\ntimeout = '4s'\n";
+    let all = Workspace::with(with_override);
+    let chosen = [("GPUBENCH_PROFILE", "ci")];
+    assert_eq!(
+        timeout(&all.options(&[], &chosen), package),
+        TimeLimit::seconds(4),
+        "override over profile"
+    );
+    assert_eq!(
+        all.options(&[], &chosen)
+            .measurement
+            .everywhere()
+            .limits
+            .window
+            .as_secs(),
+        3
+    );
+
+    let variables = [("GPUBENCH_PROFILE", "ci"), ("GPUBENCH_TIMEOUT", "5s")];
+    assert_eq!(
+        timeout(&all.options(&[], &variables), package),
+        TimeLimit::seconds(5),
+        "environment over override"
+    );
+    let given = all.options(&["--timeout", "6s"], &variables);
+    assert_eq!(
+        timeout(&given, package),
+        TimeLimit::seconds(6),
+        "command line over environment"
+    );
+}
+
+#[test]
+fn a_value_may_equal_the_built_in_one_and_still_count() {
+    let with_override = Workspace::with("[[profile.default.overrides]]\nfilter = 'sums'\ntimeout = '4s'\n");
+    let given = with_override.options(&["--timeout", "10s"], &[]);
+    assert_eq!(timeout(&given, CaseSettings::default()), TimeLimit::seconds(10));
+}
+
+#[test]
+fn a_profile_sets_options_of_every_kind() {
+    let workspace = Workspace::with(
+        "gpubench-version = '0.1'\n[profile.ci]\ndevice = 'cpu'\nthreads = 2\nfail-fast = true\nno-capture = true\n\
+         message-format = 'json'\ntarget-cv = 0.5\nflush-bytes = 0\nexport-csv = 'out/a.csv'\nexport-json = '/b.json'\n\
+         skip = ['slow', 'flaky']\naxis = 'n=1,2'\nquiet = true\n",
+    );
+    let options = workspace.options(&["-P", "ci"], &[]);
+    assert!(matches!(options.device.choice, DeviceChoice::Kind(_)));
+    assert_eq!(options.device.threads.map(|threads| threads.get()), Some(2));
+    assert_eq!(options.after_failure, AfterFailure::Stop);
+    assert_eq!(options.output.user_output, UserOutput::Shown);
+    assert_eq!(options.output.format, MessageFormat::Json);
+    assert_eq!(options.output.verbosity, Verbosity::Quiet);
+    let CaseOptions { stopping, .. } = options.measurement.everywhere();
+    assert_eq!(stopping.target_cv, 0.005);
+    assert_eq!(options.measurement.flush_bytes, Some(0));
+    let exports: Vec<_> = options
+        .output
+        .exports
+        .iter()
+        .map(|export| (export.format, export.path.clone()))
+        .collect();
+    let own = workspace.root().join("out/a.csv").into_std_path_buf();
+    assert_eq!(
+        exports,
+        [(ExportFormat::Json, "/b.json".into()), (ExportFormat::Csv, own)]
+    );
+    assert_eq!(options.cases.axes.len(), 1);
+    let names = format!("{:?}", options.cases.names);
+    assert!(names.contains("slow") && names.contains("flaky"), "{names}");
+}
+
+#[test]
+fn the_command_line_can_undo_what_a_profile_or_the_environment_says() {
+    let workspace = Workspace::with("[profile.default]\nfail-fast = true\nquiet = true\nskip = 'a'\n");
+    let undone = workspace.options(&["--no-fail-fast", "-v"], &[]);
+    assert_eq!(undone.after_failure, AfterFailure::Continue);
+    assert_eq!(undone.output.verbosity, Verbosity::Verbose);
+    let undone = workspace.options(&[], &[("GPUBENCH_FAIL_FAST", "0"), ("GPUBENCH_QUIET", "false")]);
+    assert_eq!(undone.after_failure, AfterFailure::Continue);
+    assert_eq!(undone.output.verbosity, Verbosity::Normal);
+    let between = workspace.options(&[], &[("GPUBENCH_VERBOSE", "1")]);
+    assert_eq!(between.output.verbosity, Verbosity::Verbose);
+    let against_variable = workspace.options(&["-v"], &[("GPUBENCH_QUIET", "1")]);
+    assert_eq!(against_variable.output.verbosity, Verbosity::Verbose);
+    let other_list = workspace.options(&["--skip", "b"], &[]);
+    assert!(
+        !format!("{:?}", other_list.cases.names).contains("\"a\""),
+        "{:?}",
+        other_list.cases.names
+    );
+}
+
+#[test]
+fn one_bound_on_samples_takes_the_other_along() {
+    let options = options(without_configuration(&["--max-samples", "5"], &[]).expect("it makes sense"));
+    let CaseOptions { stopping, .. } = options.measurement.everywhere();
+    assert_eq!((stopping.min_samples, stopping.max_samples), (5, 5));
+    let crossing = without_configuration(&[], &[("GPUBENCH_MIN_SAMPLES", "3"), ("GPUBENCH_MAX_SAMPLES", "2")]);
+    assert_eq!(refusal(crossing), "`--min-samples 3` is more than `--max-samples 2`");
+}
+
+#[test]
+fn what_makes_no_sense_says_where_it_stands() {
+    for (configuration, reason) in [
+        (
+            "timeout = 10",
+            ":2: the value of `timeout` makes no sense: a time limit is a number with a unit",
+        ),
+        (
+            "flush = 'sideways'",
+            ":2: the value of `flush` makes no sense: it is none of `read`, `write`",
+        ),
+        ("quiet = 'yes'", ":2: `quiet` is `true` or `false`, not something else"),
+        ("device = true", ":2: `device` is a string or a number, not a boolean"),
+        ("device = ['cpu']", ":2: `device` is a string or a number, not a list"),
+        ("threads = 0", "1..=1024"),
+        ("max-samples = 1\nmin-samples = 2", ":3: the bounds on samples cross"),
+    ] {
+        let workspace = Workspace::with(&format!("[profile.default]\n{configuration}\n"));
+        let text = refusal(workspace.settle(&[], &[]));
+        assert!(
+            text.contains("gpubench.toml:") && text.contains(reason),
+            "{configuration}: {text}"
+        );
+    }
+    for (name, value, reason) in [
+        (
+            "GPUBENCH_TIMEOUT",
+            "soon",
+            "the value `soon` of `GPUBENCH_TIMEOUT` makes no sense: a time limit is",
+        ),
+        (
+            "GPUBENCH_FAIL_FAST",
+            "maybe",
+            "the value `maybe` of `GPUBENCH_FAIL_FAST` makes no sense: `1`, `true`",
+        ),
+        ("GPUBENCH_COLOR", "blue", "it is none of `auto`, `always`, `never`"),
+    ] {
+        let text = refusal(without_configuration(&[], &[(name, value)]));
+        assert!(text.contains(reason), "{text}");
+    }
+}
+
+#[test]
+fn a_flag_in_the_environment_is_on_off_or_not_there() {
+    let fail_fast = |value: &str| {
+        let settled = without_configuration(&[], &[("GPUBENCH_FAIL_FAST", value)]);
+        options(settled.expect("it makes sense")).after_failure
+    };
+    for on in ["1", "true", "TRUE", "yes", "on"] {
+        assert_eq!(fail_fast(on), AfterFailure::Stop, "{on}");
+    }
+    for off in ["0", "false", "no", "Off", ""] {
+        assert_eq!(fail_fast(off), AfterFailure::Continue, "{off}");
+    }
+}
+
+#[test]
+fn a_variable_that_is_set_to_nothing_is_not_set() {
+    let settled = without_configuration(&[], &[("GPUBENCH_DEVICE", ""), ("GPUBENCH_TIMEOUT", "")]);
+    assert_eq!(
+        options(settled.expect("it makes sense")).device.choice,
+        DeviceChoice::Auto
+    );
+}
+
+#[test]
+fn a_variable_may_hold_several_values_a_line_each() {
+    let settled = without_configuration(&[], &[("GPUBENCH_SKIP", "first,one\nsecond\n")]);
+    let names = format!("{:?}", options(settled.expect("it makes sense")).cases.names);
+    assert!(names.contains("first,one") && names.contains("second"), "{names}");
+}
+
+#[test]
+fn every_option_has_its_variable() {
+    let app = App::command();
+    for option in options_of(&app).into_iter().filter(|option| takes_a_value(option)) {
+        if option.is_positional() {
+            continue;
+        }
+        let long = option.get_long().expect("every option has a long name");
+        let name = variable_of(option).expect("a variable");
+        assert_eq!(name, format!("GPUBENCH_{}", long.replace('-', "_").to_uppercase()));
+        let value = example_of(option);
+        let offers = of_environment([option].into_iter(), &environment(&[(&name, &value)]));
+        let offers = offers.unwrap_or_else(|error| panic!("{long}: {}", chain(&error)));
+        assert_eq!(offers[long].source, Source::Environment(name), "{long}");
+    }
+}
+
+/// A text that is a value of an option.
+fn example_of(option: &Arg) -> String {
+    let fitting = |text: &&str| {
+        let offers = of_environment(
+            [option].into_iter(),
+            &environment(&[(&variable_of(option).unwrap(), text)]),
+        );
+        offers.is_ok()
+    };
+    let texts = [
+        "1", "10s", "cpu", "json", "always", "read", "n=1", "sm_90", "hash:1/2", "html", "bash",
+    ];
+    texts
+        .iter()
+        .find(|text| fitting(text))
+        .unwrap_or_else(|| panic!("no example fits `--{}`", option.get_long().unwrap_or_default()))
+        .to_string()
+}
+
+#[test]
+fn the_documented_default_configuration_is_what_is_built_in() {
+    const DOCUMENTED: &str = include_str!("../../../default-config.toml");
+    let names = settings::of_runs();
+    let app = App::command();
+    let gpubench = gpubench(&app);
+    let workspace = Workspace::with(DOCUMENTED);
+    let settled = workspace.settle(&[], &[]).expect("it makes sense");
+    assert_eq!(settled.warnings, []);
+    assert_eq!(
+        format!("{:#?}", without_case_layers(options(settled))),
+        format!(
+            "{:#?}",
+            without_case_layers(options(without_configuration(&[], &[]).expect("it makes sense")))
+        )
+    );
+    assert_eq!(
+        workspace.options(&[], &[]).measurement.everywhere(),
+        CaseOptions::from(CaseSettings::BUILT_IN.complete())
+    );
+    for name in &names.configurable {
+        let line = Regex::new(&format!("(?m)^(# )?{name} = ")).expect("an expression");
+        let found = line
+            .captures(DOCUMENTED)
+            .unwrap_or_else(|| panic!("`{name}` is not documented"));
+        let option = gpubench
+            .get_arguments()
+            .find(|option| option.get_long() == Some(name))
+            .expect("an option");
+        let has_default = is_flag(option) || !option.get_default_values().is_empty();
+        assert_eq!(
+            found.get(1).is_none(),
+            has_default,
+            "`{name}` has a value if and only if one is built in"
+        );
+    }
+}
+
+fn without_case_layers(mut options: RunOptions) -> RunOptions {
+    options.measurement.cases = CaseLayers::default();
+    options
+}
+
+#[test]
+fn a_configuration_file_can_be_named_and_must_then_be_there() {
+    let workspace = Workspace::with("[profile.default]\nfail-fast = true\n");
+    let file = workspace.root().join(DEFAULT_FILE);
+    let named = without_configuration(&["--config-file", file.as_str()], &[]);
+    assert_eq!(
+        options(named.expect("it makes sense")).after_failure,
+        AfterFailure::Stop
+    );
+    let missing = without_configuration(&[], &[("GPUBENCH_CONFIG_FILE", "/nonexistent/x.toml")]);
+    assert!(refusal(missing).starts_with("could not read the configuration `/nonexistent/x.toml`: "));
+    let profile = refusal(without_configuration(&["-P", "ci"], &[]));
+    assert_eq!(
+        profile,
+        "there is no profile `ci` in the configuration: no file was found"
+    );
+}
+
+#[test]
+fn subcommands_take_the_settings_that_they_share_with_a_run() {
+    let workspace = Workspace::with("[profile.default]\ndevice = 'cpu'\nmessage-format = 'json'\n");
+    let settled = workspace.settle(&["doctor"], &[]).expect("it makes sense");
+    let text = format!("{:?}", settled.verb);
+    assert!(
+        text.contains("doctor: ") || text.to_lowercase().contains("json"),
+        "{text}"
+    );
+    let archive = [("GPUBENCH_ARCHIVE_FILE", "a.tar.gz")];
+    assert!(matches!(workspace.settle(&["archive"], &archive), Ok(Settled { .. })));
+}
+
+#[test]
+fn help_shows_what_is_built_in_whatever_this_machine_has_set() {
+    let workspace = Workspace::with("[profile.default]\ntimeout = '99s'\n");
+    let help = refusal(workspace.settle(&["--help"], &[("GPUBENCH_TIMEOUT", "nonsense")]));
+    assert!(help.contains("[default: 10s]") && !help.contains("99s"), "{help}");
+}

@@ -1,0 +1,53 @@
+//! Which options a configuration file may set.
+#![forbid(unsafe_code)]
+
+use clap::{Arg, CommandFactory};
+
+use super::App;
+use super::offer::takes_a_value;
+
+/// Headings of options that a profile may not set: cargo has its own configuration for its own.
+const COMMAND_LINE_HEADINGS: [&str; 6] = [
+    "Archive options",
+    "Compilation options",
+    "Configuration options",
+    "Feature selection",
+    "Manifest options",
+    "Package selection",
+];
+
+/// Options that say what one run is for, or that would take a surprise out of it: who knows the seed knows the inputs.
+const COMMAND_LINE_ONLY: [&str; 7] = ["exact", "ignored", "list", "no-run", "profile-time", "seed", "test"];
+
+/// The names of the options of a run.
+#[derive(Debug)]
+pub(super) struct OptionNames {
+    /// Those that a profile may set.
+    pub(super) configurable: Vec<String>,
+    /// Those that it may not.
+    pub(super) command_line_only: Vec<String>,
+}
+
+/// The names of the options of a run.
+pub(super) fn of_runs() -> OptionNames {
+    let app = App::command();
+    let gpubench = app.find_subcommand("gpubench").expect("the verb is there");
+    let options = gpubench.get_arguments().filter(|option| takes_a_value(option));
+    let (configurable, command_line_only) = options
+        .filter(|option| option.get_long().is_some())
+        .partition::<Vec<_>, _>(|option| is_configurable(option));
+    let names = |options: Vec<&Arg>| {
+        let longs = options.into_iter().filter_map(Arg::get_long);
+        longs.map(str::to_owned).collect()
+    };
+    OptionNames {
+        configurable: names(configurable),
+        command_line_only: names(command_line_only),
+    }
+}
+
+fn is_configurable(option: &Arg) -> bool {
+    let heading = option.get_help_heading().unwrap_or_default();
+    let long = option.get_long().unwrap_or_default();
+    !COMMAND_LINE_HEADINGS.contains(&heading) && !COMMAND_LINE_ONLY.contains(&long)
+}

@@ -1,0 +1,157 @@
+//! From a ratio with its interval to a verdict.
+
+use super::Threshold;
+use crate::report::ChangeVerdict;
+use crate::stats::Ratio;
+
+/// Samples that cannot rule out a change beyond this do not show that there is none.
+pub const CANNOT_RULE_OUT: f64 = 0.05;
+
+/// What changed, by an interval that knows how much the processes of either side differ. Slower and faster by the same factor are alike.
+///
+/// | the interval | the estimate | verdict |
+/// |---|---|---|
+/// | leaves out 1 | beyond the threshold | regressed or improved |
+/// | leaves out 1 | within it | within noise |
+/// | takes in 1, and reaches at most to the larger of the threshold and [`CANNOT_RULE_OUT`] | | no change |
+/// | takes in 1, and reaches further | | inconclusive |
+pub fn judge(ratio: &Ratio, threshold: Threshold) -> ChangeVerdict {
+    let beyond = |factor: f64| factor.ln().abs() > threshold.value.ln_1p();
+    if ratio.interval.low > 1.0 || ratio.interval.high < 1.0 {
+        return match ratio.estimate {
+            estimate if !beyond(estimate) => ChangeVerdict::WithinNoise,
+            slower if slower > 1.0 => ChangeVerdict::Regressed,
+            _ => ChangeVerdict::Improved,
+        };
+    }
+    if reach(ratio).ln() > threshold.value.max(CANNOT_RULE_OUT).ln_1p() {
+        ChangeVerdict::Inconclusive
+    } else {
+        ChangeVerdict::NoChange
+    }
+}
+
+/// The largest factor, slower or faster, that the interval takes in.
+pub(super) fn reach(ratio: &Ratio) -> f64 {
+    ratio.interval.high.max(1.0 / ratio.interval.low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulated::{Noise, SHAPES, Shifts, TwoLevel};
+    use super::*;
+    use crate::report::ThresholdSource;
+    use crate::stats::{Confidence, Interval, ResampledMedians, Side};
+
+    const FLOOR: Threshold = Threshold {
+        value: 0.01,
+        source: ThresholdSource::Floor,
+    };
+
+    fn judged(estimate: f64, low: f64, high: f64) -> ChangeVerdict {
+        let interval = Interval { low, high };
+        judge(&Ratio { estimate, interval }, FLOOR)
+    }
+
+    #[test]
+    fn a_change_counts_where_the_interval_leaves_out_one_and_the_estimate_is_beyond_the_threshold() {
+        assert_eq!(judged(1.03, 1.004, 1.057), ChangeVerdict::Regressed);
+        assert_eq!(judged(0.97, 0.945, 0.996), ChangeVerdict::Improved);
+        assert_eq!(judged(1.009, 1.004, 1.014), ChangeVerdict::WithinNoise);
+        assert_eq!(judged(0.992, 0.99, 0.994), ChangeVerdict::WithinNoise);
+    }
+
+    #[test]
+    fn an_interval_that_takes_in_one_is_no_change_unless_it_reaches_far() {
+        assert_eq!(judged(1.0, 0.995, 1.005), ChangeVerdict::NoChange);
+        assert_eq!(judged(1.02, 0.995, 1.045), ChangeVerdict::NoChange);
+        assert_eq!(judged(1.02, 0.98, 1.06), ChangeVerdict::Inconclusive);
+        assert_eq!(judged(0.97, 0.93, 1.01), ChangeVerdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_wide_threshold_is_also_what_must_be_ruled_out() {
+        let ratio = Ratio {
+            estimate: 1.02,
+            interval: Interval { low: 0.98, high: 1.06 },
+        };
+        let threshold = Threshold {
+            value: 0.08,
+            source: ThresholdSource::History,
+        };
+        assert_eq!(judge(&ratio, threshold), ChangeVerdict::NoChange);
+    }
+
+    #[test]
+    fn slower_and_faster_by_one_factor_are_alike() {
+        // 1/1.01 is 0.9901: a change by -0.995 % is beyond the threshold where one by 0.995 % is not.
+        assert_eq!(judged(1.0 / 1.010_1, 0.98, 0.999), ChangeVerdict::Improved);
+        assert_eq!(judged(1.010_1, 1.001, 1.02), ChangeVerdict::Regressed);
+        assert_eq!(judged(1.0 / 1.009_9, 0.98, 0.999), ChangeVerdict::WithinNoise);
+    }
+
+    /// The verdicts of `trials` seeded comparisons of two sides of `workers` with `samples` each, the second slower by `factor`.
+    fn verdicts(shape: TwoLevel, workers: usize, samples: usize, factor: f64, trials: usize) -> Vec<ChangeVerdict> {
+        let mut random = fastrand::Rng::with_seed(17);
+        let mut medians = ResampledMedians::default();
+        (0..trials)
+            .map(|_| {
+                let [before, after] = [100.0, 100.0 * factor].map(|center| {
+                    let side = shape.side(&mut random, workers, samples, center);
+                    let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
+                    Side::of(&side, &mut medians).unwrap()
+                });
+                judge(&Ratio::of(&before, &after, Confidence::DEFAULT, 0.0), FLOOR)
+            })
+            .collect()
+    }
+
+    fn count(verdicts: &[ChangeVerdict], wanted: &[ChangeVerdict]) -> usize {
+        verdicts.iter().filter(|verdict| wanted.contains(verdict)).count()
+    }
+
+    #[test]
+    fn fewer_than_one_in_a_hundred_comparisons_of_the_same_code_raises_an_alarm() {
+        for shape in SHAPES {
+            for (workers, samples) in [(3, 10), (5, 6), (8, 8)] {
+                let alarms = count(
+                    &verdicts(shape, workers, samples, 1.0, 1_000),
+                    &[ChangeVerdict::Regressed, ChangeVerdict::Improved],
+                );
+                assert!(alarms < 10, "{}, {workers} workers: {alarms} of 1000", shape.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_by_3_per_cent_is_found_95_times_in_100_among_30_samples_with_noise_of_1_per_cent() {
+        for (workers, samples, shift) in [(3, 10, 0.0), (5, 6, 0.002), (3, 30, 0.002), (5, 30, 0.005)] {
+            let shape = TwoLevel {
+                name: "",
+                shifts: Shifts::Normal(shift),
+                noise: Noise::Normal(0.01),
+            };
+            for (factor, wanted) in [(1.03, ChangeVerdict::Regressed), (1.0 / 1.03, ChangeVerdict::Improved)] {
+                let found = count(&verdicts(shape, workers, samples, factor, 1_000), &[wanted]);
+                assert!(
+                    found >= 950,
+                    "{workers} workers of {samples}, shift {shift}: {found} of 1000"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_code_mostly_shows_no_change() {
+        for (shift, noise) in [(0.002, 0.01), (0.005, 0.005), (0.01, 0.01)] {
+            let shape = TwoLevel {
+                name: "",
+                shifts: Shifts::Normal(shift),
+                noise: Noise::Normal(noise),
+            };
+            let seen = verdicts(shape, 5, 20, 1.0, 500);
+            let quiet = count(&seen, &[ChangeVerdict::NoChange, ChangeVerdict::WithinNoise]);
+            assert!(quiet >= 450, "shift {shift}, noise {noise}: {quiet} of 500");
+        }
+    }
+}

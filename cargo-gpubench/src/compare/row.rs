@@ -1,0 +1,199 @@
+//! One benchmark in both runs.
+
+use super::difference::{self, Difference, Weight};
+use super::judgement::{judge, reach};
+use super::pairing::Pair;
+use super::{CaseKey, Rules, Setups};
+use crate::report::units::percent;
+use crate::report::{
+    BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, SampleFlagKind,
+};
+use crate::stats::{FEWEST_WORKERS, Ratio, ResampledMedians, Side};
+use crate::verdict::{Grade, Verdict};
+
+/// What a row needs to know beside its two results.
+pub(super) struct Ground<'a> {
+    pub rules: &'a Rules,
+    /// What is not alike between the runs.
+    pub differences: &'a [Difference],
+    /// The coarser of the two devices' clocks.
+    pub tick_ns: f64,
+}
+
+/// What is said of two results.
+struct Finding {
+    verdict: ChangeVerdict,
+    change: Option<Change>,
+    remarks: Vec<String>,
+}
+
+impl Finding {
+    fn not_compared(reason: String) -> Finding {
+        Finding {
+            verdict: ChangeVerdict::NotCompared,
+            change: None,
+            remarks: vec![reason],
+        }
+    }
+}
+
+pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>, medians: &mut ResampledMedians) -> ComparisonRow {
+    let (before, after) = (pair.baseline, pair.candidate);
+    let sides = [before, after].map(|result| side(result, medians));
+    let finding = match obstacle(pair, ground) {
+        Some(reason) => Finding::not_compared(reason),
+        None => compared(pair, &sides, ground),
+    };
+    ComparisonRow {
+        package: after.package.clone(),
+        benchmark: after.benchmark.clone(),
+        params: after.params.clone(),
+        case: after.case.clone(),
+        baseline_case: before.case.clone(),
+        baseline: compared_result(before, sides[0].as_ref()),
+        candidate: compared_result(after, sides[1].as_ref()),
+        verdict: finding.verdict,
+        remark: (!finding.remarks.is_empty()).then(|| finding.remarks.join("; ")),
+        change: finding.change,
+    }
+}
+
+/// The samples of a result that passed; those of others mean nothing.
+fn side(result: &BenchmarkComplete, medians: &mut ResampledMedians) -> Option<Side> {
+    (result.verdict == Verdict::Pass).then(|| Side::of(&by_worker(result), medians))?
+}
+
+/// The samples of each worker. A result that does not tell them apart, or whose shares do not add up, is that of one.
+fn by_worker(result: &BenchmarkComplete) -> Vec<&[f64]> {
+    let mut rest = result.samples_ns.as_slice();
+    let mut shares = Vec::with_capacity(result.workers.len());
+    for share in &result.workers {
+        let Some((own, others)) = usize::try_from(share.samples)
+            .ok()
+            .and_then(|samples| rest.split_at_checked(samples))
+        else {
+            return vec![&result.samples_ns];
+        };
+        shares.push(own);
+        rest = others;
+    }
+    if rest.is_empty() {
+        shares
+    } else {
+        vec![&result.samples_ns]
+    }
+}
+
+fn compared_result(result: &BenchmarkComplete, side: Option<&Side>) -> ComparedResult {
+    ComparedResult {
+        verdict: result.verdict,
+        grade: result.grade,
+        median_ns: side.map(Side::median_ns),
+        n: result.samples_ns.len() as u64,
+        workers: side.map_or(0, |side| side.workers() as u64),
+    }
+}
+
+/// Why two results must not be compared.
+fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>) -> Option<String> {
+    rivalry(pair)
+        .or_else(|| ended(pair.baseline, "baseline"))
+        .or_else(|| ended(pair.candidate, "candidate"))
+        .or_else(|| match ground.rules.setups {
+            Setups::MayDiffer => None,
+            Setups::MustAgree => {
+                let own = difference::of_results(pair.baseline, pair.candidate);
+                let all = ground.differences.iter().chain(&own);
+                let decides = |difference: &&Difference| difference.weight == Weight::Decides;
+                all.into_iter()
+                    .find(decides)
+                    .map(|first| format!("not measured alike: {first}"))
+            }
+        })
+}
+
+fn rivalry(pair: &Pair<'_>) -> Option<String> {
+    let names: Vec<String> = pair.rivals.iter().map(|rival| format!("`{}`", rival.case)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} are one group; the expression must tell them apart",
+            names.join(", ")
+        )
+    })
+}
+
+fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
+    match result.verdict {
+        Verdict::Pass => None,
+        Verdict::Skipped => Some(format!("the {side} was skipped")),
+        failure => Some(format!("the {side} ended in `{failure}`")),
+    }
+}
+
+fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> Finding {
+    let [Some(baseline), Some(candidate)] = sides else {
+        return Finding::not_compared("a median that is not above zero has no ratio".to_owned());
+    };
+    let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
+    let confidence = ground.rules.confidence;
+    let ratio = Ratio::of(baseline, candidate, confidence, ground.tick_ns);
+    let fewest = baseline.workers().min(candidate.workers());
+    let (verdict, reason) = if fewest < FEWEST_WORKERS {
+        (ChangeVerdict::Inconclusive, Some(too_few(fewest)))
+    } else {
+        let verdict = judge(&ratio, threshold);
+        (
+            verdict,
+            (verdict == ChangeVerdict::Inconclusive).then(|| too_wide(&ratio, fewest)),
+        )
+    };
+    Finding {
+        verdict,
+        change: Some(Change {
+            ratio: ratio.estimate,
+            interval: [ratio.interval.low, ratio.interval.high],
+            confidence: confidence.fraction(),
+            threshold: threshold.value,
+            threshold_source: threshold.source,
+        }),
+        remarks: reason.into_iter().chain(doubts(pair, ground)).collect(),
+    }
+}
+
+fn too_few(fewest: usize) -> String {
+    let workers = if fewest == 1 {
+        "one fresh worker"
+    } else {
+        "two fresh workers"
+    };
+    format!(
+        "{workers} a side cannot tell a change from a shift between processes; measure with at least `--workers {FEWEST_WORKERS}`"
+    )
+}
+
+fn too_wide(ratio: &Ratio, fewest: usize) -> String {
+    format!(
+        "a change by {} cannot be ruled out; measure with more workers, such as `--workers {}`",
+        percent(reach(ratio) - 1.0),
+        (2 * fewest).min(64)
+    )
+}
+
+/// What a reader should know of figures that are compared, beyond what is said of the runs.
+fn doubts(pair: &Pair<'_>, ground: &Ground<'_>) -> Vec<String> {
+    let own = difference::of_results(pair.baseline, pair.candidate);
+    let own = own.iter().filter(|own| !ground.differences.contains(own));
+    let sides = [(pair.baseline, "baseline"), (pair.candidate, "candidate")];
+    let throttled = sides.iter().filter_map(|(result, side)| {
+        let flags = result.sample_flags.iter();
+        let samples = flags.filter(|flag| flag.flag == SampleFlagKind::Throttled).count();
+        let all = result.samples_ns.len();
+        (samples > 0).then(|| format!("the GPU throttled in {samples} of {all} samples of the {side}"))
+    });
+    // On the CPU device every result is, and the report says so once.
+    let advisory = sides
+        .iter()
+        .all(|(result, _)| result.grade == Some(Grade::Advisory) && result.device.kind == DeviceKind::Cuda)
+        .then(|| "advisory in both runs".to_owned());
+    own.map(ToString::to_string).chain(throttled).chain(advisory).collect()
+}

@@ -1,0 +1,87 @@
+//! What a comparison goes by.
+
+use std::collections::HashMap;
+
+use regex::Regex;
+
+use super::CaseKey;
+use crate::report::ThresholdSource;
+use crate::stats::Confidence;
+
+/// What a comparison goes by.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The relative change that is noise in any case, as a fraction: `0.01` is 1 %.
+    pub floor: f64,
+    /// How sure intervals are.
+    pub confidence: Confidence,
+    /// What the history of the device says about single benchmarks.
+    pub fences: Fences,
+    /// Which benchmarks belong together.
+    pub matching: Matching,
+    /// What becomes of runs on different devices or in different modes.
+    pub setups: Setups,
+}
+
+/// The relative change that is usual between neighbouring runs of a benchmark, as [`history_fence`](crate::stats::history_fence) finds it.
+pub type Fences = HashMap<CaseKey, f64>;
+
+/// Which benchmarks belong together.
+#[derive(Clone, Debug, Default)]
+pub enum Matching {
+    /// Those of the same package, name and axis values.
+    #[default]
+    Names,
+    /// Those in whose names the expression captures the same texts, from whatever package; others take no part.
+    Groups(Regex),
+}
+
+/// What becomes of runs that were not measured alike: on another device, with another driver, in another mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Setups {
+    /// They are not compared.
+    #[default]
+    MustAgree,
+    /// They are compared, and what differs is listed.
+    MayDiffer,
+}
+
+/// The relative change that is taken for noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Threshold {
+    /// As a fraction.
+    pub value: f64,
+    /// Where it comes from.
+    pub source: ThresholdSource,
+}
+
+impl Rules {
+    /// Changes below 1 % are noise.
+    pub const FLOOR: f64 = 0.01;
+
+    /// The threshold of a benchmark: the larger of the floor and its fence.
+    pub fn threshold(&self, key: &CaseKey) -> Threshold {
+        match self.fences.get(key) {
+            Some(fence) if *fence > self.floor => Threshold {
+                value: *fence,
+                source: ThresholdSource::History,
+            },
+            _ => Threshold {
+                value: self.floor,
+                source: ThresholdSource::Floor,
+            },
+        }
+    }
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            floor: Rules::FLOOR,
+            confidence: Confidence::DEFAULT,
+            fences: Fences::new(),
+            matching: Matching::default(),
+            setups: Setups::default(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Seeded samples of the shape that kernels' times have: processes are shifted against each other, and within a process samples are noisy. For tests and benchmarks.
+
+/// How workers are shifted against each other, relative to the center.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shifts {
+    /// Normally, with this standard deviation.
+    Normal(f64),
+    /// By Student's distribution with three degrees of freedom, scaled by this.
+    HeavyTailed(f64),
+    /// To one of some modes: the share of workers in each, and where it is.
+    Modes(&'static [(f64, f64)]),
+}
+
+/// How the samples of a worker spread, relative to its own center.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Noise {
+    /// Normally, with this standard deviation.
+    Normal(f64),
+    /// By Student's distribution with two degrees of freedom, scaled by this.
+    HeavyTailed(f64),
+    /// To one side, with this standard deviation before the fold.
+    Skewed(f64),
+}
+
+/// Workers and samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TwoLevel {
+    pub(crate) name: &'static str,
+    pub(crate) shifts: Shifts,
+    pub(crate) noise: Noise,
+}
+
+/// Shapes in which runs of the same code must not be told apart.
+pub(crate) const SHAPES: [TwoLevel; 8] = [
+    shape("shift 2 %, noise 1 %", Shifts::Normal(0.02), Noise::Normal(0.01)),
+    shape("shift 1 %, noise 5 %", Shifts::Normal(0.01), Noise::Normal(0.05)),
+    shape("no shift, noise 5 %", Shifts::Normal(0.0), Noise::Normal(0.05)),
+    shape(
+        "one worker in five 3 % slower",
+        Shifts::Modes(&[(0.8, 0.0), (0.2, 0.03)]),
+        Noise::Normal(0.01),
+    ),
+    shape(
+        "modes at 0, 1 and 3 %",
+        Shifts::Modes(&[(0.7, 0.0), (0.2, 0.01), (0.1, 0.03)]),
+        Noise::Normal(0.01),
+    ),
+    shape(
+        "heavy-tailed shifts of 1 %, noise 1 %",
+        Shifts::HeavyTailed(0.01),
+        Noise::Normal(0.01),
+    ),
+    shape(
+        "shift 1 %, heavy-tailed noise of 1 %",
+        Shifts::Normal(0.01),
+        Noise::HeavyTailed(0.01),
+    ),
+    shape(
+        "shift 1 %, skewed noise of 5 %",
+        Shifts::Normal(0.01),
+        Noise::Skewed(0.05),
+    ),
+];
+
+const fn shape(name: &'static str, shifts: Shifts, noise: Noise) -> TwoLevel {
+    TwoLevel { name, shifts, noise }
+}
+
+impl TwoLevel {
+    /// The samples of some workers round `center`.
+    pub(crate) fn side(
+        &self,
+        random: &mut fastrand::Rng,
+        workers: usize,
+        samples: usize,
+        center: f64,
+    ) -> Vec<Vec<f64>> {
+        (0..workers)
+            .map(|_| {
+                let own = center * (1.0 + self.shifts.draw(random));
+                (0..samples)
+                    .map(|_| own * (1.0 + self.noise.draw(random)).max(0.05))
+                    .collect()
+            })
+            .collect()
+    }
+}
+
+impl Shifts {
+    fn draw(&self, random: &mut fastrand::Rng) -> f64 {
+        match self {
+            Shifts::Normal(deviation) => deviation * normal(random),
+            Shifts::HeavyTailed(scale) => scale * student(random, 3),
+            Shifts::Modes(modes) => {
+                let mut left = random.f64();
+                for (share, shift) in *modes {
+                    left -= share;
+                    if left < 0.0 {
+                        return *shift;
+                    }
+                }
+                0.0
+            }
+        }
+    }
+}
+
+impl Noise {
+    fn draw(&self, random: &mut fastrand::Rng) -> f64 {
+        match self {
+            Noise::Normal(deviation) => deviation * normal(random),
+            Noise::HeavyTailed(scale) => scale * student(random, 2),
+            Noise::Skewed(deviation) => deviation * normal(random).abs(),
+        }
+    }
+}
+
+/// A normal deviate by the method of Box and Muller.
+fn normal(random: &mut fastrand::Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.f64()).cos()
+}
+
+fn student(random: &mut fastrand::Rng, freedom: u32) -> f64 {
+    let squares: f64 = (0..freedom).map(|_| normal(random).powi(2)).sum();
+    normal(random) / (squares / f64::from(freedom)).sqrt()
+}

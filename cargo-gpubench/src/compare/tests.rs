@@ -1,0 +1,520 @@
+//! Every rule of a comparison, on hand-made runs.
+
+use regex::Regex;
+
+use super::simulated::{Noise, Shifts, TwoLevel};
+use super::*;
+use crate::report::*;
+use crate::stats::Confidence;
+use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};
+use crate::verdict::{Grade, Verdict};
+
+/// What most cases are made of: three workers of 20 samples, quiet ones.
+const QUIET: TwoLevel = TwoLevel {
+    name: "quiet",
+    shifts: Shifts::Normal(0.001),
+    noise: Noise::Normal(0.005),
+};
+
+fn run(results: Vec<BenchmarkComplete>) -> StoredRun {
+    StoredRun {
+        format: FORMAT.into(),
+        format_version: FORMAT_VERSION,
+        saved_at: "2026-11-20T13:44:00Z".into(),
+        revision: Some(Revision {
+            commit: "0123456789abcdef0123456789abcdef01234567".into(),
+            branch: Some("main".into()),
+            modified: false,
+        }),
+        run: RunStarted {
+            schema_version: SchemaVersion,
+            run_id: "0f3a".into(),
+            started_at: "2026-11-20T13:43:00Z".into(),
+            tool_version: "0.1.0".into(),
+            seed_commitment: "00".repeat(32),
+            device: gpu(),
+            packages: vec!["suite".into()],
+            cases: results.len() as u64,
+            environment: environment(),
+        },
+        results,
+        finished: None,
+    }
+}
+
+fn gpu() -> Device {
+    Device {
+        kind: DeviceKind::Cuda,
+        name: "NVIDIA H200".into(),
+        multiprocessors: Some(132),
+        capability: Some(90),
+        l2_bytes: Some(60 << 20),
+        clock_tick_ns: Some(32.0),
+        peak_bandwidth: None,
+        peak_flops: None,
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        driver: Some("580.159".into()),
+        cpu: Some("Example Processor 9000".into()),
+        flush_bytes: Some(120 << 20),
+        ..Environment::default()
+    }
+}
+
+fn result(name: &str, verdict: Verdict) -> BenchmarkComplete {
+    let started = BenchmarkStarted {
+        schema_version: SchemaVersion,
+        run_id: "0f3a".into(),
+        package: "suite".into(),
+        benchmark: name.into(),
+        params: Params::default(),
+        case: name.into(),
+        index: 0,
+    };
+    BenchmarkComplete {
+        environment: environment(),
+        ..BenchmarkComplete::unmeasured(&started, gpu().short(), verdict)
+    }
+}
+
+/// A result that passed, with the samples of some workers.
+fn passed(name: &str, workers: &[Vec<f64>]) -> BenchmarkComplete {
+    BenchmarkComplete {
+        grade: Some(Grade::Sealed),
+        execution: Some(Execution::Sealed),
+        samples_ns: workers.concat(),
+        workers: workers
+            .iter()
+            .map(|samples| WorkerShare {
+                samples: samples.len() as u64,
+                median_ns: crate::stats::median(samples),
+            })
+            .collect(),
+        ..result(name, Verdict::Pass)
+    }
+}
+
+/// A quiet result of about `center` nanoseconds; the name is the seed.
+fn quiet(name: &str, center: f64) -> BenchmarkComplete {
+    let seed = name
+        .bytes()
+        .fold(center.to_bits(), |seed, byte| seed.rotate_left(7) ^ u64::from(byte));
+    passed(name, &QUIET.side(&mut fastrand::Rng::with_seed(seed), 3, 20, center))
+}
+
+fn with_params(params: &[(&str, i64)], result: BenchmarkComplete) -> BenchmarkComplete {
+    let params = params
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), ParamValue::Int(*value)));
+    let params = Params(params.collect());
+    BenchmarkComplete {
+        case: format!("{}::{params}", result.benchmark),
+        params,
+        ..result
+    }
+}
+
+fn compared(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
+    let named = |name, run| Contestant { name, run };
+    compare(
+        named("before", baseline),
+        named("after", candidate),
+        Arrangement::Apart,
+        rules,
+    )
+}
+
+/// The only row of a comparison of two results.
+fn row_of(baseline: BenchmarkComplete, candidate: BenchmarkComplete, rules: &Rules) -> ComparisonRow {
+    let mut rows = compared(&run(vec![baseline]), &run(vec![candidate]), rules).rows;
+    assert_eq!(rows.len(), 1);
+    rows.remove(0)
+}
+
+fn remark(row: &ComparisonRow) -> &str {
+    row.remark.as_deref().unwrap_or_default()
+}
+
+#[test]
+fn a_slower_candidate_regressed_and_a_faster_one_improved() {
+    let slower = row_of(quiet("axpy", 1e5), quiet("axpy", 1.03e5), &Rules::default());
+    assert_eq!(slower.verdict, ChangeVerdict::Regressed);
+    assert_eq!(slower.remark, None);
+    let change = slower.change.unwrap();
+    assert!((change.ratio - 1.03).abs() < 0.005, "{change:?}");
+    assert!(change.interval[0] > 1.0 && change.interval[0] < change.ratio && change.ratio < change.interval[1]);
+    assert_eq!((change.confidence, change.threshold), (0.99, 0.01));
+    assert_eq!(change.threshold_source, ThresholdSource::Floor);
+    let faster = row_of(quiet("axpy", 1e5), quiet("axpy", 0.9e5), &Rules::default());
+    assert_eq!(faster.verdict, ChangeVerdict::Improved);
+    let same = row_of(quiet("axpy", 1e5), quiet("axpy", 1.0001e5), &Rules::default());
+    assert_eq!(same.verdict, ChangeVerdict::NoChange);
+}
+
+#[test]
+fn the_same_run_twice_is_no_change_at_all() {
+    let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1e5), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::NoChange);
+    assert_eq!(row.change.unwrap().ratio, 1.0);
+}
+
+#[test]
+fn a_row_says_what_its_ratio_is_a_ratio_of() {
+    let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1.2e5), &Rules::default());
+    let ratio = row.candidate.median_ns.unwrap() / row.baseline.median_ns.unwrap();
+    assert!((ratio - row.change.unwrap().ratio).abs() < 1e-12);
+    assert_eq!((row.baseline.n, row.baseline.workers), (60, 3));
+}
+
+#[test]
+fn a_larger_threshold_turns_a_regression_into_noise() {
+    let rules = Rules {
+        floor: 0.05,
+        ..Rules::default()
+    };
+    let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1.03e5), &rules);
+    assert_eq!(row.verdict, ChangeVerdict::WithinNoise);
+}
+
+#[test]
+fn the_history_of_a_benchmark_raises_its_threshold_and_never_lowers_it() {
+    let (before, after) = (quiet("axpy", 1e5), quiet("axpy", 1.03e5));
+    let fenced = |fence| Rules {
+        fences: Fences::from([(CaseKey::of(&before), fence)]),
+        ..Rules::default()
+    };
+    let noisy = row_of(before.clone(), after.clone(), &fenced(0.08));
+    assert_eq!(noisy.verdict, ChangeVerdict::WithinNoise);
+    let change = noisy.change.unwrap();
+    assert_eq!(
+        (change.threshold, change.threshold_source),
+        (0.08, ThresholdSource::History)
+    );
+    let steady = row_of(before.clone(), after.clone(), &fenced(0.000_1));
+    let change = steady.change.unwrap();
+    assert_eq!(
+        (change.threshold, change.threshold_source),
+        (0.01, ThresholdSource::Floor)
+    );
+}
+
+#[test]
+fn another_benchmarks_history_does_not_count() {
+    let rules = Rules {
+        fences: Fences::from([(CaseKey::of(&quiet("softmax", 1e5)), 0.5)]),
+        ..Rules::default()
+    };
+    let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1.03e5), &rules);
+    assert_eq!(row.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
+fn fewer_than_three_workers_a_side_are_inconclusive_and_say_what_to_do() {
+    let samples = vec![100_000.0, 100_100.0, 100_200.0];
+    for (workers, said) in [(1, "one fresh worker a side"), (2, "two fresh workers a side")] {
+        let few = passed("axpy", &vec![samples.clone(); workers]);
+        let row = row_of(few, quiet("axpy", 2e5), &Rules::default());
+        assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+        assert!(remark(&row).starts_with(said), "{row:?}");
+        assert!(remark(&row).ends_with("`--workers 3`"), "{row:?}");
+        assert!(row.change.is_some_and(|change| change.ratio > 1.9));
+    }
+}
+
+#[test]
+fn results_that_do_not_tell_workers_apart_are_those_of_one() {
+    let pooled = |result: BenchmarkComplete| BenchmarkComplete {
+        workers: Vec::new(),
+        ..result
+    };
+    let row = row_of(
+        pooled(quiet("axpy", 1e5)),
+        pooled(quiet("axpy", 1e5)),
+        &Rules::default(),
+    );
+    assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+    assert_eq!(row.baseline.workers, 1);
+}
+
+#[test]
+fn shares_that_do_not_add_up_are_those_of_one_worker() {
+    for wrong in [0, 19, 21, u64::MAX] {
+        let mut broken = quiet("axpy", 1e5);
+        broken.workers[1].samples = wrong;
+        let row = row_of(broken, quiet("axpy", 1e5), &Rules::default());
+        assert_eq!(row.baseline.workers, 1, "{wrong}");
+    }
+}
+
+#[test]
+fn samples_that_cannot_rule_out_a_change_are_inconclusive_and_say_how_large_it_may_be() {
+    let wild = |seed| {
+        let shape = TwoLevel {
+            name: "wild",
+            shifts: Shifts::Normal(0.1),
+            noise: Noise::Normal(0.01),
+        };
+        passed("axpy", &shape.side(&mut fastrand::Rng::with_seed(seed), 3, 20, 1e5))
+    };
+    let row = row_of(wild(1), wild(2), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+    assert!(remark(&row).starts_with("a change by "), "{row:?}");
+    assert!(remark(&row).ends_with("`--workers 6`"), "{row:?}");
+}
+
+#[test]
+fn a_change_below_one_tick_of_the_clock_is_no_regression() {
+    let steps = |ticks: f64| passed("nothing", &vec![vec![32.0 * ticks; 20]; 3]);
+    let one_tick = row_of(steps(100.0), steps(101.0), &Rules::default());
+    assert_eq!(one_tick.verdict, ChangeVerdict::NoChange);
+    let three_ticks = row_of(steps(100.0), steps(103.0), &Rules::default());
+    assert_eq!(three_ticks.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
+fn new_and_removed_benchmarks_are_listed_and_make_no_row() {
+    let baseline = run(vec![quiet("gone", 1e5), quiet("kept", 1e5)]);
+    let candidate = run(vec![quiet("kept", 1e5), quiet("added", 1e5)]);
+    let comparison = compared(&baseline, &candidate, &Rules::default());
+    assert_eq!(
+        (comparison.new, comparison.removed),
+        (vec!["added".to_owned()], vec!["gone".to_owned()])
+    );
+    assert_eq!(comparison.rows.len(), 1);
+}
+
+#[test]
+fn rows_are_in_the_order_of_the_candidate() {
+    let baseline = run(vec![quiet("a", 1e5), quiet("b", 1e5), quiet("c", 1e5)]);
+    let candidate = run(vec![quiet("c", 1e5), quiet("a", 1e5), quiet("b", 1e5)]);
+    let cases: Vec<String> = compared(&baseline, &candidate, &Rules::default())
+        .rows
+        .into_iter()
+        .map(|row| row.case)
+        .collect();
+    assert_eq!(cases, ["c", "a", "b"]);
+}
+
+#[test]
+fn benchmarks_match_by_package_name_and_values_in_whatever_order_and_form() {
+    let before = with_params(&[("m", 1), ("n", 2)], quiet("axpy", 1e5));
+    let after = BenchmarkComplete {
+        case: "suite::axpy::n=2,m=1".into(),
+        ..with_params(&[("n", 2), ("m", 1)], quiet("axpy", 1e5))
+    };
+    let row = row_of(before, after, &Rules::default());
+    assert_eq!(
+        (&*row.baseline_case, &*row.case),
+        ("axpy::m=1,n=2", "suite::axpy::n=2,m=1")
+    );
+    let other_package = BenchmarkComplete {
+        package: "other".into(),
+        ..quiet("axpy", 1e5)
+    };
+    let comparison = compared(
+        &run(vec![quiet("axpy", 1e5)]),
+        &run(vec![other_package]),
+        &Rules::default(),
+    );
+    assert!(comparison.rows.is_empty());
+}
+
+fn grouped(expression: &str) -> Rules {
+    Rules {
+        matching: Matching::Groups(Regex::new(expression).unwrap()),
+        ..Rules::default()
+    }
+}
+
+#[test]
+fn groups_match_benchmarks_of_different_names_and_packages() {
+    let before = with_params(&[("n", 64)], quiet("gemm::tiled", 1e5));
+    let after = BenchmarkComplete {
+        package: "other".into(),
+        ..with_params(&[("n", 64)], quiet("fast::gemm", 0.5e5))
+    };
+    let row = row_of(before, after, &grouped("(n=.*)$"));
+    assert_eq!(row.verdict, ChangeVerdict::Improved);
+    assert_eq!(
+        (&*row.baseline_case, &*row.case),
+        ("gemm::tiled::n=64", "fast::gemm::n=64")
+    );
+}
+
+#[test]
+fn what_the_expression_does_not_find_takes_no_part() {
+    let runs = [1e5, 1.1e5].map(|center| run(vec![quiet("gemm", center), quiet("axpy", center)]));
+    let comparison = compared(&runs[0], &runs[1], &grouped("suite::(gemm)"));
+    assert_eq!(comparison.rows.len(), 1);
+    assert!(comparison.new.is_empty() && comparison.removed.is_empty());
+}
+
+#[test]
+fn a_group_of_several_benchmarks_is_not_compared_and_names_them() {
+    let runs = [1e5, 1.1e5].map(|center| run(vec![quiet("gemm_a", center), quiet("gemm_b", center)]));
+    let comparison = compared(&runs[0], &runs[1], &grouped("(gemm)_"));
+    assert_eq!(comparison.rows.len(), 2);
+    for row in &comparison.rows {
+        assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+        assert!(remark(row).starts_with("`gemm_a`, `gemm_b` are one group"), "{row:?}");
+    }
+}
+
+#[test]
+fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
+    let failed = BenchmarkComplete {
+        samples_ns: vec![1.0, 2.0],
+        ..result("axpy", Verdict::WrongOutput)
+    };
+    let row = row_of(quiet("axpy", 1e5), failed, &Rules::default());
+    assert_eq!((row.verdict, row.change.is_none()), (ChangeVerdict::NotCompared, true));
+    assert_eq!(remark(&row), "the candidate ended in `wrong-output`");
+    assert_eq!(row.candidate.median_ns, None);
+    let row = row_of(result("axpy", Verdict::Skipped), quiet("axpy", 1e5), &Rules::default());
+    assert_eq!(remark(&row), "the baseline was skipped");
+}
+
+#[test]
+fn a_median_of_zero_has_no_ratio() {
+    let zero = passed("nothing", &vec![vec![0.0; 9]; 3]);
+    let row = row_of(zero, quiet("nothing", 1e5), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+    assert_eq!(remark(&row), "a median that is not above zero has no ratio");
+}
+
+#[test]
+fn another_device_driver_or_flush_is_never_compared_silently() {
+    let baseline = run(vec![quiet("axpy", 1e5)]);
+    let changed: [(&str, fn(&mut RunStarted)); 6] = [
+        (
+            "device: a GPU in the baseline, the CPU device in the candidate",
+            |run| run.device.kind = DeviceKind::Cpu,
+        ),
+        (
+            "device: NVIDIA H200 in the baseline, NVIDIA B200 in the candidate",
+            |run| run.device.name = "NVIDIA B200".into(),
+        ),
+        ("multiprocessors: 132 in the baseline, 16 in the candidate", |run| {
+            run.device.multiprocessors = Some(16)
+        }),
+        ("driver: 580.159 in the baseline, 570.86 in the candidate", |run| {
+            run.environment.driver = Some("570.86".into())
+        }),
+        (
+            "bytes of the cache flush: 120 MiB in the baseline, 0 B in the candidate",
+            |run| run.environment.flush_bytes = Some(0),
+        ),
+        ("compute capability: 90 in the baseline, 100 in the candidate", |run| {
+            run.device.capability = Some(100)
+        }),
+    ];
+    for (difference, change) in changed {
+        let mut candidate = run(vec![quiet("axpy", 1.5e5)]);
+        change(&mut candidate.run);
+        let strict = compared(&baseline, &candidate, &Rules::default());
+        assert_eq!(strict.differences, [difference]);
+        assert_eq!(strict.rows[0].verdict, ChangeVerdict::NotCompared);
+        assert_eq!(remark(&strict.rows[0]), format!("not measured alike: {difference}"));
+        let lenient = Rules {
+            setups: Setups::MayDiffer,
+            ..Rules::default()
+        };
+        let allowed = compared(&baseline, &candidate, &lenient);
+        assert_eq!(allowed.differences, [difference]);
+        assert_eq!(allowed.rows[0].verdict, ChangeVerdict::Regressed);
+    }
+}
+
+#[test]
+fn what_does_not_change_times_by_itself_is_listed_and_compared() {
+    let baseline = run(vec![quiet("axpy", 1e5)]);
+    let mut candidate = run(vec![quiet("axpy", 1.5e5)]);
+    candidate.run.tool_version = "0.2.0".into();
+    candidate.run.environment.cpu = Some("Another Processor".into());
+    candidate.run.environment.compiler = Some("nvcc 13".into());
+    let comparison = compared(&baseline, &candidate, &Rules::default());
+    assert_eq!(comparison.differences.len(), 3, "{:?}", comparison.differences);
+    assert_eq!(comparison.rows[0].verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
+fn the_host_decides_where_it_is_the_device() {
+    let on_cpu = |processor: &str| {
+        let mut run = run(vec![quiet("axpy", 1e5)]);
+        run.run.device.kind = DeviceKind::Cpu;
+        run.run.environment.cpu = Some(processor.into());
+        run
+    };
+    let comparison = compared(&on_cpu("one"), &on_cpu("another"), &Rules::default());
+    assert_eq!(comparison.rows[0].verdict, ChangeVerdict::NotCompared);
+}
+
+#[test]
+fn cold_and_warm_results_are_not_compared() {
+    let warm = BenchmarkComplete {
+        mode: Mode::Warm,
+        ..quiet("axpy", 1e5)
+    };
+    let row = row_of(quiet("axpy", 1e5), warm.clone(), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+    let lenient = Rules {
+        setups: Setups::MayDiffer,
+        ..Rules::default()
+    };
+    let row = row_of(quiet("axpy", 1e5), warm, &lenient);
+    assert_eq!(row.verdict, ChangeVerdict::NoChange);
+    assert_eq!(
+        remark(&row),
+        "caches before a call: cold in the baseline, warm in the candidate"
+    );
+}
+
+#[test]
+fn throttled_and_advisory_results_are_remarked_on() {
+    let throttled = BenchmarkComplete {
+        sample_flags: vec![SampleFlag {
+            sample: 3,
+            flag: SampleFlagKind::Throttled,
+            reasons: vec!["power-cap".into()],
+        }],
+        grade: Some(Grade::Advisory),
+        ..quiet("axpy", 1e5)
+    };
+    let row = row_of(quiet("axpy", 1e5), throttled.clone(), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::NoChange);
+    assert_eq!(
+        remark(&row),
+        "grade: sealed in the baseline, advisory in the candidate; the GPU throttled in 1 of 60 samples of the candidate"
+    );
+    let row = row_of(throttled.clone(), throttled, &Rules::default());
+    assert!(remark(&row).ends_with("; advisory in both runs"), "{row:?}");
+}
+
+#[test]
+fn a_confidence_that_is_asked_for_is_used_and_told() {
+    let at = |confidence| Rules {
+        confidence: Confidence::new(confidence).unwrap(),
+        ..Rules::default()
+    };
+    let [narrow, wide] = [0.9, 0.999].map(|confidence| {
+        let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1.03e5), &at(confidence));
+        row.change.unwrap()
+    });
+    assert_eq!((narrow.confidence, wide.confidence), (0.9, 0.999));
+    assert!(wide.interval[0] < narrow.interval[0] && narrow.interval[1] < wide.interval[1]);
+}
+
+#[test]
+fn both_runs_are_told_with_their_names_and_revisions() {
+    let comparison = compared(&run(Vec::new()), &run(Vec::new()), &Rules::default());
+    assert_eq!(
+        (&*comparison.baseline.name, &*comparison.candidate.name),
+        ("before", "after")
+    );
+    assert_eq!(comparison.baseline.driver.as_deref(), Some("580.159"));
+    assert!(comparison.candidate.revision.is_some());
+    assert!(comparison.rows.is_empty() && comparison.differences.is_empty());
+}

@@ -1,0 +1,200 @@
+//! Reading configuration files.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::Ineffective;
+use super::place::Text;
+use super::profile::ProfileTable;
+use super::{ConfigError, ConfigWarning};
+use crate::closest::closest;
+
+/// Where a configuration is looked for, below the root of a workspace.
+pub const DEFAULT_FILE: &str = ".config/gpubench.toml";
+
+/// What a configuration file may contain at its top.
+const KEYS: [&str; 2] = ["gpubench-version", "profile"];
+
+/// What one file says.
+#[derive(Clone, Debug)]
+pub struct ConfigFile {
+    /// The file.
+    pub path: Utf8PathBuf,
+    /// The folder that relative paths in it start from.
+    pub root: Utf8PathBuf,
+    /// What has no effect, to be told to the user.
+    pub warnings: Vec<ConfigWarning>,
+    pub(super) profiles: BTreeMap<String, ProfileTable>,
+}
+
+/// Which keys a profile may have.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownKeys<'a> {
+    /// Those of settings.
+    pub settings: &'a [String],
+    /// Those of options that only a command line can give.
+    pub command_line_only: &'a [String],
+}
+
+/// The configuration of a workspace, if it has one.
+pub fn default_location(workspace: &Utf8Path) -> Option<Utf8PathBuf> {
+    Some(workspace.join(DEFAULT_FILE)).filter(|file| file.is_file())
+}
+
+impl ConfigFile {
+    /// Reads a file. Relative paths in it start from the folder that holds `.config`, and from the file's own folder where there is none.
+    ///
+    /// # Errors
+    /// It cannot be read, is no TOML, needs a newer tool, or has values of other kinds than its keys want.
+    pub fn read(path: &Utf8Path, known: KnownKeys<'_>) -> Result<Self, ConfigError> {
+        let unreadable = |source: io::Error| ConfigError::Unreadable {
+            file: path.to_owned(),
+            source,
+        };
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let absolute = camino::absolute_utf8(path).map_err(unreadable)?;
+        let folder = absolute.parent().unwrap_or(Utf8Path::new("/"));
+        let root = match folder.file_name() {
+            Some(".config") => folder.parent().unwrap_or(folder),
+            _ => folder,
+        };
+        Self::parse(path, root, &text, known)
+    }
+
+    /// As [`read`](Self::read), with the text at hand.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn parse(path: &Utf8Path, root: &Utf8Path, text: &str, known: KnownKeys<'_>) -> Result<Self, ConfigError> {
+        let places = Text::new(path, text);
+        let document = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
+            place: places.place(error.span().map_or(0, |span| span.start)),
+            message: error.message().to_owned(),
+        })?;
+        let mut reading = Reading {
+            places,
+            known,
+            warnings: Vec::new(),
+        };
+        let profiles = reading.document(document.get_ref())?;
+        Ok(Self {
+            path: path.to_owned(),
+            root: root.to_owned(),
+            warnings: reading.warnings,
+            profiles,
+        })
+    }
+}
+
+/// A file being read.
+pub(super) struct Reading<'a> {
+    pub(super) places: Text<'a>,
+    pub(super) known: KnownKeys<'a>,
+    pub(super) warnings: Vec<ConfigWarning>,
+}
+
+pub(super) type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
+pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+
+impl Reading<'_> {
+    fn document(&mut self, document: &DeTable<'_>) -> Result<BTreeMap<String, ProfileTable>, ConfigError> {
+        if let Some((key, value)) = document.get_key_value("gpubench-version") {
+            self.require_version(key, value)?;
+        }
+        let mut profiles = BTreeMap::new();
+        for (key, value) in document.iter() {
+            match &**key.get_ref() {
+                "gpubench-version" => {}
+                "profile" => {
+                    for (name, value) in self.table(key, value)?.iter() {
+                        let table = self.table(name, value)?;
+                        let profile = self.profile(name, table)?;
+                        profiles.insert(name.get_ref().to_string(), profile);
+                    }
+                }
+                _ => self.unknown(key, &KEYS),
+            }
+        }
+        Ok(profiles)
+    }
+
+    fn require_version(&self, key: &Key<'_>, value: &Value<'_>) -> Result<(), ConfigError> {
+        let wanted = self.string(key, value)?;
+        let numbers = |version: &str| -> Option<Vec<u64>> {
+            let release = version.split(['-', '+']).next().unwrap_or(version);
+            release.split('.').map(|number| number.parse().ok()).collect()
+        };
+        let ours = env!("CARGO_PKG_VERSION");
+        let wanted_numbers = numbers(wanted).filter(|numbers| numbers.len() <= 3);
+        match wanted_numbers {
+            None => Err(ConfigError::Kind {
+                place: self.places.place(value.span().start),
+                key: key.get_ref().to_string(),
+                wanted: "a version such as \"0.1\"",
+                got: "another string",
+            }),
+            Some(_) if wanted_numbers > numbers(ours) => Err(ConfigError::OlderTool {
+                place: self.places.place(value.span().start),
+                wanted: wanted.to_owned(),
+                ours,
+            }),
+            Some(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn table<'v, 'i>(&self, key: &Key<'_>, value: &'v Value<'i>) -> Result<&'v DeTable<'i>, ConfigError> {
+        value
+            .get_ref()
+            .as_table()
+            .ok_or_else(|| self.kind(key, value, "a table"))
+    }
+
+    pub(super) fn string<'v>(&self, key: &Key<'_>, value: &'v Value<'_>) -> Result<&'v str, ConfigError> {
+        value
+            .get_ref()
+            .as_str()
+            .ok_or_else(|| self.kind(key, value, "a string"))
+    }
+
+    pub(super) fn kind(&self, key: &Key<'_>, value: &Value<'_>, wanted: &'static str) -> ConfigError {
+        ConfigError::Kind {
+            place: self.places.place(value.span().start),
+            key: key.get_ref().to_string(),
+            wanted,
+            got: kind_of(value.get_ref()),
+        }
+    }
+
+    pub(super) fn unknown(&mut self, key: &Key<'_>, known: &[&str]) {
+        let name = key.get_ref();
+        let ineffective = if self.known.command_line_only.iter().any(|only| only == name) {
+            Ineffective::CommandLineOnly
+        } else {
+            Ineffective::Unknown {
+                closest: closest(name, known.iter().copied()).map(str::to_owned),
+            }
+        };
+        self.warnings.push(ConfigWarning {
+            place: self.places.place(key.span().start),
+            key: name.to_string(),
+            ineffective,
+        });
+    }
+}
+
+fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

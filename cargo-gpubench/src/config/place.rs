@@ -1,0 +1,45 @@
+//! Places in configuration files.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::sync::Arc;
+
+use camino::Utf8Path;
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    file: Arc<Utf8Path>,
+    line: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A file's text, to tell lines in it.
+#[derive(Clone, Debug)]
+pub(super) struct Text<'a> {
+    file: Arc<Utf8Path>,
+    text: &'a str,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn new(file: &Utf8Path, text: &'a str) -> Self {
+        Self {
+            file: file.into(),
+            text,
+        }
+    }
+
+    /// The place of a byte.
+    pub(super) fn place(&self, offset: usize) -> Place {
+        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
+        Place {
+            file: self.file.clone(),
+            line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+        }
+    }
+}

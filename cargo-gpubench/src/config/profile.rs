@@ -1,0 +1,212 @@
+//! Profiles of a configuration file, and what they inherit.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+use toml::de::{DeTable, DeValue};
+
+use super::file::{Key, Reading, Value};
+use super::{CaseOverride, CaseSettings, ConfigError, ConfigFile, ConfigValue, Place};
+use crate::closest::closest;
+
+/// The profile that every other inherits from in the end.
+pub const DEFAULT_PROFILE: &str = "default";
+
+const INHERITS: &str = "inherits";
+const OVERRIDES: &str = "overrides";
+const FILTER: &str = "filter";
+
+/// What a profile says, with what it inherits.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// Settings of the run by their keys.
+    pub settings: BTreeMap<String, Setting>,
+    /// Settings of single cases: its own first, then those it inherits.
+    pub overrides: Vec<CaseOverride>,
+}
+
+/// A value, and where it was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The value.
+    pub value: ConfigValue,
+    /// Where it stands.
+    pub place: Place,
+    /// The profile that says it.
+    pub profile: String,
+}
+
+/// A profile as it stands in a file.
+#[derive(Clone, Debug)]
+pub(super) struct ProfileTable {
+    inherits: Option<(String, Place)>,
+    settings: BTreeMap<String, Setting>,
+    overrides: Vec<CaseOverride>,
+}
+
+impl ConfigFile {
+    /// What a profile says. The default profile is always there.
+    ///
+    /// # Errors
+    /// There is no profile of the name, or none of a name that one inherits from, or they inherit in a circle.
+    pub fn profile(&self, name: &str) -> Result<Profile, ConfigError> {
+        let mut profile = Profile::default();
+        for table in self.line_of(name)? {
+            for (key, setting) in &table.settings {
+                profile.settings.entry(key.clone()).or_insert_with(|| setting.clone());
+            }
+            profile.overrides.extend(table.overrides.iter().cloned());
+        }
+        Ok(profile)
+    }
+
+    /// The profile, its parent, the parent's parent and so on.
+    fn line_of(&self, name: &str) -> Result<Vec<&ProfileTable>, ConfigError> {
+        let mut line = Vec::new();
+        let mut seen = vec![name.to_owned()];
+        let mut next = Some(name.to_owned());
+        while let Some(name) = next.take() {
+            let Some(table) = self.profiles.get(&name) else {
+                if name == DEFAULT_PROFILE {
+                    break;
+                }
+                return Err(self.unknown_profile(&name));
+            };
+            line.push(table);
+            next = match &table.inherits {
+                Some((parent, place)) => {
+                    if !self.profiles.contains_key(parent) && parent != DEFAULT_PROFILE {
+                        return Err(ConfigError::UnknownParent {
+                            place: place.clone(),
+                            profile: name,
+                            parent: parent.clone(),
+                        });
+                    }
+                    if let Some(first) = seen.iter().position(|name| name == parent) {
+                        return Err(ConfigError::Circle {
+                            place: place.clone(),
+                            profile: parent.clone(),
+                            by_way_of: seen.split_off(first + 1),
+                        });
+                    }
+                    Some(parent.clone())
+                }
+                None if name == DEFAULT_PROFILE => None,
+                None => Some(DEFAULT_PROFILE.to_owned()),
+            };
+            seen.extend(next.clone());
+        }
+        Ok(line)
+    }
+
+    fn unknown_profile(&self, name: &str) -> ConfigError {
+        let mut known: Vec<_> = self.profiles.keys().cloned().collect();
+        if !self.profiles.contains_key(DEFAULT_PROFILE) {
+            known.push(DEFAULT_PROFILE.to_owned());
+        }
+        ConfigError::UnknownProfile {
+            name: name.to_owned(),
+            file: Some(self.path.clone()),
+            closest: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
+            known,
+        }
+    }
+}
+
+impl Reading<'_> {
+    pub(super) fn profile(&mut self, name: &Key<'_>, table: &DeTable<'_>) -> Result<ProfileTable, ConfigError> {
+        let mut profile = ProfileTable {
+            inherits: None,
+            settings: BTreeMap::new(),
+            overrides: Vec::new(),
+        };
+        for (key, value) in table.iter() {
+            match &**key.get_ref() {
+                INHERITS => {
+                    let parent = self.string(key, value)?.to_owned();
+                    profile.inherits = Some((parent, self.places.place(value.span().start)));
+                }
+                OVERRIDES => profile.overrides = self.overrides(key, value)?,
+                known if self.known.settings.iter().any(|key| key == known) => {
+                    let setting = Setting {
+                        value: self.value(key, value)?,
+                        place: self.places.place(key.span().start),
+                        profile: name.get_ref().to_string(),
+                    };
+                    profile.settings.insert(known.to_owned(), setting);
+                }
+                _ => {
+                    let settings = self.known.settings.iter().map(String::as_str);
+                    let known: Vec<_> = settings.chain([INHERITS, OVERRIDES]).collect();
+                    self.unknown(key, &known);
+                }
+            }
+        }
+        Ok(profile)
+    }
+
+    fn overrides(&mut self, key: &Key<'_>, value: &Value<'_>) -> Result<Vec<CaseOverride>, ConfigError> {
+        let DeValue::Array(tables) = value.get_ref() else {
+            return Err(self.kind(key, value, "a list of tables, each `[[profile.NAME.overrides]]`"));
+        };
+        tables
+            .iter()
+            .map(|value| self.case_override(self.table(key, value)?, self.places.place(value.span().start)))
+            .collect()
+    }
+
+    fn case_override(&mut self, table: &DeTable<'_>, place: Place) -> Result<CaseOverride, ConfigError> {
+        let Some((key, value)) = table.get_key_value(FILTER) else {
+            return Err(ConfigError::FilterMissing { place });
+        };
+        let filter = Regex::new(self.string(key, value)?).map_err(|error| self.senseless(key, value, error))?;
+        let mut settings = CaseSettings::default();
+        for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != FILTER) {
+            let name = &**key.get_ref();
+            if !CaseSettings::KEYS.contains(&name) {
+                let known: Vec<_> = CaseSettings::KEYS.iter().copied().chain([FILTER]).collect();
+                self.unknown(key, &known);
+                continue;
+            }
+            match self.value(key, value)? {
+                ConfigValue::Text(text) => {
+                    let set = settings.set(name, &text);
+                    set.map_err(|error| self.senseless(key, value, error))?;
+                }
+                ConfigValue::Flag(_) | ConfigValue::List(_) => {
+                    return Err(self.kind(key, value, "a string or a number"));
+                }
+            }
+        }
+        let settings = settings
+            .consistent()
+            .map_err(|source| ConfigError::Samples { place, source })?;
+        Ok(CaseOverride { filter, settings })
+    }
+
+    fn value(&self, key: &Key<'_>, value: &Value<'_>) -> Result<ConfigValue, ConfigError> {
+        ConfigValue::read(value.get_ref()).map_err(|got| ConfigError::Kind {
+            place: self.places.place(value.span().start),
+            key: key.get_ref().to_string(),
+            wanted: "a string, a number, a boolean or a list",
+            got,
+        })
+    }
+
+    fn senseless(
+        &self,
+        key: &Key<'_>,
+        value: &Value<'_>,
+        source: impl std::error::Error + Send + Sync + 'static,
+    ) -> ConfigError {
+        ConfigError::Value {
+            place: self.places.place(value.span().start),
+            key: key.get_ref().to_string(),
+            source: Box::new(source),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

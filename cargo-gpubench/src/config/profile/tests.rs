@@ -1,0 +1,170 @@
+use camino::Utf8Path;
+
+use super::*;
+use crate::config::{KnownKeys, SampleCount, TimeLimit};
+use crate::error::{Expected, chain};
+
+fn read(text: &str) -> Result<ConfigFile, ConfigError> {
+    let settings = ["timeout", "device", "skip", "quiet"].map(str::to_owned);
+    let known = KnownKeys {
+        settings: &settings,
+        command_line_only: &["list".to_owned()],
+    };
+    ConfigFile::parse(Utf8Path::new("gpubench.toml"), Utf8Path::new("/w"), text, known)
+}
+
+#[track_caller]
+fn assert_refused(text: &str, message: &str) {
+    let error = match read(text) {
+        Err(error) => error,
+        Ok(file) => file.profile("ci").expect_err(message),
+    };
+    assert_eq!(chain(&error), message);
+}
+
+fn texts(profile: &Profile) -> Vec<(&str, &ConfigValue, String)> {
+    let settings = profile.settings.iter();
+    settings
+        .map(|(key, setting)| (key.as_str(), &setting.value, setting.place.to_string()))
+        .collect()
+}
+
+#[test]
+fn a_profile_inherits_what_it_does_not_say() {
+    let file = read(
+        "[profile.default]\ntimeout = '10s'\ndevice = 'cpu'\n[profile.ci]\ntimeout = '1min'\n[profile.nightly]\ninherits = 'ci'\nquiet = true\n",
+    )
+    .expect("a configuration");
+    let place = |line| format!("gpubench.toml:{line}");
+    assert_eq!(
+        texts(&file.profile("nightly").expect("a profile")),
+        [
+            ("device", &ConfigValue::Text("cpu".to_owned()), place(3)),
+            ("quiet", &ConfigValue::Flag(true), place(8)),
+            ("timeout", &ConfigValue::Text("1min".to_owned()), place(5)),
+        ]
+    );
+    assert_eq!(
+        file.profile("nightly").expect("a profile").settings["timeout"].profile,
+        "ci"
+    );
+}
+
+#[test]
+fn own_overrides_stand_before_inherited_ones() {
+    let file = read(
+        "[[profile.default.overrides]]\nfilter = 'slow'\ntimeout = '1min'\n\
+         [[profile.ci.overrides]]\nfilter = 'a'\nmax-samples = 5\n[[profile.ci.overrides]]\nfilter = 'b'\ntarget-cv = 0.5\n",
+    )
+    .expect("a configuration");
+    let overrides = file.profile("ci").expect("a profile").overrides;
+    let filters: Vec<_> = overrides.iter().map(|other| other.filter.as_str()).collect();
+    assert_eq!(filters, ["a", "b", "slow"]);
+    assert_eq!(overrides[0].settings.max_samples, Some(SampleCount::of(5)));
+    assert_eq!(overrides[2].settings.timeout, Some(TimeLimit::seconds(60)));
+}
+
+#[test]
+fn the_default_profile_is_there_even_where_the_file_does_not_have_it() {
+    let file = read("[profile.ci]\nquiet = false\n").expect("a configuration");
+    assert!(file.profile("default").expect("it is always there").settings.is_empty());
+}
+
+#[test]
+fn an_unknown_profile_is_told_the_closest_and_where_cargo_s_own_go() {
+    let file = read("[profile.nightly]\n").expect("a configuration");
+    let error = file.profile("nightlly").expect_err("no such profile");
+    assert_eq!(error.to_string(), "there is no profile `nightlly` in `gpubench.toml`");
+    assert_eq!(error.hint().as_deref(), Some("did you mean `nightly`?"));
+    let error = file.profile("release").expect_err("no such profile");
+    assert_eq!(
+        error.hint().as_deref(),
+        Some("cargo's own profile is given by `--cargo-profile release`")
+    );
+}
+
+#[test]
+fn unknown_keys_are_warnings_with_a_line_and_the_closest_key() {
+    let file = read(
+        "colour = 1\n[profile.ci]\ntimeot = '1s'\nlist = true\n[[profile.ci.overrides]]\nfilter = 'x'\nmax-sample = 3\n",
+    )
+    .expect("warnings are no errors");
+    let warnings: Vec<_> = file.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "gpubench.toml:1: the key `colour` is not known and has no effect",
+            "gpubench.toml:4: `list` has no effect here: it is for the command line only",
+            "gpubench.toml:7: the key `max-sample` is not known and has no effect (hint: did you mean `max-samples`?)",
+            "gpubench.toml:3: the key `timeot` is not known and has no effect (hint: did you mean `timeout`?)",
+        ]
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_line_and_key() {
+    assert_refused(
+        "[profile.ci]\ntimeout = '1s'\ntimeout = '2s'\n",
+        "gpubench.toml:3: not TOML: duplicate key",
+    );
+    assert_refused("profile = 3\n", "gpubench.toml:1: `profile` is a table, not an integer");
+    assert_refused(
+        "[profile]\nci = 'x'\n",
+        "gpubench.toml:2: `ci` is a table, not a string",
+    );
+    assert_refused(
+        "[profile.ci]\n\ntimeout = 2026-01-01\n",
+        "gpubench.toml:3: `timeout` is a string, a number, a boolean or a list, not a date",
+    );
+    assert_refused(
+        "[profile.ci.overrides]\nfilter = 'x'\n",
+        "gpubench.toml:1: `overrides` is a list of tables, each `[[profile.NAME.overrides]]`, not a table",
+    );
+    assert_refused(
+        "[[profile.ci.overrides]]\ntimeout = '1s'\n",
+        "gpubench.toml:1: an override needs `filter`, a regular expression for the names of its cases",
+    );
+    assert_refused(
+        "[[profile.ci.overrides]]\nfilter = 'x'\nmax-time = 10\n",
+        "gpubench.toml:3: the value of `max-time` makes no sense: a time limit is a number with a unit: `10s`, `500ms`, `2min`",
+    );
+    assert_refused(
+        "[[profile.ci.overrides]]\nfilter = 'x'\nmax-samples = 1\nmin-samples = 2\n",
+        "gpubench.toml:1: the bounds on samples cross: `min-samples` 2 is more than `max-samples` 1",
+    );
+    assert_refused(
+        "[profile.ci]\ninherits = 'cii'\n",
+        "gpubench.toml:2: the profile `ci` inherits from `cii`, which is not there",
+    );
+    assert_refused(
+        "[profile.ci]\ninherits = 'b'\n[profile.b]\ninherits = 'ci'\n",
+        "gpubench.toml:4: the profile `ci` inherits from itself, by way of `b`",
+    );
+}
+
+#[test]
+fn a_circle_names_everyone_in_it() {
+    assert_refused(
+        "[profile.ci]\ninherits = 'ci'\n",
+        "gpubench.toml:2: the profile `ci` inherits from itself",
+    );
+}
+
+#[test]
+fn a_configuration_may_need_a_newer_tool() {
+    assert!(read("gpubench-version = '0.1'\n").is_ok());
+    assert!(read(&format!("gpubench-version = '{}'\n", env!("CARGO_PKG_VERSION"))).is_ok());
+    let error = read("gpubench-version = '99.1'\nprofile = 'of a kind that is not known yet'\n").expect_err("too old");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "gpubench.toml:1: the configuration needs `cargo gpubench` 99.1 or later, this is {}",
+            env!("CARGO_PKG_VERSION")
+        )
+    );
+    assert_eq!(error.exit_code().number(), 92);
+    assert_refused(
+        "gpubench-version = 'soon'\n",
+        "gpubench.toml:1: `gpubench-version` is a version such as \"0.1\", not another string",
+    );
+}

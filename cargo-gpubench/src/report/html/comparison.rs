@@ -1,0 +1,268 @@
+//! One run held against another: what changed, by how much, and how sure that is.
+
+use super::cases::scrolled;
+use super::forest::Forest;
+use super::markup::{Element, Markup, element, text};
+use super::names::{Anchor, counted, marked, moment, name_with_params, revision};
+use crate::report::units::{percent, time};
+use crate::report::{
+    Arrangement, Change, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
+};
+use crate::store::StoredRun;
+
+/// Every verdict in the order in which it matters.
+const ORDER: [ChangeVerdict; 6] = [
+    ChangeVerdict::Regressed,
+    ChangeVerdict::Improved,
+    ChangeVerdict::Inconclusive,
+    ChangeVerdict::NotCompared,
+    ChangeVerdict::WithinNoise,
+    ChangeVerdict::NoChange,
+];
+
+/// The section of the comparison at `position` among several.
+pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position: usize) -> Element {
+    let forest = Forest::of(comparison);
+    let (unchanged, shown): (Vec<_>, Vec<_>) = by_relevance(comparison)
+        .into_iter()
+        .partition(|row| matches!(row.verdict, ChangeVerdict::WithinNoise | ChangeVerdict::NoChange));
+    let title = format!("comparison-{position}-title");
+    let named = |what: &str| format!("{what} against {}", comparison.baseline.name);
+    let table_of = |caption: String, rows: &[&ComparisonRow]| {
+        (!rows.is_empty()).then(|| scrolled(&caption, table(run, &caption, rows, &forest)))
+    };
+    let folded = table_of(named("Without a change"), &unchanged).map(|table| {
+        element("details")
+            .child(element("summary").text(format_args!("{} without a change", counted(unchanged.len(), "case"))))
+            .child(table)
+    });
+    element("section")
+        .with("id", anchor(position))
+        .with("aria-labelledby", &title)
+        .child(
+            element("h2")
+                .with("id", &title)
+                .text("Compared with ")
+                .child(element("span").class("said").text(&comparison.baseline.name)),
+        )
+        .child(counts(comparison))
+        .child(sides(comparison))
+        .child(differences(comparison))
+        .child(table_of(named("Changes"), &shown))
+        .child(folded)
+        .child(one_sided("Only in this run", &comparison.new))
+        .child(one_sided("Only in the baseline", &comparison.removed))
+}
+
+/// Where the section of a comparison is.
+pub(super) fn anchor(position: usize) -> String {
+    format!("comparison-{position}")
+}
+
+/// The rows, the worst news first, the larger change first within a verdict.
+pub(super) fn by_relevance(comparison: &ComparisonComplete) -> Vec<&ComparisonRow> {
+    let rank = |row: &ComparisonRow| ORDER.iter().position(|verdict| *verdict == row.verdict);
+    let size = |row: &ComparisonRow| row.change.as_ref().map_or(0.0, |change| change.ratio.ln().abs());
+    let mut rows: Vec<&ComparisonRow> = comparison.rows.iter().collect();
+    rows.sort_by(|one, other| rank(one).cmp(&rank(other)).then(size(other).total_cmp(&size(one))));
+    rows
+}
+
+/// The section of the case that a row is about, where the page is of the candidate.
+pub(super) fn anchor_of(run: &StoredRun, row: &ComparisonRow) -> Option<Anchor> {
+    let is_it = |result: &crate::report::BenchmarkComplete| {
+        (&result.package, &result.benchmark, &result.params) == (&row.package, &row.benchmark, &row.params)
+    };
+    run.results.iter().position(is_it).map(Anchor)
+}
+
+/// A verdict's sign and word.
+pub(super) fn mark(verdict: ChangeVerdict) -> Element {
+    match verdict {
+        ChangeVerdict::Regressed => marked("mark bad", '▲', "regressed"),
+        ChangeVerdict::Improved => marked("mark good", '▼', "improved"),
+        ChangeVerdict::Inconclusive => marked("mark doubtful", '?', "inconclusive"),
+        ChangeVerdict::WithinNoise => marked("mark plain", '≈', "within noise"),
+        ChangeVerdict::NoChange => marked("mark plain", '=', "no change"),
+        ChangeVerdict::NotCompared => marked("mark doubtful", '–', "not compared"),
+    }
+}
+
+/// A ratio of times as people say it: `+3.12%`, `-0.40%`, `2.31×`.
+pub(super) fn change(ratio: f64) -> String {
+    match ratio {
+        _ if !ratio.is_finite() => "?".to_owned(),
+        0.5..2.0 if ratio < 1.0 => format!("−{}", percent(1.0 - ratio)),
+        0.5..2.0 => format!("+{}", percent(ratio - 1.0)),
+        _ => format!("{ratio:.2}×"),
+    }
+}
+
+fn counts(comparison: &ComparisonComplete) -> Element {
+    let count = |verdict| comparison.rows.iter().filter(|row| row.verdict == verdict).count();
+    let counted = ORDER.iter().filter_map(|verdict| {
+        let count = count(*verdict);
+        (count > 0).then(|| {
+            let count = element("b").text(count);
+            element("span")
+                .class("count")
+                .child(count)
+                .text(" ")
+                .child(mark(*verdict))
+        })
+    });
+    element("p").class("outcome small").children(counted)
+}
+
+/// Which runs these are, and how their times came together.
+fn sides(comparison: &ComparisonComplete) -> Element {
+    let arrangement = match comparison.arrangement {
+        Arrangement::Apart => "Measured one after the other: what drifted in between is part of the difference.",
+        Arrangement::Interleaved => "Measured window by window in turns on one device: what drifted met both alike.",
+    };
+    let change = comparison.rows.iter().find_map(|row| row.change.as_ref());
+    let intervals = change.map(|change| {
+        text(format_args!(
+            " A ratio is this run's median over the baseline's, above 1 is slower; lines are {} intervals, the band is what counts as noise.",
+            confidence(change)
+        ))
+    });
+    element("p")
+        .class("quiet")
+        .text("Baseline: ")
+        .child(side(&comparison.baseline))
+        .text(". This run: ")
+        .child(side(&comparison.candidate))
+        .text(format_args!(". {arrangement}"))
+        .child(intervals)
+}
+
+fn side(run: &ComparedRun) -> Element {
+    let known = [run.revision.as_ref().map(revision), Some(run.device.name.clone())];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    element("span")
+        .class("said")
+        .child(moment(&run.started_at))
+        .text(format_args!(", {}", known.join(", ")))
+}
+
+/// `99 %`.
+fn confidence(change: &Change) -> String {
+    format!("{} %", (change.confidence * 1e4).round() / 100.0)
+}
+
+fn differences(comparison: &ComparisonComplete) -> Option<Element> {
+    let lines = comparison
+        .differences
+        .iter()
+        .map(|difference| element("li").text(difference));
+    (!comparison.differences.is_empty()).then(|| {
+        element("div")
+            .class("note")
+            .with("role", "note")
+            .child(element("p").text("The two runs are not alike:"))
+            .child(element("ul").children(lines))
+    })
+}
+
+fn one_sided(title: &str, names: &[String]) -> Option<Element> {
+    let lines = names.iter().map(|name| element("li").child(super::names::name(name)));
+    (!names.is_empty()).then(|| {
+        element("details")
+            .child(element("summary").text(format_args!("{title}: {}", counted(names.len(), "case"))))
+            .child(element("ul").class("plain-list").children(lines))
+    })
+}
+
+fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Forest) -> Element {
+    let columns = [
+        ("case", "case"),
+        ("verdict", "verdict"),
+        ("baseline", "number wide"),
+        ("this run", "number wide"),
+        ("change", "number"),
+    ];
+    let heads = columns.map(|(title, class)| element("th").with("scope", "col").class(class).text(title));
+    let plot = element("th")
+        .with("scope", "col")
+        .class("forest-cell")
+        .child(forest.axis());
+    let noise = element("th").with("scope", "col").class("number wide").text("noise");
+    let head = element("tr").children(heads).child(plot).child(noise);
+    element("table")
+        .class("comparison")
+        .child(element("caption").text(caption))
+        .child(element("thead").child(head))
+        .child(element("tbody").children(rows.iter().map(|row| line(run, row, forest))))
+}
+
+fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest) -> Element {
+    let name = name_with_params(&row.benchmark, &row.params);
+    let name = match anchor_of(run, row) {
+        Some(anchor) => Markup::from(anchor.link(name)),
+        None => name,
+    };
+    let renamed = (row.case != row.baseline_case).then(|| {
+        element("span")
+            .class("remark")
+            .text("against ")
+            .child(super::names::name(&row.baseline_case))
+    });
+    let remark = row
+        .remark
+        .as_ref()
+        .map(|remark| element("span").class("remark").text(remark));
+    let median = |side: &crate::report::ComparedResult| element("td").class("number wide").text(shown(side.median_ns));
+    element("tr")
+        .child(
+            element("th")
+                .with("scope", "row")
+                .class("case")
+                .child(name)
+                .child(renamed)
+                .child(remark),
+        )
+        .child(element("td").class("verdict").child(mark(row.verdict)))
+        .child(median(&row.baseline))
+        .child(median(&row.candidate))
+        .child(element("td").class("number").child(row.change.as_ref().map(figures)))
+        .child(
+            element("td")
+                .class("forest-cell")
+                .child(row.change.as_ref().map(|change| forest.line(change, row.verdict))),
+        )
+        .child(
+            element("td")
+                .class("number wide")
+                .child(row.change.as_ref().map(threshold)),
+        )
+}
+
+fn shown(median_ns: Option<f64>) -> String {
+    median_ns.map_or_else(|| "–".to_owned(), |median| time(median).to_string())
+}
+
+fn figures(figures: &Change) -> Markup {
+    let [low, high] = figures.interval;
+    let interval = format!("{} to {}", change(low), change(high));
+    Markup::from(element("b").text(change(figures.ratio))).then(element("span").class("share").text(interval))
+}
+
+fn threshold(change: &Change) -> Markup {
+    let source = match change.threshold_source {
+        ThresholdSource::Floor => "floor",
+        ThresholdSource::History => "history",
+    };
+    text(format_args!("±{}", percent(change.threshold))).then(element("span").class("share").text(source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_per_cent_until_they_are_times() {
+        let shown = [1.0312, 0.996, 1.0, 1.5, 2.0, 0.25, f64::NAN].map(change);
+        assert_eq!(shown, ["+3.12%", "−0.40%", "+0.00%", "+50.0%", "2.00×", "0.25×", "?"]);
+    }
+}

@@ -1,0 +1,155 @@
+//! The forest plot of a comparison: one line a case, all on one scale of ratios.
+
+use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
+use super::comparison::change;
+use super::markup::{Element, Markup};
+use crate::report::{Change, ChangeVerdict, ComparisonComplete};
+
+const WIDTH: f64 = 200.0;
+const HEIGHT: f64 = 20.0;
+
+/// Room for an arrow at either side.
+const MARGIN: f64 = 8.0;
+
+/// Most that the scale reaches: four times the time and a quarter of it.
+const WIDEST: f64 = std::f64::consts::LN_2 * 2.0;
+
+/// The scale of logarithms of ratios that all lines share.
+pub(super) struct Forest {
+    reach: f64,
+    scale: Scale,
+}
+
+impl Forest {
+    /// A scale on which nine of ten intervals lie whole, and every threshold; what reaches further is drawn as an arrow.
+    pub(super) fn of(comparison: &ComparisonComplete) -> Forest {
+        let changes = || comparison.rows.iter().filter_map(|row| row.change.as_ref());
+        let extent = |change: &Change| {
+            change
+                .interval
+                .map(|bound| bound.ln().abs())
+                .into_iter()
+                .fold(0.0, f64::max)
+        };
+        let mut extents: Vec<f64> = changes().map(extent).filter(|extent| extent.is_finite()).collect();
+        extents.sort_by(f64::total_cmp);
+        let typical = extents
+            .get(extents.len() * 9 / 10)
+            .or(extents.last())
+            .copied()
+            .unwrap_or(0.0);
+        let threshold = changes()
+            .map(|change| change.threshold)
+            .filter(|threshold| threshold.is_finite());
+        let reach = (1.25 * typical).max(2.0 * threshold.fold(0.01, f64::max)).min(WIDEST);
+        Forest {
+            reach,
+            scale: Scale::new((-reach, reach), (MARGIN, WIDTH - MARGIN)),
+        }
+    }
+
+    fn at(&self, ratio: f64) -> At {
+        self.scale.at(ratio.ln())
+    }
+
+    /// The scale in figures, to stand above the lines.
+    pub(super) fn axis(&self) -> Element {
+        let step = Scale::new((0.0, self.reach.exp() - 1.0), (0.0, 1.0)).ticks(2).step;
+        let marks = [1.0 / (1.0 + step), 1.0, 1.0 + step];
+        let labels = marks.map(|ratio| {
+            let text = if ratio == 1.0 { "same".to_owned() } else { round(ratio) };
+            label("t middle", self.at(ratio), At(9.0), text)
+        });
+        let ticks = marks.map(|ratio| line("axis", (self.at(ratio), At(14.0)), (self.at(ratio), At(HEIGHT))));
+        let shapes: Markup = labels.into_iter().chain(ticks).collect();
+        let drawing = Drawing {
+            size: (WIDTH, HEIGHT),
+            title: "Scale of ratios".to_owned(),
+            description: format!(
+                "faster to the left, slower to the right, {} to {}",
+                round(marks[0]),
+                round(marks[2])
+            ),
+        };
+        drawing.of("forest", shapes)
+    }
+
+    /// One case: its threshold as a band, its interval as a line, its ratio as a mark whose form depends on the verdict.
+    pub(super) fn line(&self, figures: &Change, verdict: ChangeVerdict) -> Element {
+        let middle = At(HEIGHT / 2.0);
+        let [low, high] = figures.interval;
+        let band = (
+            self.at(1.0 / (1.0 + figures.threshold)),
+            self.at(1.0 + figures.threshold),
+        );
+        let class = match verdict {
+            ChangeVerdict::Regressed => "ink-bad",
+            ChangeVerdict::Improved => "ink-good",
+            ChangeVerdict::Inconclusive => "ink-doubtful",
+            ChangeVerdict::WithinNoise | ChangeVerdict::NoChange | ChangeVerdict::NotCompared => "ink",
+        };
+        let shapes = Markup::from(rectangle("band", band, (At(0.0), At(HEIGHT))))
+            .then(line("axis", (self.at(1.0), At(0.0)), (self.at(1.0), At(HEIGHT))))
+            .then(line(class, (self.at(low), middle), (self.at(high), middle)))
+            .then(self.arrow(low, class))
+            .then(self.arrow(high, class))
+            .then(mark(self.at(figures.ratio), middle, verdict).drawn_as(class));
+        let drawing = Drawing {
+            size: (WIDTH, HEIGHT),
+            title: "Ratio".to_owned(),
+            description: format!(
+                "{}, interval {} to {}",
+                change(figures.ratio),
+                change(low),
+                change(high)
+            ),
+        };
+        drawing.of("forest", shapes)
+    }
+
+    /// An arrow where a bound lies beyond the scale.
+    fn arrow(&self, ratio: f64, class: &'static str) -> Option<Element> {
+        let (edge, towards) = if ratio < 1.0 {
+            (MARGIN, -1.0)
+        } else {
+            (WIDTH - MARGIN, 1.0)
+        };
+        let middle = HEIGHT / 2.0;
+        let (tip, back) = (At(edge + 6.0 * towards), At(edge));
+        let arrow = Path::default()
+            .move_to(back, At(middle - 4.0))
+            .line_to(tip, At(middle))
+            .line_to(back, At(middle + 4.0));
+        (!self.scale.contains(ratio.ln())).then(|| arrow.close().drawn_as(class))
+    }
+}
+
+/// Up for slower, down for faster, a diamond for neither.
+fn mark(x: At, y: At, verdict: ChangeVerdict) -> Path {
+    let (At(x), At(y)) = (x, y);
+    let path = Path::default();
+    match verdict {
+        ChangeVerdict::Regressed => path
+            .move_to(At(x - 5.0), At(y + 4.0))
+            .line_to(At(x), At(y - 5.0))
+            .line_to(At(x + 5.0), At(y + 4.0)),
+        ChangeVerdict::Improved => path
+            .move_to(At(x - 5.0), At(y - 4.0))
+            .line_to(At(x), At(y + 5.0))
+            .line_to(At(x + 5.0), At(y - 4.0)),
+        _ => path
+            .move_to(At(x - 4.0), At(y))
+            .line_to(At(x), At(y - 4.0))
+            .line_to(At(x + 4.0), At(y))
+            .line_to(At(x), At(y + 4.0)),
+    }
+    .close()
+}
+
+/// `+5%`, `÷1.05` would be exact; a round figure is what an axis is for.
+fn round(ratio: f64) -> String {
+    let share = if ratio < 1.0 { 1.0 / ratio - 1.0 } else { ratio - 1.0 };
+    let sign = if ratio < 1.0 { "−" } else { "+" };
+    let per_cent = (share * 1e4).round() / 100.0;
+    format!("{sign}{per_cent}%")
+}

@@ -1,0 +1,166 @@
+//! HTML and SVG as elements. Text and the values of attributes are escaped where they enter, and nothing else enters: names of elements and
+//! attributes are the tool's own. What comes out is well-formed XML as well, so that a test can read it strictly.
+
+use std::fmt::Display;
+
+use super::text::readable;
+
+/// A piece of the page.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Markup(String);
+
+/// An element under construction.
+#[derive(Clone, Debug)]
+pub(super) struct Element {
+    name: &'static str,
+    attributes: String,
+    content: String,
+}
+
+/// Starts an element.
+pub(super) fn element(name: &'static str) -> Element {
+    Element {
+        name,
+        attributes: String::new(),
+        content: String::new(),
+    }
+}
+
+/// A text that stands for itself.
+pub(super) fn text(text: impl Display) -> Markup {
+    Markup(escaped(&readable(&text)))
+}
+
+impl Element {
+    /// Adds an attribute.
+    pub(super) fn with(mut self, name: &'static str, value: impl Display) -> Element {
+        let value = escaped(&readable(&value)).replace('\n', "&#10;");
+        self.attributes.extend([" ", name, "=\"", &value, "\""]);
+        self
+    }
+
+    /// Sets the class.
+    pub(super) fn class(self, name: &'static str) -> Element {
+        self.with("class", name)
+    }
+
+    /// Adds text.
+    pub(super) fn text(self, what: impl Display) -> Element {
+        self.child(text(what))
+    }
+
+    /// Adds what is inside.
+    pub(super) fn child(mut self, child: impl Into<Markup>) -> Element {
+        self.content.push_str(&child.into().0);
+        self
+    }
+
+    /// Adds several.
+    pub(super) fn children<M: Into<Markup>>(self, children: impl IntoIterator<Item = M>) -> Element {
+        children.into_iter().fold(self, Element::child)
+    }
+
+    /// Adds a style sheet, which is the tool's own and has nothing to escape.
+    pub(super) fn style_sheet(mut self, rules: &'static str) -> Element {
+        self.content.push_str(rules);
+        self
+    }
+}
+
+impl Markup {
+    /// Puts one piece behind another.
+    pub(super) fn then(mut self, next: impl Into<Markup>) -> Markup {
+        self.0.push_str(&next.into().0);
+        self
+    }
+
+    /// The HTML.
+    pub(super) fn into_html(self) -> String {
+        self.0
+    }
+}
+
+impl From<Element> for Markup {
+    fn from(element: Element) -> Markup {
+        let Element {
+            name,
+            attributes,
+            content,
+        } = element;
+        Markup(match content.is_empty() && closes_itself(name) {
+            true => format!("<{name}{attributes}/>"),
+            false => format!("<{name}{attributes}>{content}</{name}>"),
+        })
+    }
+}
+
+impl<M: Into<Markup>> From<Option<M>> for Markup {
+    fn from(piece: Option<M>) -> Markup {
+        piece.map_or_else(Markup::default, Into::into)
+    }
+}
+
+impl<M: Into<Markup>> FromIterator<M> for Markup {
+    fn from_iter<I: IntoIterator<Item = M>>(pieces: I) -> Markup {
+        pieces.into_iter().fold(Markup::default(), Markup::then)
+    }
+}
+
+/// HTML's void elements that the page has, and shapes of SVG.
+fn closes_itself(name: &str) -> bool {
+    matches!(name, "meta" | "wbr" | "br" | "path" | "rect" | "line" | "circle")
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn html(element: Element) -> String {
+        Markup::from(element).into_html()
+    }
+
+    #[test]
+    fn text_cannot_end_its_element_and_values_cannot_end_their_quotes() {
+        let hostile = "</script><img src=x onerror='alert(1)'>\"&";
+        assert_eq!(
+            html(element("p").with("title", hostile).text(hostile)),
+            "<p title=\"&lt;/script&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&quot;&amp;\">\
+             &lt;/script&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&quot;&amp;</p>"
+        );
+    }
+
+    #[test]
+    fn an_element_without_content_is_closed_as_html_wants_it() {
+        assert_eq!(html(element("td")), "<td></td>");
+        assert_eq!(html(element("wbr")), "<wbr/>");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_reads_back_as_text(what in any::<String>()) {
+            let page = html(element("p").with("title", &what).text(&what));
+            let document = roxmltree::Document::parse(&page).unwrap();
+            let root = document.root_element();
+            prop_assert_eq!(root.text().unwrap_or_default(), readable(&what));
+            prop_assert_eq!(root.attribute("title").unwrap_or_default().replace('\n', " "), readable(&what).replace(['\n', '\t'], " "));
+            prop_assert_eq!(root.children().filter(roxmltree::Node::is_element).count(), 0);
+        }
+    }
+}

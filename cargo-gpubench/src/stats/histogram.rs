@@ -1,0 +1,118 @@
+//! How samples are distributed, in a number of steps that does not grow with theirs.
+
+use super::quantile::{quantile, sorted};
+
+/// Counts of samples in bins of equal width.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// Where the first bin begins.
+    pub low: f64,
+    /// Where the last bin ends.
+    pub high: f64,
+    /// Samples in each bin; a sample on an edge counts in the bin above, one at `high` in the last.
+    pub counts: Vec<u64>,
+    /// Samples below the first bin.
+    pub below: u64,
+    /// Samples above the last bin.
+    pub above: u64,
+}
+
+/// Fewest and most bins.
+const BINS: (usize, usize) = (8, 40);
+
+/// Interquartile ranges beyond the quartiles that still belong to the picture: further out lie what Tukey calls far-out values, twice over.
+const REACH: f64 = 6.0;
+
+impl Histogram {
+    /// The distribution of samples; `None` where there are none or one is not finite.
+    ///
+    /// The width of the bins is that of Freedman and Diaconis, "On the histogram as a density estimator", Probability Theory and Related Fields 57 (1981):
+    /// twice the interquartile range over the cube root of the number of samples. Samples far outside of the quartiles are counted, and do not widen the range: a single
+    /// disturbance would leave all others in one bin.
+    pub fn of(samples: &[f64]) -> Option<Histogram> {
+        let sorted = sorted(samples)?;
+        let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
+        let (q1, q3) = (quantile(&sorted, 0.25)?, quantile(&sorted, 0.75)?);
+        let spread = q3 - q1;
+        let reach = REACH * spread;
+        let (low, high) = match reach.is_finite() && reach > 0.0 {
+            true => (least.max(q1 - reach), most.min(q3 + reach)),
+            false => (least, most),
+        };
+        let width = 2.0 * spread / (samples.len() as f64).cbrt();
+        let wanted = ((high - low) / width).ceil();
+        let bins = match wanted.is_finite() {
+            true => (wanted as usize).clamp(BINS.0, BINS.1),
+            false => BINS.0,
+        };
+        let mut histogram = Histogram {
+            low,
+            high,
+            counts: vec![0; bins],
+            below: 0,
+            above: 0,
+        };
+        sorted.iter().for_each(|sample| histogram.count(*sample));
+        Some(histogram)
+    }
+
+    fn count(&mut self, sample: f64) {
+        if sample < self.low {
+            self.below += 1;
+        } else if sample > self.high {
+            self.above += 1;
+        } else {
+            let bins = self.counts.len();
+            let share = (sample - self.low) / (self.high - self.low);
+            // Where all samples are equal there is no share, and they lie in the middle.
+            let bin = if share.is_finite() {
+                (share * bins as f64) as usize
+            } else {
+                bins / 2
+            };
+            self.counts[bin.min(bins - 1)] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn equal_samples_lie_in_one_bin() {
+        let histogram = Histogram::of(&[3.0; 5]).unwrap();
+        assert_eq!((histogram.low, histogram.high), (3.0, 3.0));
+        assert_eq!(histogram.counts.iter().filter(|count| **count > 0).count(), 1);
+    }
+
+    #[test]
+    fn a_single_disturbance_is_counted_and_does_not_hide_the_others() {
+        let samples: Vec<f64> = (0..100).map(f64::from).chain([1e6]).collect();
+        let histogram = Histogram::of(&samples).unwrap();
+        assert_eq!((histogram.below, histogram.above), (0, 1));
+        assert!(histogram.high < 1_000.0, "{histogram:?}");
+        assert!(
+            histogram.counts.iter().filter(|count| **count > 0).count() > 2,
+            "{histogram:?}"
+        );
+    }
+
+    #[test]
+    fn what_has_no_distribution_says_so() {
+        assert_eq!(Histogram::of(&[]), None);
+        assert_eq!(Histogram::of(&[1.0, f64::NAN]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_sample_is_counted_once(samples in prop::collection::vec(any::<f64>().prop_filter("finite", |x| x.is_finite()), 1..300)) {
+            let histogram = Histogram::of(&samples).unwrap();
+            let counted = histogram.counts.iter().sum::<u64>() + histogram.below + histogram.above;
+            prop_assert_eq!(counted, samples.len() as u64);
+            prop_assert!((BINS.0..=BINS.1).contains(&histogram.counts.len()));
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Whether what a stored run says can be: its statistics are those of its samples, its counts those of its parts.
+
+use std::collections::HashSet;
+
+use thiserror::Error;
+
+use super::StoredRun;
+use crate::report::{BenchmarkComplete, RunFinished, Stats};
+use crate::stats::{Moments, median, quantile};
+use crate::verdict::Verdict;
+
+/// Figures that were computed twice differ by less than this part of them, whatever the order of the additions was.
+const ROUNDING: f64 = 1e-6;
+
+/// Something in a stored run that cannot be.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum Contradiction {
+    /// The same case twice.
+    #[error("`{case}` is in it twice")]
+    Twice {
+        /// The case.
+        case: String,
+    },
+    /// A record of another run.
+    #[error("`{of}` is of the run `{found}`, and the file of `{run}`")]
+    OtherRun {
+        /// What is of another run.
+        of: String,
+        /// The other run.
+        found: String,
+        /// The file's run.
+        run: String,
+    },
+    /// A time that is none.
+    #[error("a sample of `{case}` is {found} ns")]
+    Sample {
+        /// The case.
+        case: String,
+        /// The time in nanoseconds.
+        found: f64,
+    },
+    /// Workers that have more or fewer samples than there are.
+    #[error("the workers of `{case}` have {workers} samples, and it has {samples}")]
+    WorkerSamples {
+        /// The case.
+        case: String,
+        /// Sum over the workers.
+        workers: u64,
+        /// Number of samples.
+        samples: u64,
+    },
+    /// A flag on a sample that is not there.
+    #[error("a flag of `{case}` is on sample {sample}, and it has {samples}")]
+    Flag {
+        /// The case.
+        case: String,
+        /// The flagged sample.
+        sample: u64,
+        /// Number of samples.
+        samples: u64,
+    },
+    /// A figure that is not that of the samples.
+    #[error("`{figure}` of `{case}` is {said}, and its samples say {computed}")]
+    Figure {
+        /// The case.
+        case: String,
+        /// The field.
+        figure: &'static str,
+        /// What the file says; `null` where it says nothing.
+        said: String,
+        /// What the samples say.
+        computed: String,
+    },
+    /// An interval that does not hold its median.
+    #[error("the interval of `{case}`, {low} ns to {high} ns, does not hold the median or leaves the samples")]
+    Interval {
+        /// The case.
+        case: String,
+        /// Lower bound.
+        low: f64,
+        /// Upper bound.
+        high: f64,
+    },
+    /// A count in the last record that is not that of the results.
+    #[error("the run's last record counts {said} cases that {ended}, and there are {counted}")]
+    Count {
+        /// How they ended.
+        ended: &'static str,
+        /// What the record says.
+        said: u64,
+        /// What is there.
+        counted: u64,
+    },
+}
+
+/// Looks at every figure of a run.
+///
+/// # Errors
+/// The first that cannot be.
+pub(super) fn check(stored: &StoredRun) -> Result<(), Contradiction> {
+    let run = &stored.run.run_id;
+    let of_the_run = |of: &str, found: &String| match found == run {
+        true => Ok(()),
+        false => Err(Contradiction::OtherRun {
+            of: of.to_owned(),
+            found: found.clone(),
+            run: run.clone(),
+        }),
+    };
+    let mut seen = HashSet::new();
+    for result in &stored.results {
+        of_the_run(&result.case, &result.run_id)?;
+        if !seen.insert(result.full_name()) {
+            return Err(Contradiction::Twice {
+                case: result.case.clone(),
+            });
+        }
+        check_result(result)?;
+    }
+    if let Some(finished) = &stored.finished {
+        of_the_run("run-finished", &finished.run_id)?;
+        check_counts(finished, &stored.results)?;
+    }
+    Ok(())
+}
+
+fn check_result(result: &BenchmarkComplete) -> Result<(), Contradiction> {
+    let BenchmarkComplete { case, samples_ns, .. } = result;
+    let samples = samples_ns.len() as u64;
+    if let Some(found) = samples_ns.iter().find(|sample| !sample.is_finite() || **sample < 0.0) {
+        return Err(Contradiction::Sample {
+            case: case.clone(),
+            found: *found,
+        });
+    }
+    if let Some(flag) = result.sample_flags.iter().find(|flag| flag.sample >= samples) {
+        return Err(Contradiction::Flag {
+            case: case.clone(),
+            sample: flag.sample,
+            samples,
+        });
+    }
+    check_workers(result)?;
+    match &result.stats {
+        Some(stats) => check_stats(case, stats, samples_ns),
+        None if samples == 0 => Ok(()),
+        None => Err(differs(case, "stats.n", None, Some(samples as f64))),
+    }
+}
+
+fn check_workers(result: &BenchmarkComplete) -> Result<(), Contradiction> {
+    let BenchmarkComplete { case, samples_ns, .. } = result;
+    let shares = result.workers.iter().map(|worker| worker.samples);
+    let workers = shares.fold(0, u64::saturating_add);
+    if !result.workers.is_empty() && workers != samples_ns.len() as u64 {
+        return Err(Contradiction::WorkerSamples {
+            case: case.clone(),
+            workers,
+            samples: samples_ns.len() as u64,
+        });
+    }
+    let mut rest = samples_ns.as_slice();
+    for worker in &result.workers {
+        let (own, others) = rest.split_at(worker.samples as usize);
+        agree(case, "workers.median_ns", worker.median_ns, median(own))?;
+        rest = others;
+    }
+    Ok(())
+}
+
+fn check_stats(case: &str, stats: &Stats, samples: &[f64]) -> Result<(), Contradiction> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let moments = Moments::of(samples);
+    let figures = [
+        ("stats.n", Some(stats.n as f64), Some(samples.len() as f64)),
+        ("stats.median_ns", Some(stats.median_ns), quantile(&sorted, 0.5)),
+        ("stats.mean_ns", Some(stats.mean_ns), moments.mean()),
+        ("stats.stddev_ns", stats.stddev_ns, moments.stddev()),
+        ("stats.cv", stats.cv, moments.cv()),
+        ("stats.min_ns", Some(stats.min_ns), sorted.first().copied()),
+        ("stats.max_ns", Some(stats.max_ns), sorted.last().copied()),
+        ("stats.q1_ns", Some(stats.q1_ns), quantile(&sorted, 0.25)),
+        ("stats.q3_ns", Some(stats.q3_ns), quantile(&sorted, 0.75)),
+    ];
+    for (figure, said, computed) in figures {
+        agree(case, figure, said, computed)?;
+    }
+    // How the interval is drawn may change between versions; where it lies cannot.
+    let [low, high] = stats.ci95_ns;
+    let ascending = [stats.min_ns, low, stats.median_ns, high, stats.max_ns];
+    match ascending.is_sorted_by(|a, b| a <= b || is_close(*a, *b)) {
+        true => Ok(()),
+        false => Err(Contradiction::Interval {
+            case: case.to_owned(),
+            low,
+            high,
+        }),
+    }
+}
+
+fn check_counts(finished: &RunFinished, results: &[BenchmarkComplete]) -> Result<(), Contradiction> {
+    let count =
+        |is_counted: fn(Verdict) -> bool| results.iter().filter(|result| is_counted(result.verdict)).count() as u64;
+    let counts = [
+        ("passed", finished.passed, count(|verdict| verdict == Verdict::Pass)),
+        ("failed", finished.failed, count(Verdict::is_failure)),
+        (
+            "were skipped",
+            finished.skipped,
+            count(|verdict| verdict == Verdict::Skipped),
+        ),
+    ];
+    match counts.into_iter().find(|(_, said, counted)| said != counted) {
+        None => Ok(()),
+        Some((ended, said, counted)) => Err(Contradiction::Count { ended, said, counted }),
+    }
+}
+
+fn agree(case: &str, figure: &'static str, said: Option<f64>, computed: Option<f64>) -> Result<(), Contradiction> {
+    let agrees = match (said, computed) {
+        (Some(said), Some(computed)) => is_close(said, computed),
+        (None, None) => true,
+        _ => false,
+    };
+    match agrees {
+        true => Ok(()),
+        false => Err(differs(case, figure, said, computed)),
+    }
+}
+
+fn differs(case: &str, figure: &'static str, said: Option<f64>, computed: Option<f64>) -> Contradiction {
+    let shown = |figure: Option<f64>| figure.map_or_else(|| "null".to_owned(), |figure| figure.to_string());
+    Contradiction::Figure {
+        case: case.to_owned(),
+        figure,
+        said: shown(said),
+        computed: shown(computed),
+    }
+}
+
+fn is_close(a: f64, b: f64) -> bool {
+    // Deviations of equal samples are zero up to the rounding of their mean.
+    (a - b).abs() <= ROUNDING * a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
+        || (a.abs() < ROUNDING && b.abs() < ROUNDING)
+}

@@ -1,0 +1,156 @@
+//! Reading stored runs, and refusing what is none.
+
+use camino::Utf8Path;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::error::Category;
+
+use super::contradiction::check;
+use super::error::{FORMAT_NAME, foreign_format};
+use super::json_lines::run_of_lines;
+use super::layout::is_as_written;
+use super::{FORMAT, FORMAT_VERSION, Home, RunName, StoreError, StoredRun};
+
+/// What any file of the tool's says of itself, however new it is.
+#[derive(Deserialize)]
+struct Head {
+    format: Option<Value>,
+    format_version: Option<Value>,
+    reason: Option<Value>,
+    run: Option<Value>,
+}
+
+/// Finds and reads the run that a person names.
+///
+/// # Errors
+/// There is none, or it is refused as [`read`] says.
+pub fn load(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
+    read(&home.find(name)?)
+}
+
+/// Reads a stored run, or the lines of `--export-json` and `--message-format json`.
+///
+/// # Errors
+/// The file cannot be read, is truncated, something else, written by a later tool, changed since it was written, contradicts itself, or
+/// holds several runs.
+pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
+    let text = fs_err::read(path).map_err(|source| StoreError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    let stored = parse(path, &text)?;
+    check(&stored).map_err(|source| StoreError::Contradictory {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(stored)
+}
+
+/// Whether a file is a stored run that this tool may replace: one that was edited may be, one that is something else never.
+///
+/// # Errors
+/// It is not.
+pub(super) fn recognize(path: &Utf8Path, text: &[u8]) -> Result<(), StoreError> {
+    match parse(path, text) {
+        Ok(_) | Err(StoreError::Altered { .. }) => Ok(()),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
+    let head = match serde_json::Deserializer::from_slice(text).into_iter::<Head>().next() {
+        Some(head) => head.map_err(|error| refusal(path, text, error))?,
+        None => return Err(StoreError::Empty { path: path.to_owned() }),
+    };
+    match (&head.format, &head.reason) {
+        (Some(Value::String(format)), _) if format == FORMAT => stored_run(path, text, &head),
+        (None, Some(Value::String(_))) => run_of_lines(path, text),
+        (format, _) => Err(foreign(path, foreign_format(format.as_ref()))),
+    }
+}
+
+fn stored_run(path: &Utf8Path, text: &[u8], head: &Head) -> Result<StoredRun, StoreError> {
+    match head.format_version.as_ref().and_then(Value::as_u64) {
+        Some(FORMAT_VERSION) => {}
+        Some(found) if found > FORMAT_VERSION => {
+            let written_by = head.run.as_ref().and_then(|run| run["tool_version"].as_str());
+            return Err(newer(path, found, FORMAT_VERSION, written_by));
+        }
+        _ => {
+            return Err(foreign(
+                path,
+                "it does not say which version of the format it has".to_owned(),
+            ));
+        }
+    }
+    let is_as_written = is_as_written(text);
+    let stored: Result<StoredRun, serde_json::Error> = serde_json::from_slice(text);
+    match (stored, is_as_written) {
+        (Ok(stored), true) => Ok(stored),
+        (Ok(stored), false) => Err(StoreError::Altered {
+            path: path.to_owned(),
+            source: check(&stored).err(),
+        }),
+        (Err(source), _) => Err(refusal_of_record(path, text, source)),
+    }
+}
+
+fn newer(path: &Utf8Path, found: u64, known: u64, written_by: Option<&str>) -> StoreError {
+    StoreError::Newer {
+        path: path.to_owned(),
+        found,
+        known,
+        tool: env!("CARGO_PKG_VERSION"),
+        written_by: written_by.map(str::to_owned),
+    }
+}
+
+pub(super) fn newer_records(path: &Utf8Path, found: u64, known: u64) -> StoreError {
+    newer(path, found, known, None)
+}
+
+pub(super) fn truncated(path: &Utf8Path, line: usize) -> StoreError {
+    StoreError::Truncated {
+        path: path.to_owned(),
+        line,
+    }
+}
+
+pub(super) fn foreign(path: &Utf8Path, found: String) -> StoreError {
+    StoreError::Foreign {
+        path: path.to_owned(),
+        wanted: FORMAT_NAME,
+        found,
+    }
+}
+
+/// What a text is whose first value does not say.
+fn refusal(path: &Utf8Path, text: &[u8], error: serde_json::Error) -> StoreError {
+    match error.classify() {
+        Category::Eof => truncated(path, error.line()),
+        Category::Syntax if is_at_the_end(text, &error) => truncated(path, error.line()),
+        Category::Data => foreign(path, "it is JSON of another kind".to_owned()),
+        Category::Syntax | Category::Io => StoreError::NotJson {
+            path: path.to_owned(),
+            source: error,
+        },
+    }
+}
+
+/// A number that ends in its sign or its point is invalid, and if nothing comes after it, it has been cut off.
+fn is_at_the_end(text: &[u8], error: &serde_json::Error) -> bool {
+    let lines = text.split(|byte| *byte == b'\n');
+    let (count, last) = lines.fold((0, 0), |(count, _), line| (count + 1, line.len()));
+    error.line() == count && error.column() >= last && text.first() == Some(&b'{')
+}
+
+/// What is wrong with a record of a format that is known.
+fn refusal_of_record(path: &Utf8Path, text: &[u8], error: serde_json::Error) -> StoreError {
+    match error.classify() {
+        Category::Data => StoreError::Malformed {
+            path: path.to_owned(),
+            source: error,
+        },
+        _ => refusal(path, text, error),
+    }
+}
