@@ -122,7 +122,7 @@ pub struct MeasurementOptions {
 /// How long and how often one case is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CaseOptions {
-    /// How many fresh workers its samples come from.
+    /// How many fresh workers the case's samples come from.
     pub workers: NonZeroUsize,
     /// When there are enough samples.
     pub stopping: StoppingOptions,

@@ -332,10 +332,10 @@ mod tests {
             stopping,
             limits,
         } = options.measurement.everywhere();
+        assert_eq!(workers.get(), 3);
         assert_eq!(limits.window, Duration::from_millis(500));
         assert_eq!(limits.reference, Duration::from_secs(60));
         assert_eq!(stopping.target_cv, 0.005);
-        assert_eq!(workers.get(), 3);
         assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
         assert_eq!(options.after_failure, AfterFailure::Stop);
         assert_eq!(options.output.format, MessageFormat::Json);

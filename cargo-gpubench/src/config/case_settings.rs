@@ -72,7 +72,7 @@ case_settings! {
     "timeout" => timeout: TimeLimit = TimeLimit::seconds(10),
     /// How long a CPU reference or CPU generator may take for one call.
     "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60),
-    /// How many fresh workers are measured.
+    /// How many fresh workers the samples come from.
     "workers" => workers: WorkerCount = WorkerCount::of(5),
     /// The coefficient of variation that is good enough.
     "target-cv" => target_cv: Percent = Percent::whole(1),

@@ -1,18 +1,18 @@
-//! Numbers of fresh workers.
+//! Numbers of workers.
 #![forbid(unsafe_code)]
 
 use std::{fmt, num::NonZeroUsize, str::FromStr};
 
 use thiserror::Error;
 
-/// A number of fresh workers for a case, from 1 to [`WorkerCount::MAX`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// More processes than this for one case are a mistake.
+const MOST: usize = 64;
+
+/// A number of fresh workers for a case, from 1 to 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerCount(NonZeroUsize);
 
 impl WorkerCount {
-    /// The most.
-    pub const MAX: usize = 64;
-
     /// The number.
     pub fn number(self) -> NonZeroUsize {
         self.0
@@ -21,9 +21,9 @@ impl WorkerCount {
     /// So many workers.
     ///
     /// # Panics
-    /// When there are none, or too many.
+    /// When there are none, or more than 64.
     pub const fn of(workers: usize) -> Self {
-        assert!(workers <= Self::MAX, "too many workers");
+        assert!(workers <= MOST, "at most 64 workers");
         Self(NonZeroUsize::new(workers).expect("at least one worker"))
     }
 }
@@ -36,16 +36,14 @@ impl fmt::Display for WorkerCount {
 
 /// A text that is no number of workers.
 #[derive(Debug, Error)]
-#[error("a number of workers is a whole number from 1 to {}", WorkerCount::MAX)]
+#[error("a number of workers is a whole number from 1 to {MOST}")]
 pub struct InvalidWorkerCount;
 
 impl FromStr for WorkerCount {
     type Err = InvalidWorkerCount;
 
     fn from_str(text: &str) -> Result<Self, InvalidWorkerCount> {
-        let number: NonZeroUsize = text.parse().map_err(|_| InvalidWorkerCount)?;
-        (number.get() <= Self::MAX)
-            .then_some(Self(number))
-            .ok_or(InvalidWorkerCount)
+        let workers = text.parse().ok().filter(|workers: &NonZeroUsize| workers.get() <= MOST);
+        workers.map(Self).ok_or(InvalidWorkerCount)
     }
 }
