@@ -49,6 +49,12 @@ pub enum ExpectedError {
     /// The cases cannot be chosen.
     #[error(transparent)]
     Cases(#[from] CaseError),
+    /// A stored run or a history cannot be used.
+    #[error(transparent)]
+    Store(#[from] crate::store::StoreError),
+    /// A baseline does not fit the run.
+    #[error(transparent)]
+    Baseline(#[from] crate::broker::BaselineError),
     /// The benchmarks cannot be listed.
     #[error(transparent)]
     Listing(#[from] crate::broker::ListingError),
@@ -103,6 +109,8 @@ impl Expected for ExpectedError {
             Self::Build(error) => error.exit_code(),
             Self::Archive(error) => error.exit_code(),
             Self::Cases(error) => error.exit_code(),
+            Self::Store(error) => error.exit_code(),
+            Self::Baseline(error) => error.exit_code(),
             Self::Listing(error) => error.exit_code(),
             Self::SetupMissing { .. } | Self::CompilerMissing(_) | Self::NvrtcNotFound(_) => ExitCode::SetupMissing,
             Self::Role(_) => ExitCode::Internal,
@@ -119,6 +127,8 @@ impl Expected for ExpectedError {
             Self::Build(error) => error.hint(),
             Self::Archive(error) => error.hint(),
             Self::Cases(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Baseline(error) => error.hint(),
             Self::Listing(error) => error.hint(),
             Self::SetupMissing { hint, .. } => Some(hint.clone()),
             Self::CompilerMissing(_) => Some("install g++ or clang, or name a compiler in `CXX`".to_owned()),

@@ -7,6 +7,7 @@ use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::authors::Authors;
+use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
@@ -99,6 +100,7 @@ impl<'a> Campaign<'a> {
         compiler: Box<dyn Compiler>,
         authors: Authors<'a>,
         referee: Option<RefereeClient>,
+        bookkeeping: Bookkeeping,
         interrupt: &'a Interrupt,
     ) -> Result<Campaign<'a>, ExpectedError> {
         for notice in compiler.notices() {
@@ -114,16 +116,16 @@ impl<'a> Campaign<'a> {
             referee: referee.map_or(Standing::Absent, Standing::Waiting),
             null_worker: NullWorker::on(selected.device),
             telemetry: Telemetry::through(gauge_of(selected.facts)),
-            reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()))?,
+            reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()), bookkeeping)?,
         })
     }
 
     /// Measures every case and gives what the command exits with.
     ///
     /// # Errors
-    /// When a result could not be written.
+    /// The history of the device cannot be used, or a result could not be written.
     pub(super) fn measure(mut self) -> Result<ExitCode, ExpectedError> {
-        let announced = self.announce();
+        let announced = self.announce()?;
         let end = match self.measure_all(&announced) {
             Ok(end) => end,
             Err(Interrupted) => RunEnd::Interrupted,
@@ -155,7 +157,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    fn announce(&mut self) -> Vec<BenchmarkStarted> {
+    fn announce(&mut self) -> Result<Vec<BenchmarkStarted>, ExpectedError> {
         let facts = self.selected.facts;
         let mut environment = self.environment();
         if let Some(reading) = self.telemetry.now() {
@@ -177,8 +179,8 @@ impl<'a> Campaign<'a> {
             &self.seeds,
             packages,
             &announced,
-        );
-        announced
+        )?;
+        Ok(announced)
     }
 
     fn measure_all(&mut self, announced: &[BenchmarkStarted]) -> Result<RunEnd, Interrupted> {

@@ -4,6 +4,8 @@
 mod ahead;
 mod archive;
 mod authors;
+mod baseline_error;
+mod bookkeeping;
 mod campaign;
 pub mod cases;
 mod compilers;
@@ -19,11 +21,14 @@ mod occupancy;
 pub mod options;
 mod preparation;
 mod recordings;
+mod replay;
 mod reporting;
 mod result;
 mod run;
 mod sampling;
+mod stored_cases;
 
 pub use archive::archive;
 pub use authors::ListingError;
+pub use baseline_error::BaselineError;
 pub use run::run;

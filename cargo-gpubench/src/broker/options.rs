@@ -9,8 +9,11 @@ use gpubench::catalog::DeviceKind;
 use super::cases::{Case, CaseSelection};
 use crate::archive::ExtractTo;
 use crate::build::BuildOptions;
+use crate::compare::{Rules, Setups};
 use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
 use crate::device::cuda::Architecture;
+use crate::stats::Confidence;
+use crate::store::RunName;
 use crate::wire::FlushKind;
 
 /// Everything a run is asked to do.
@@ -32,6 +35,8 @@ pub struct RunOptions {
     pub annotations: Annotations,
     /// What is shown and written.
     pub output: OutputOptions,
+    /// What becomes of the results.
+    pub results: ResultOptions,
 }
 
 /// Where the libraries with benchmarks come from.
@@ -315,4 +320,110 @@ pub enum ExportFormat {
     Csv,
     /// A table for a page or a comment.
     Markdown,
+}
+
+/// What becomes of the results, beside being shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResultOptions {
+    /// Where they come from.
+    pub source: ResultSource,
+    /// What they are compared with.
+    pub baseline: Option<BaselineOptions>,
+    /// `--save-baseline`: what they are saved as.
+    pub save: Option<RunName>,
+    /// What is taken for a change.
+    pub judging: JudgingOptions,
+    /// Where their history goes.
+    pub history: HistoryOptions,
+}
+
+impl ResultOptions {
+    /// Whether anything is asked for that needs files other than those of the results themselves.
+    pub fn is_about_files(&self) -> bool {
+        self.baseline.is_some()
+            || self.save.is_some()
+            || self.source != ResultSource::Measured
+            || self.history.recording == Recording::On
+    }
+}
+
+/// Where results come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ResultSource {
+    /// They are measured.
+    #[default]
+    Measured,
+    /// `--load-baseline`: they were measured before, and nothing is now.
+    Loaded(RunName),
+}
+
+/// What results are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaselineOptions {
+    /// The stored run.
+    pub name: RunName,
+    /// What becomes of benchmarks that it lacks.
+    pub newcomers: Newcomers,
+}
+
+/// What becomes of benchmarks that a baseline lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Newcomers {
+    /// `--baseline`: nothing is measured.
+    Refused,
+    /// `--baseline-lenient`: they are measured and listed as new.
+    Listed,
+}
+
+/// What is taken for a change, and what a change for the worse means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgingOptions {
+    /// The relative change that is noise in any case, as a fraction.
+    pub noise_threshold: f64,
+    /// How sure intervals are.
+    pub confidence: Confidence,
+    /// What becomes of results that were not measured alike.
+    pub setups: Setups,
+    /// What the command makes of a regression.
+    pub on_regression: OnRegression,
+}
+
+impl Default for JudgingOptions {
+    fn default() -> JudgingOptions {
+        JudgingOptions {
+            noise_threshold: Rules::FLOOR,
+            confidence: Confidence::DEFAULT,
+            setups: Setups::MustAgree,
+            on_regression: OnRegression::Fail,
+        }
+    }
+}
+
+/// What the command makes of a regression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnRegression {
+    /// It fails.
+    #[default]
+    Fail,
+    /// `--no-fail-on-regression`: it shows it.
+    Show,
+}
+
+/// Where the history of the results is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryOptions {
+    /// Whether the run is added to it.
+    pub recording: Recording,
+    /// Its folder; in the target directory where it is not said.
+    pub folder: Option<Utf8PathBuf>,
+}
+
+/// Whether a run is added to the history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recording {
+    /// It is not.
+    #[default]
+    Off,
+    /// `--history`: it is.
+    On,
 }

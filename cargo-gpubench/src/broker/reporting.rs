@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
 use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptions, Verbosity};
@@ -16,9 +17,13 @@ use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
 use crate::window::Seeds;
 
-/// The listeners of a run, and how many cases have ended in what way.
+/// The listeners of a run, how many cases have ended in what way, and what becomes of their results.
 pub(super) struct Reporting {
     reporters: Reporters,
+    bookkeeping: Bookkeeping,
+    /// The run's first record, once it has begun.
+    run: Option<RunStarted>,
+    results: Vec<BenchmarkComplete>,
     run_id: String,
     naming: Naming,
     began: Instant,
@@ -38,7 +43,11 @@ impl Reporting {
     ///
     /// # Errors
     /// When a file cannot be created.
-    pub(super) fn new(options: &RunOptions, naming: Naming) -> Result<Reporting, ExpectedError> {
+    pub(super) fn new(
+        options: &RunOptions,
+        naming: Naming,
+        bookkeeping: Bookkeeping,
+    ) -> Result<Reporting, ExpectedError> {
         let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
             MessageFormat::Human => Box::new(terminal_reporter(options)),
             MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
@@ -54,6 +63,9 @@ impl Reporting {
         }
         Ok(Reporting {
             reporters: Reporters(reporters),
+            bookkeeping,
+            run: None,
+            results: Vec::new(),
             run_id: run_id(),
             naming,
             began: Instant::now(),
@@ -81,6 +93,9 @@ impl Reporting {
     }
 
     /// The run begins.
+    ///
+    /// # Errors
+    /// The history of the device cannot be used.
     pub(super) fn run_started(
         &mut self,
         device: Device,
@@ -88,7 +103,7 @@ impl Reporting {
         seeds: &Seeds,
         packages: Vec<String>,
         cases: &[BenchmarkStarted],
-    ) {
+    ) -> Result<(), ExpectedError> {
         self.cases = cases.len() as u64;
         self.seed = seeds.revealed();
         let started = RunStarted {
@@ -102,7 +117,18 @@ impl Reporting {
             cases: self.cases,
             environment,
         };
+        self.begin(started, cases)
+    }
+
+    /// A run begins that was measured before.
+    ///
+    /// # Errors
+    /// As [`run_started`](Self::run_started).
+    pub(super) fn begin(&mut self, started: RunStarted, cases: &[BenchmarkStarted]) -> Result<(), ExpectedError> {
+        self.bookkeeping.begin(&started)?;
         self.tell(|reporters| reporters.run_started(&started, cases));
+        self.run = Some(started);
+        Ok(())
     }
 
     /// A case begins.
@@ -155,13 +181,14 @@ impl Reporting {
         }
         self.compile_failed += u64::from(result.cause == Some(Cause::CompileFailed));
         self.tell(|reporters| reporters.benchmark_complete(result));
+        self.results.push(result.clone());
     }
 
     /// The run has ended; gives what the command exits with.
     ///
     /// # Errors
     /// When something could not be written.
-    pub(super) fn finish(mut self, end: RunEnd) -> Result<ExitCode, ExpectedError> {
+    pub(super) fn finish(self, end: RunEnd) -> Result<ExitCode, ExpectedError> {
         let finished = RunFinished {
             schema_version: SchemaVersion,
             run_id: self.run_id.clone(),
@@ -173,14 +200,35 @@ impl Reporting {
             end,
             wall_ns: self.began.elapsed().as_nanos() as u64,
         };
+        self.conclude(finished)
+    }
+
+    /// Compares the results, closes the reports and keeps what is to be kept.
+    ///
+    /// # Errors
+    /// When something could not be written; everything else is written all the same.
+    pub(super) fn conclude(mut self, finished: RunFinished) -> Result<ExitCode, ExpectedError> {
+        let end = finished.end;
+        let results = std::mem::take(&mut self.results);
+        let run = self.run.take();
+        let stored = run.map(|run| self.bookkeeping.stored(run, results, finished.clone()));
+        let comparison = stored.as_ref().and_then(|stored| self.bookkeeping.compare(stored));
+        if let Some(comparison) = &comparison {
+            self.tell(|reporters| reporters.comparison_complete(comparison));
+        }
         self.tell(|reporters| reporters.run_finished(&finished));
+        let kept = stored.map_or(Ok(()), |stored| self.bookkeeping.keep(&stored));
         if let Some(failure) = self.failure {
             return Err(ExpectedError::Report(failure));
         }
+        kept?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
             _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,
             _ if self.compile_failed > 0 => ExitCode::BuildFailed,
+            _ if comparison.is_some_and(|comparison| self.bookkeeping.fails_because_of(&comparison)) => {
+                ExitCode::Regression
+            }
             _ => ExitCode::Success,
         })
     }

@@ -3,11 +3,15 @@
 use gpubench::catalog::{Catalog, DeviceKind};
 
 use super::authors::{AuthorSettings, Authors};
+use super::bookkeeping::{Bookkeeping, Places};
 use super::campaign::{Campaign, Selected};
 use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
 use super::compilers::compiler_for;
 use super::libraries::Libraries;
-use super::options::{Action, Annotations, DeviceChoice, RunOptions, UserOutput, Verbosity};
+use super::options::{
+    Action, Annotations, DeviceChoice, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
+};
+use super::replay::replay;
 use crate::build::{Built, BuiltLibrary};
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
 use crate::device::cpu::{self, available_threads};
@@ -24,6 +28,15 @@ use crate::wire::DeviceOrder;
 ///
 /// Whatever keeps the run from having a result for every selected case. A benchmark that fails is a result.
 pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
+    let results = match options.action {
+        Action::Measure => options.results.clone(),
+        Action::List | Action::Build => ResultOptions::default(),
+    };
+    let places = Places::of(&options.libraries, &results)?;
+    let mut bookkeeping = Bookkeeping::open(&results, &places, options.output.verbosity)?;
+    if let ResultSource::Loaded(name) = &results.source {
+        return replay(name, options, &places, bookkeeping);
+    }
     let interrupt = Interrupt::catch().map_err(|source| ExpectedError::Internal {
         what: "cannot listen to signals".to_owned(),
         source: source.into(),
@@ -56,6 +69,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     if options.action == Action::List {
         return list(&cases, built);
     }
+    let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
+    bookkeeping.fit_baseline(&options.cases.names, &packages, &cases)?;
     let selected = Selected {
         libraries: &built.libraries,
         target_directory: &built.target_directory,
@@ -66,7 +81,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     };
     let here = compiler_for(&facts, &options.device);
     let compiler = libraries.compiler(&facts.device, &catalogs, here)?;
-    Campaign::new(options, selected, compiler, authors, referee, &interrupt)?.measure()
+    Campaign::new(options, selected, compiler, authors, referee, bookkeeping, &interrupt)?.measure()
 }
 
 /// Ranges that reach nobody would look like a profiler's failure.

@@ -113,7 +113,7 @@ impl Workspace {
     }
 }
 
-fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> {
+pub(super) fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> {
     camino::absolute_utf8(directory).map_err(|source| BuildError::TargetDirectory {
         directory: directory.to_owned(),
         source,

@@ -16,6 +16,7 @@ mod options;
 mod package_metadata;
 mod package_spec;
 mod select;
+mod workspace_folders;
 mod workspace_root;
 
 pub use cdylib::{Built, BuiltLibrary, build_cdylibs};
@@ -26,4 +27,5 @@ pub use options::{
 };
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
 pub use select::PackageSelection;
+pub use workspace_folders::WorkspaceFolders;
 pub use workspace_root::workspace_root;

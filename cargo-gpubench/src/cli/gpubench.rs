@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::{
     UsageError,
     archive::ArchiveArguments,
+    baseline::BaselineArguments,
     cargo::CargoArguments,
     configuration::ConfigurationArguments,
     doctor::DoctorArguments,
@@ -65,6 +66,9 @@ pub struct GpubenchArguments {
     measurement: MeasurementArguments,
 
     #[command(flatten)]
+    baseline: BaselineArguments,
+
+    #[command(flatten)]
     output: OutputArguments,
 
     #[command(flatten)]
@@ -103,7 +107,7 @@ pub enum Command {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 internal error, 2 usage, 4 nothing selected, 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
+Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline, 4 nothing selected, 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
 100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive could not be made or used, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
@@ -146,6 +150,7 @@ impl GpubenchArguments {
             no_fail_fast: _,
             nvtx,
             measurement,
+            baseline,
             output,
             unpack,
             configuration: _,
@@ -170,6 +175,7 @@ impl GpubenchArguments {
             },
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
+            results: baseline.into_options(),
         })
     }
 }

@@ -5,6 +5,7 @@
 
 mod app;
 mod archive;
+mod baseline;
 mod byte_size;
 mod cargo;
 mod case;
@@ -12,6 +13,7 @@ mod configuration;
 mod doctor;
 mod environment;
 mod error;
+mod fraction;
 mod gpubench;
 mod measurement;
 mod offer;

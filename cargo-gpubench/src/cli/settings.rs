@@ -17,7 +17,17 @@ const COMMAND_LINE_HEADINGS: [&str; 6] = [
 ];
 
 /// Options that say what one run is for, or that would take a surprise out of it: who knows the seed knows the inputs.
-const COMMAND_LINE_ONLY: [&str; 7] = ["exact", "ignored", "list", "no-run", "profile-time", "seed", "test"];
+const COMMAND_LINE_ONLY: [&str; 9] = [
+    "discard-baseline",
+    "exact",
+    "ignored",
+    "list",
+    "load-baseline",
+    "no-run",
+    "profile-time",
+    "seed",
+    "test",
+];
 
 /// The names of the options of a run.
 #[derive(Debug)]

@@ -24,16 +24,17 @@ pub fn judge(ratio: &Ratio, threshold: Threshold) -> ChangeVerdict {
             _ => ChangeVerdict::Improved,
         };
     }
-    if reach(ratio).ln() > threshold.value.max(CANNOT_RULE_OUT).ln_1p() {
+    let reach = ratio.interval.high.max(1.0 / ratio.interval.low);
+    if reach.ln() > ruled_out(threshold).ln_1p() {
         ChangeVerdict::Inconclusive
     } else {
         ChangeVerdict::NoChange
     }
 }
 
-/// The largest factor, slower or faster, that the interval takes in.
-pub(super) fn reach(ratio: &Ratio) -> f64 {
-    ratio.interval.high.max(1.0 / ratio.interval.low)
+/// The relative change that samples must rule out to show that there is none.
+pub(super) fn ruled_out(threshold: Threshold) -> f64 {
+    threshold.value.max(CANNOT_RULE_OUT)
 }
 
 #[cfg(test)]

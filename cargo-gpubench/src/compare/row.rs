@@ -1,15 +1,18 @@
 //! One benchmark in both runs.
 
 use super::difference::{self, Difference, Weight};
-use super::judgement::{judge, reach};
+use super::judgement::{judge, ruled_out};
 use super::pairing::Pair;
-use super::{CaseKey, Rules, Setups};
+use super::{CaseKey, Rules, Setups, Threshold};
 use crate::report::units::percent;
 use crate::report::{
     BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, SampleFlagKind,
 };
 use crate::stats::{FEWEST_WORKERS, Ratio, ResampledMedians, Side};
 use crate::verdict::{Grade, Verdict};
+
+/// The most workers that a run takes.
+const MOST_WORKERS: usize = 64;
 
 /// What a row needs to know beside its two results.
 pub(super) struct Ground<'a> {
@@ -144,7 +147,7 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
         let verdict = judge(&ratio, threshold);
         (
             verdict,
-            (verdict == ChangeVerdict::Inconclusive).then(|| too_wide(&ratio, fewest)),
+            (verdict == ChangeVerdict::Inconclusive).then(|| too_wide(threshold, fewest)),
         )
     };
     Finding {
@@ -171,11 +174,11 @@ fn too_few(fewest: usize) -> String {
     )
 }
 
-fn too_wide(ratio: &Ratio, fewest: usize) -> String {
+fn too_wide(threshold: Threshold, fewest: usize) -> String {
     format!(
-        "a change by {} cannot be ruled out; measure with more workers, such as `--workers {}`",
-        percent(reach(ratio) - 1.0),
-        (2 * fewest).min(64)
+        "the samples cannot rule out a change beyond {}; measure with more workers, such as `--workers {}`",
+        percent(ruled_out(threshold)),
+        (2 * fewest).min(MOST_WORKERS)
     )
 }
 

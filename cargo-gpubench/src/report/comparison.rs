@@ -1,5 +1,7 @@
 //! The record of a comparison: two runs side by side, benchmark by benchmark.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Device, Params, SchemaVersion};
@@ -148,4 +150,109 @@ pub enum ChangeVerdict {
     NoChange,
     /// One side failed, was skipped, or was measured otherwise.
     NotCompared,
+}
+
+impl ComparisonComplete {
+    /// The rows as a reader wants them: by how much each verdict matters, then by the size of the change.
+    pub fn by_relevance(&self) -> Vec<&ComparisonRow> {
+        let mut rows: Vec<&ComparisonRow> = self.rows.iter().collect();
+        let size = |row: &ComparisonRow| row.change.as_ref().map_or(0.0, |change| change.ratio.ln().abs());
+        // Stable: what matters alike stays in the order of the run.
+        rows.sort_by(|one, other| {
+            let verdicts = one.verdict.relevance().cmp(&other.verdict.relevance());
+            verdicts.then(size(other).total_cmp(&size(one)))
+        });
+        rows
+    }
+
+    /// How many benchmarks have a verdict.
+    pub fn count(&self, verdict: ChangeVerdict) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    /// Whether a benchmark regressed.
+    pub fn has_regressed(&self) -> bool {
+        self.count(ChangeVerdict::Regressed) > 0
+    }
+}
+
+impl ChangeVerdict {
+    /// Every verdict, the ones that matter most first.
+    pub const BY_RELEVANCE: [ChangeVerdict; 6] = [
+        ChangeVerdict::Regressed,
+        ChangeVerdict::Improved,
+        ChangeVerdict::Inconclusive,
+        ChangeVerdict::NotCompared,
+        ChangeVerdict::WithinNoise,
+        ChangeVerdict::NoChange,
+    ];
+
+    fn relevance(self) -> usize {
+        Self::BY_RELEVANCE
+            .iter()
+            .position(|verdict| *verdict == self)
+            .unwrap_or(Self::BY_RELEVANCE.len())
+    }
+
+    /// Whether there is nothing to act on: no change, or one that is taken for noise.
+    pub fn is_quiet(self) -> bool {
+        matches!(self, ChangeVerdict::WithinNoise | ChangeVerdict::NoChange)
+    }
+}
+
+impl fmt::Display for ChangeVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            ChangeVerdict::Regressed => "regressed",
+            ChangeVerdict::Improved => "improved",
+            ChangeVerdict::Inconclusive => "inconclusive",
+            ChangeVerdict::WithinNoise => "within noise",
+            ChangeVerdict::NoChange => "no change",
+            ChangeVerdict::NotCompared => "not compared",
+        })
+    }
+}
+
+impl ComparedRun {
+    /// `0123456 on main, modified`; `None` where the sources were in no repository.
+    pub fn revision_in_words(&self) -> Option<String> {
+        let revision = self.revision.as_ref()?;
+        let commit: String = revision.commit.chars().take(7).collect();
+        let branch = revision
+            .branch
+            .as_ref()
+            .map(|branch| format!(" on {branch}"))
+            .unwrap_or_default();
+        let modified = if revision.modified { ", modified" } else { "" };
+        Some(format!("{commit}{branch}{modified}"))
+    }
+
+    /// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device and its driver.
+    pub fn phrases(&self) -> Vec<String> {
+        let began = self
+            .started_at
+            .get(..16)
+            .map(|began| format!("{} UTC", began.replace('T', " ")));
+        let device = match &self.driver {
+            Some(driver) => format!("{}, driver {driver}", self.device.name),
+            None => self.device.name.clone(),
+        };
+        [self.revision_in_words(), began, Some(device)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+impl ComparisonRow {
+    /// The name, with the baseline's where that is another one.
+    pub fn baseline_name(&self) -> Option<&str> {
+        (self.baseline_case != self.case && !self.is_same_benchmark()).then_some(&self.baseline_case)
+    }
+
+    /// Names may have another form, with the package in front or without it.
+    fn is_same_benchmark(&self) -> bool {
+        let full = |case: &str| format!("{}::{case}", self.package);
+        full(&self.case) == self.baseline_case || full(&self.baseline_case) == self.case
+    }
 }

@@ -2,7 +2,10 @@
 
 use std::io;
 
-use super::{BenchmarkComplete, BenchmarkStarted, Output, OutputError, Record, Reporter, RunFinished, RunStarted};
+use super::{
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Output, OutputError, Record, Reporter, RunFinished,
+    RunStarted,
+};
 
 /// Writes every record as one line of JSON, as soon as it is known.
 pub struct JsonReporter {
@@ -41,6 +44,10 @@ impl Reporter for JsonReporter {
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
         self.write(&Record::BenchmarkComplete(Box::new(result.clone())))
+    }
+
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        self.write(&Record::ComparisonComplete(Box::new(comparison.clone())))
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {

@@ -1,7 +1,10 @@
 //! Results as a Markdown table, for a comment under a change.
 
 use super::units::{byte_rate, flop_rate, percent, time};
-use super::{BenchmarkComplete, BenchmarkStarted, DeviceKind, Output, OutputError, Reporter, RunFinished, RunStarted};
+use super::{
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, Output, OutputError, Reporter, RunFinished,
+    RunStarted,
+};
 
 /// Writes a table, one row a case as soon as it has its verdict; the summary stands below it.
 pub struct MarkdownReporter {
@@ -35,6 +38,11 @@ impl Reporter for MarkdownReporter {
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
         self.output.print(&row(result))
+    }
+
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        self.output
+            .print(&format!("\n{}", super::comparison_markdown(comparison)))
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {

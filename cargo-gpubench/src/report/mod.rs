@@ -15,6 +15,7 @@ mod markdown;
 mod measurement;
 mod output;
 mod params;
+mod pull_request;
 mod record;
 mod reporter;
 mod summary;
@@ -23,6 +24,10 @@ mod trend;
 pub mod units;
 mod wording;
 
+#[cfg(test)]
+mod comparison_golden;
+#[cfg(test)]
+mod comparison_samples;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -40,6 +45,7 @@ pub use markdown::MarkdownReporter;
 pub use measurement::*;
 pub use output::{Output, OutputError, replace_file};
 pub use params::*;
+pub use pull_request::*;
 pub use record::*;
 pub use reporter::*;
 pub use summary::CPU_NOTICE;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{BenchmarkComplete, BenchmarkStarted, OutputError, RunFinished, RunStarted};
+use super::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, OutputError, RunFinished, RunStarted};
 
 /// Listens to a run. The calls come in the order of the records: `run_started`, then for every case `benchmark_started`, any number of
 /// `progress` and `benchmark_complete`, then `run_finished`, also after an interruption.
@@ -24,6 +24,12 @@ pub trait Reporter {
 
     /// A case has its verdict.
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError>;
+
+    /// The results have been compared with others. It comes behind the last case and before the run's end.
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        let _ = comparison;
+        Ok(())
+    }
 
     /// The run has ended.
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError>;
@@ -97,6 +103,10 @@ impl Reporter for Reporters {
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
         self.tell(|reporter| reporter.benchmark_complete(result))
+    }
+
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        self.tell(|reporter| reporter.comparison_complete(comparison))
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::comparison_samples::{every_change, on_another_device};
 use super::samples::{SampleRun, all_passed, every_verdict, on_gpu};
 use super::{Record, SchemaVersion};
 
@@ -41,10 +42,10 @@ fn the_schema_in_the_repository_is_that_of_the_records() {
 #[test]
 fn every_sample_record_is_valid() {
     let validator = jsonschema::validator_for(&checked_in()).unwrap();
-    for record in [every_verdict(), all_passed(), on_gpu()]
-        .iter()
-        .flat_map(SampleRun::records)
-    {
+    let comparisons =
+        [every_change(), on_another_device()].map(|comparison| Record::ComparisonComplete(Box::new(comparison)));
+    let runs = [every_verdict(), all_passed(), on_gpu()];
+    for record in runs.iter().flat_map(SampleRun::records).chain(comparisons) {
         let record = serde_json::to_value(record).unwrap();
         let errors: Vec<String> = validator.iter_errors(&record).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?} in {record}");

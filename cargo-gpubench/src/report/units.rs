@@ -89,6 +89,18 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// By how much something changed, from the factor: `+3.02%`, `-9.10%`, `0.00%`; from tenfold on the factor itself, `×12.3`.
+pub fn change(ratio: f64) -> String {
+    let share = ratio - 1.0;
+    match ratio {
+        _ if !ratio.is_finite() => "?".to_owned(),
+        _ if ratio >= 9.995 => format!("×{}", four_digits(ratio)),
+        _ if (share * 100.0).abs() < 0.005 => percent(0.0),
+        _ if share < 0.0 => format!("-{}", percent(-share)),
+        _ => format!("+{}", percent(share)),
+    }
+}
+
 /// Wall time as people say it: `0.42 s`, `14.2 s`, `2 min 14 s`, `1 h 03 min`.
 pub fn wall_time(wall: Duration) -> String {
     let seconds = wall.as_secs_f64();
@@ -167,6 +179,29 @@ mod tests {
     fn per_cent_keeps_its_width() {
         let shown = [0.0, 0.000_04, 0.0042, 0.123, 1.5, 99.0, f64::NAN].map(percent);
         assert_eq!(shown, ["0.00%", "0.00%", "0.42%", "12.3%", "150%", ">999%", "?"]);
+    }
+
+    #[test]
+    fn a_change_has_its_sign_and_a_large_one_is_a_factor() {
+        let shown = [
+            1.0,
+            1.000_04,
+            1.0302,
+            0.909,
+            0.05,
+            2.0,
+            9.99,
+            9.999,
+            123.4,
+            f64::INFINITY,
+        ]
+        .map(change);
+        assert_eq!(
+            shown,
+            [
+                "0.00%", "0.00%", "+3.02%", "-9.10%", "-95.0%", "+100%", "+899%", "×9.999", "×123.4", "?"
+            ]
+        );
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub enum StoreError {
         /// The name.
         name: String,
     },
+    /// A run is to be added to a history where there is nowhere to keep one.
+    #[error("there is no target directory in which a history could be")]
+    HomelessHistory,
     /// A file is not there.
     #[error("there is no file `{path}`")]
     NoFile {
@@ -160,6 +163,7 @@ impl Expected for StoreError {
         match self {
             StoreError::NoBaseline { name, known } => Some(baselines_hint(name, known)),
             StoreError::Homeless { name } => Some(format!("name a file, as in `./{name}.json`")),
+            StoreError::HomelessHistory => Some("`--history-dir` names a folder".to_owned()),
             StoreError::NoFile { .. } => {
                 Some("a name with a path separator, or one that ends in `.json`, is a file's".to_owned())
             }
@@ -198,6 +202,7 @@ fn baselines_hint(name: &str, known: &[String]) -> String {
     };
     match (known, closest(name, known.iter().map(String::as_str))) {
         ([], _) => format!("there is none at all yet; `--save-baseline {name}` makes it"),
+        ([_], Some(similar)) => format!("did you mean `{similar}`?"),
         (_, Some(similar)) => format!("`{similar}` is similar; there are {}", all()),
         ([_], None) => format!("there is {}", all()),
         (_, None) => format!("there are {}", all()),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Revision;
-use crate::report::{BenchmarkComplete, RunFinished, RunStarted};
+use crate::report::{BenchmarkComplete, RunEnd, RunFinished, RunStarted};
 
 /// What every stored run says it is.
 pub const FORMAT: &str = "gpubench-run";
@@ -29,4 +29,31 @@ pub struct StoredRun {
     pub results: Vec<BenchmarkComplete>,
     /// The run's last record; `None` where it never came to its end.
     pub finished: Option<RunFinished>,
+}
+
+impl StoredRun {
+    /// A run to be stored now.
+    pub fn of(
+        run: RunStarted,
+        results: Vec<BenchmarkComplete>,
+        finished: Option<RunFinished>,
+        revision: Option<Revision>,
+    ) -> StoredRun {
+        StoredRun {
+            format: FORMAT.to_owned(),
+            format_version: FORMAT_VERSION,
+            saved_at: jiff::Timestamp::now().to_string(),
+            revision,
+            run,
+            results,
+            finished,
+        }
+    }
+
+    /// Whether every selected case has a result.
+    pub fn is_complete(&self) -> bool {
+        self.finished
+            .as_ref()
+            .is_some_and(|finished| finished.end == RunEnd::Completed)
+    }
 }

@@ -308,7 +308,7 @@ fn example_of(option: &Arg) -> String {
         offers.is_ok()
     };
     let texts = [
-        "1", "10s", "cpu", "json", "always", "read", "n=1", "sm_90", "hash:1/2", "html", "bash",
+        "1", "10s", "10%", "cpu", "json", "always", "read", "n=1", "sm_90", "hash:1/2", "html", "bash",
     ];
     texts
         .iter()

@@ -3,7 +3,9 @@
 //!
 //! Human output is no contract: it may change in any release.
 
+mod changes;
 mod columns;
+mod comparison;
 mod contest;
 mod details;
 mod explanation;
@@ -14,6 +16,8 @@ mod style;
 mod text;
 mod tree;
 
+pub(super) use changes::{interval, level};
+pub use comparison::comparison_page;
 pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
 pub use style::{Color, Styling};
 pub(crate) use text::wrapped;

@@ -26,7 +26,8 @@ impl Remarks {
         }
     }
 
-    fn add(&mut self, remark: String, case: &str) {
+    /// Takes up what is to be known of a case.
+    pub(super) fn add(&mut self, remark: String, case: &str) {
         match self.0.iter_mut().find(|(known, _)| *known == remark) {
             Some((_, cases)) => cases.push(case.to_owned()),
             None => self.0.push((remark, vec![case.to_owned()])),
@@ -47,7 +48,7 @@ impl Remarks {
 }
 
 /// `axpy, softmax::n=1024, copy and 5 more cases`.
-fn named(cases: &[String]) -> String {
+pub(super) fn named(cases: &[String]) -> String {
     let shown: Vec<String> = cases.iter().take(NAMED).map(|case| printable(case)).collect();
     let shown = shown.join(", ");
     match cases.len().saturating_sub(NAMED) {

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
 use super::columns::{Columns, Peak};
+use super::comparison::comparison_page;
 use super::contest;
 use super::details;
 use super::explanation::{self, Repetition};
@@ -15,8 +16,8 @@ use super::tree::{Line, Tree};
 use crate::report::contest::Contests;
 use crate::report::units::size;
 use crate::report::{
-    BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, Device, DeviceKind, Output, OutputError, Progress, Reporter,
-    RunFinished, RunStarted, summary,
+    BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, ComparisonComplete, Device, DeviceKind, Output, OutputError,
+    Progress, Reporter, RunFinished, RunStarted, summary,
 };
 use crate::verdict::Verdict;
 
@@ -243,6 +244,11 @@ impl Reporter for TerminalReporter {
         }
         let lines = self.lines_of(result);
         self.print(&lines)
+    }
+
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        let page = comparison_page(comparison, self.options);
+        self.print(&format!("\n{page}"))
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {

@@ -1,0 +1,338 @@
+//! What a run's results are compared with and where they are kept, found out before anything is measured.
+
+use std::collections::HashSet;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::BaselineError;
+use super::cases::{Case, Disposition, NameFilter, Naming};
+use super::options::{
+    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, Recording, ResultOptions,
+    ResultSource, Verbosity,
+};
+use super::stored_cases::{case_of, chosen};
+use crate::build::WorkspaceFolders;
+use crate::compare::{CaseKey, Contestant, Fences, Matching, Rules, compare};
+use crate::error::{ExpectedError, print_warning};
+use crate::report::{
+    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, RunFinished, RunStarted,
+};
+use crate::stats::history_fence;
+use crate::store::history::{self, History, HistoryEntry, Tail};
+use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
+
+/// Where results and sources are.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    home: Home,
+    sources: Option<Utf8PathBuf>,
+}
+
+impl Places {
+    /// Asks cargo, where there is a workspace and anything is asked for that needs it.
+    ///
+    /// # Errors
+    /// When cargo cannot say.
+    pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, ExpectedError> {
+        match libraries {
+            LibrarySource::Build(build) if results.is_about_files() => {
+                let target_dir = build.compilation.target_dir.as_deref();
+                let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
+                Ok(Places {
+                    home: Home::in_target_directory(&target),
+                    sources: Some(root),
+                })
+            }
+            LibrarySource::Build(_) | LibrarySource::Archive(_) => Ok(Places {
+                home: Home::Absent,
+                sources: None,
+            }),
+        }
+    }
+
+    /// Where results are kept by name.
+    pub(super) fn home(&self) -> &Home {
+        &self.home
+    }
+}
+
+/// What a run's results are compared with and where they are kept.
+#[derive(Debug)]
+pub(super) struct Bookkeeping {
+    baseline: Option<Baseline>,
+    saving: Option<Saving>,
+    recording: Recording,
+    histories: Option<Utf8PathBuf>,
+    past: Option<History>,
+    revision: Option<Revision>,
+    judging: JudgingOptions,
+    /// What the run is called beside its baseline.
+    candidate: String,
+    verbosity: Verbosity,
+}
+
+/// What the results are compared with.
+#[derive(Debug)]
+struct Baseline {
+    name: RunName,
+    newcomers: Newcomers,
+    run: StoredRun,
+}
+
+/// What the results are saved as.
+#[derive(Debug)]
+struct Saving {
+    name: RunName,
+    destination: Destination,
+    /// The benchmarks of the run that is replaced.
+    replaced: Vec<String>,
+}
+
+impl Bookkeeping {
+    /// Reads what is compared with, and makes sure that what is to be written can be.
+    ///
+    /// # Errors
+    /// A baseline cannot be read, a file cannot be written, or there is nowhere to keep what is to be kept.
+    pub(super) fn open(
+        options: &ResultOptions,
+        places: &Places,
+        verbosity: Verbosity,
+    ) -> Result<Bookkeeping, ExpectedError> {
+        let Places { home, sources } = places;
+        let baseline = match &options.baseline {
+            Some(BaselineOptions { name, newcomers }) => Some(Baseline {
+                name: name.clone(),
+                newcomers: *newcomers,
+                run: load(name, home)?,
+            }),
+            None => None,
+        };
+        let saving = options
+            .save
+            .as_ref()
+            .map(|name| Saving::prepare(name, home))
+            .transpose()?;
+        Ok(Bookkeeping {
+            baseline,
+            saving,
+            recording: options.history.recording,
+            histories: histories(&options.history, home)?,
+            past: None,
+            revision: sources
+                .as_deref()
+                .filter(|_| options.is_about_files())
+                .and_then(Revision::of),
+            judging: options.judging,
+            candidate: match &options.source {
+                ResultSource::Measured => "this run".to_owned(),
+                ResultSource::Loaded(name) => name.to_string(),
+            },
+            verbosity,
+        })
+    }
+
+    /// Leaves out of the baseline what the filters leave out, and makes sure that it has what is to be measured.
+    ///
+    /// # Errors
+    /// It lacks some, and that is refused.
+    pub(super) fn fit_baseline(
+        &mut self,
+        names: &NameFilter,
+        packages: &[String],
+        cases: &[Case],
+    ) -> Result<(), BaselineError> {
+        let Some(baseline) = &mut self.baseline else {
+            return Ok(());
+        };
+        let stored: HashSet<String> = baseline.run.results.iter().map(case_name).collect();
+        let to_run = cases.iter().filter(|case| case.disposition == Disposition::Run);
+        let lacking: Vec<String> = to_run
+            .map(Case::full_name)
+            .filter(|name| !stored.contains(name))
+            .collect();
+        if !lacking.is_empty() && baseline.newcomers == Newcomers::Refused {
+            return Err(BaselineError::Lacks {
+                baseline: baseline.name.to_string(),
+                lacking,
+                of: cases.len(),
+            });
+        }
+        let selected: HashSet<String> = cases.iter().map(Case::full_name).collect();
+        let naming = Naming::for_packages(packages.len());
+        let results = std::mem::take(&mut baseline.run.results);
+        let (ours, others): (Vec<_>, Vec<_>) = results
+            .into_iter()
+            .partition(|result| selected.contains(&case_name(result)));
+        let others = others
+            .into_iter()
+            .filter(|result| packages.contains(&result.package))
+            .collect();
+        baseline.run.results = [ours, chosen(others, names, naming)].concat();
+        Ok(())
+    }
+
+    /// The same for a run that is replayed: where its sources stood is known, and it is in the history already if it should be.
+    ///
+    /// # Errors
+    /// As [`fit_baseline`](Self::fit_baseline).
+    pub(super) fn replay(
+        &mut self,
+        names: &NameFilter,
+        packages: &[String],
+        results: &[BenchmarkComplete],
+        revision: Option<Revision>,
+    ) -> Result<(), BaselineError> {
+        let cases: Vec<Case> = results.iter().map(case_of).collect();
+        self.revision = revision;
+        self.recording = Recording::Off;
+        self.fit_baseline(names, packages, &cases)
+    }
+
+    /// Reads the history of the run's device, now that the device is known.
+    ///
+    /// # Errors
+    /// It is damaged, of a later tool, or no history.
+    pub(super) fn begin(&mut self, run: &RunStarted) -> Result<(), StoreError> {
+        let is_needed = self.baseline.is_some() || self.recording == Recording::On;
+        if let Some(folder) = self.histories.as_deref().filter(|_| is_needed) {
+            self.past = history::of_device(folder, &DeviceIdentity::of(run))?;
+        }
+        Ok(())
+    }
+
+    /// The run as it is stored.
+    pub(super) fn stored(&self, run: RunStarted, results: Vec<BenchmarkComplete>, finished: RunFinished) -> StoredRun {
+        StoredRun::of(run, results, Some(finished), self.revision.clone())
+    }
+
+    /// The results beside those of the baseline, where there is one and the run came to its end.
+    pub(super) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
+        let baseline = self.baseline.as_ref().filter(|_| candidate.is_complete())?;
+        let rules = Rules {
+            floor: self.judging.noise_threshold,
+            confidence: self.judging.confidence,
+            fences: self.fences(&candidate.results),
+            matching: Matching::Names,
+            setups: self.judging.setups,
+        };
+        let name = baseline.name.to_string();
+        let baseline = Contestant {
+            name: &name,
+            run: &baseline.run,
+        };
+        let candidate = Contestant {
+            name: &self.candidate,
+            run: candidate,
+        };
+        Some(compare(baseline, candidate, Arrangement::Apart, &rules))
+    }
+
+    /// What is usual between neighbouring runs of each case, where the history has enough of them.
+    fn fences(&self, results: &[BenchmarkComplete]) -> Fences {
+        let Some(past) = &self.past else {
+            return Fences::new();
+        };
+        let fence = |result: &BenchmarkComplete| {
+            let fence = history_fence(&past.medians(&result.full_name()))?;
+            Some((CaseKey::of(result), fence))
+        };
+        results.iter().filter_map(fence).collect()
+    }
+
+    /// Whether the command fails because of what a comparison says.
+    pub(super) fn fails_because_of(&self, comparison: &ComparisonComplete) -> bool {
+        let is_regression = |row: &ComparisonRow| row.verdict == ChangeVerdict::Regressed;
+        self.judging.on_regression == OnRegression::Fail && comparison.rows.iter().any(is_regression)
+    }
+
+    /// Saves the run and adds it to the history. A run that did not come to its end is not kept: what it lacks would look removed.
+    ///
+    /// # Errors
+    /// The first file that cannot be written; the others are written all the same.
+    pub(super) fn keep(&self, stored: &StoredRun) -> Result<(), StoreError> {
+        if !stored.is_complete() {
+            self.say_what_is_not_done();
+            return Ok(());
+        }
+        let saved = self.saving.as_ref().map_or(Ok(()), |saving| self.save(saving, stored));
+        let recorded = match (&self.recording, &self.histories) {
+            (Recording::On, Some(folder)) => self.record(folder, stored),
+            _ => Ok(()),
+        };
+        saved.and(recorded)
+    }
+
+    fn save(&self, saving: &Saving, stored: &StoredRun) -> Result<(), StoreError> {
+        saving.destination.save(stored)?;
+        let there: HashSet<String> = stored.results.iter().map(case_name).collect();
+        let lost = saving.replaced.iter().filter(|name| !there.contains(*name)).count();
+        if lost > 0 {
+            let name = &saving.name;
+            print_warning(&format!(
+                "`{name}` had {lost} more benchmarks, which were not selected now: they are no longer in it"
+            ));
+        }
+        self.say("Saved", &format!("`{}` ({})", saving.name, saving.destination.path()));
+        Ok(())
+    }
+
+    fn record(&self, folder: &Utf8Path, stored: &StoredRun) -> Result<(), StoreError> {
+        let appended = history::append(folder, &DeviceIdentity::of(&stored.run), &HistoryEntry::of(stored))?;
+        if appended.tail == Tail::Unfinished {
+            let path = &appended.path;
+            print_warning(&format!(
+                "the last line of the history `{path}` was unfinished and has been cut off"
+            ));
+        }
+        self.say("Recorded", &format!("run {} ({})", stored.run.run_id, appended.path));
+        Ok(())
+    }
+
+    fn say_what_is_not_done(&self) {
+        let undone = [
+            self.baseline
+                .as_ref()
+                .map(|baseline| format!("compared with `{}`", baseline.name)),
+            self.saving.as_ref().map(|saving| format!("saved as `{}`", saving.name)),
+            (self.recording == Recording::On).then(|| "added to the history".to_owned()),
+        ];
+        let undone: Vec<String> = undone.into_iter().flatten().collect();
+        if !undone.is_empty() {
+            let undone = undone.join(", nor ");
+            print_warning(&format!("the run did not come to its end: it is not {undone}"));
+        }
+    }
+
+    /// As cargo tells of its steps.
+    fn say(&self, step: &str, what: &str) {
+        if self.verbosity > Verbosity::Quiet {
+            anstream::eprintln!("{step:>12} {what}");
+        }
+    }
+}
+
+impl Saving {
+    fn prepare(name: &RunName, home: &Home) -> Result<Saving, StoreError> {
+        let destination = Destination::of(name, home)?;
+        // One that was edited may be replaced, and says nothing.
+        let replaced = read(destination.path()).map(|run| run.results).unwrap_or_default();
+        Ok(Saving {
+            name: name.clone(),
+            destination,
+            replaced: replaced.iter().map(case_name).collect(),
+        })
+    }
+}
+
+/// Where histories are; a folder must be named where there is no target directory.
+fn histories(options: &HistoryOptions, home: &Home) -> Result<Option<Utf8PathBuf>, StoreError> {
+    match (options.folder.clone().or_else(|| home.histories()), options.recording) {
+        (None, Recording::On) => Err(StoreError::HomelessHistory),
+        (folder, _) => Ok(folder),
+    }
+}
+
+/// The name of a result's case as [`Case::full_name`] has it.
+fn case_name(result: &BenchmarkComplete) -> String {
+    case_of(result).full_name()
+}

@@ -1,0 +1,84 @@
+//! `--load-baseline`: results that were measured before, shown and compared as if they had just been.
+
+use super::BaselineError;
+use super::bookkeeping::{Bookkeeping, Places};
+use super::cases::Naming;
+use super::options::RunOptions;
+use super::reporting::Reporting;
+use super::stored_cases::chosen;
+use crate::error::ExpectedError;
+use crate::exit_code::ExitCode;
+use crate::report::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion};
+use crate::store::{RunName, StoredRun, load};
+use crate::verdict::Verdict;
+
+/// Leads a stored run's records, as far as the filters choose them, through the reports.
+///
+/// # Errors
+/// It cannot be read, nothing in it is chosen, or something cannot be written.
+pub(super) fn replay(
+    name: &RunName,
+    options: &RunOptions,
+    places: &Places,
+    mut bookkeeping: Bookkeeping,
+) -> Result<ExitCode, ExpectedError> {
+    let StoredRun {
+        mut run,
+        results,
+        finished,
+        revision,
+        ..
+    } = load(name, places.home())?;
+    let naming = Naming::for_packages(run.packages.len());
+    let results = chosen(results, &options.cases.names, naming);
+    if results.is_empty() {
+        let stored = name.to_string();
+        return Err(BaselineError::NothingFits { stored }.into());
+    }
+    bookkeeping.replay(&options.cases.names, &run.packages, &results, revision)?;
+    run.cases = results.len() as u64;
+    let finished = finished_of(&results, finished, &run.run_id);
+    let announced: Vec<BenchmarkStarted> = results.iter().map(announcement).collect();
+    let mut reporting = Reporting::new(options, naming, bookkeeping)?;
+    reporting.begin(run, &announced)?;
+    for (started, result) in announced.iter().zip(&results) {
+        reporting.benchmark_started(started);
+        reporting.benchmark_complete(result);
+    }
+    reporting.conclude(finished)
+}
+
+fn announcement(result: &BenchmarkComplete) -> BenchmarkStarted {
+    BenchmarkStarted {
+        schema_version: SchemaVersion,
+        run_id: result.run_id.clone(),
+        package: result.package.clone(),
+        benchmark: result.benchmark.clone(),
+        params: result.params.clone(),
+        case: result.case.clone(),
+        index: result.index,
+    }
+}
+
+/// The last record of what was chosen. A run without one was ended from outside before it could say anything.
+fn finished_of(results: &[BenchmarkComplete], finished: Option<RunFinished>, run_id: &str) -> RunFinished {
+    let count =
+        |is_counted: fn(Verdict) -> bool| results.iter().filter(|result| is_counted(result.verdict)).count() as u64;
+    let last = finished.unwrap_or_else(|| RunFinished {
+        schema_version: SchemaVersion,
+        run_id: run_id.to_owned(),
+        passed: 0,
+        failed: 0,
+        skipped: 0,
+        not_run: 0,
+        seed: String::new(),
+        end: RunEnd::Interrupted,
+        wall_ns: results.iter().map(|result| result.wall_ns).sum(),
+    });
+    RunFinished {
+        passed: count(|verdict| verdict == Verdict::Pass),
+        failed: count(Verdict::is_failure),
+        skipped: count(|verdict| verdict == Verdict::Skipped),
+        ..last
+    }
+}

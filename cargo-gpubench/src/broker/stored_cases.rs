@@ -1,0 +1,75 @@
+//! Choosing among stored results as among cases.
+
+use gpubench::catalog::AxisValue;
+
+use super::cases::{Case, Disposition, NameFilter, Naming};
+use crate::report::{BenchmarkComplete, ParamValue};
+
+/// Those of some stored results whose names are chosen.
+pub(super) fn chosen(results: Vec<BenchmarkComplete>, names: &NameFilter, naming: Naming) -> Vec<BenchmarkComplete> {
+    let cases: Vec<Case> = results.iter().map(case_of).collect();
+    let chosen = names.choose(&cases.iter().collect::<Vec<_>>(), naming);
+    let results = results.into_iter().zip(chosen);
+    results
+        .filter_map(|(result, is_chosen)| is_chosen.then_some(result))
+        .collect()
+}
+
+/// The case that a result is of.
+pub(super) fn case_of(result: &BenchmarkComplete) -> Case {
+    let value = |value: &ParamValue| match value {
+        ParamValue::Int(value) => AxisValue::Int(*value),
+        ParamValue::Float(value) => AxisValue::Float(*value),
+        ParamValue::Text(value) => AxisValue::Text(value.clone()),
+    };
+    let params = result.params.0.iter();
+    Case {
+        package: result.package.clone(),
+        benchmark: 0,
+        path: result.benchmark.clone(),
+        params: params.map(|(name, param)| (name.clone(), value(param))).collect(),
+        disposition: Disposition::Run,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::*;
+    use crate::report::samples::on_gpu;
+
+    fn names(filter: &NameFilter, naming: Naming) -> Vec<String> {
+        let results = chosen(on_gpu().results, filter, naming);
+        results.into_iter().map(|result| result.case).collect()
+    }
+
+    #[test]
+    fn filters_choose_stored_results_as_they_choose_cases() {
+        let filter = NameFilter::Search {
+            filters: vec![Regex::new("suite::axpy").unwrap(), Regex::new("n=4096$").unwrap()],
+            skip: vec![Regex::new("n=1024|cublas").unwrap()],
+        };
+        let expected = [
+            "axpy::add_one::n=2097152",
+            "axpy::add_one::n=67108864",
+            "gemm::hand_made::n=4096",
+        ];
+        assert_eq!(names(&filter, Naming::WithinPackage), expected);
+        assert_eq!(
+            names(&NameFilter::default(), Naming::WithinPackage).len(),
+            on_gpu().results.len()
+        );
+    }
+
+    #[test]
+    fn exact_names_are_those_of_either_form() {
+        for name in ["gemm::cublas::n=4096", "suite::gemm::cublas::n=4096"] {
+            let filter = NameFilter::Exact {
+                filters: vec![name.to_owned()],
+                skip: Vec::new(),
+            };
+            assert_eq!(names(&filter, Naming::WithinPackage), ["gemm::cublas::n=4096"]);
+        }
+    }
+}

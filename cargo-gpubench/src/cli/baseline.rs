@@ -1,0 +1,137 @@
+//! Options that say what results are compared with, and where they are kept.
+#![forbid(unsafe_code)]
+
+use camino::Utf8PathBuf;
+use clap::{Args, ValueHint};
+
+use super::fraction::Fraction;
+use crate::broker::options::{
+    BaselineOptions, HistoryOptions, JudgingOptions, Newcomers, OnRegression, Recording, ResultOptions, ResultSource,
+};
+use crate::compare::Setups;
+use crate::stats::Confidence;
+use crate::store::RunName;
+
+const HEADING: &str = "Baseline options";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING)]
+pub(super) struct BaselineArguments {
+    /// Save the results under this name
+    ///
+    /// A name, such as `main`, is a baseline in the target directory; with a path separator, or where it ends in `.json`, it is a file.
+    /// What is there is replaced when the run has come to its end.
+    #[arg(short, long, value_name = "NAME")]
+    save_baseline: Option<RunName>,
+
+    /// Compare the results with those saved under this name
+    ///
+    /// A regression makes the command exit with 3. A selected benchmark that the baseline lacks is an error before anything is measured.
+    #[arg(
+        short,
+        long,
+        visible_alias = "compare",
+        value_name = "NAME",
+        conflicts_with = "baseline_lenient"
+    )]
+    baseline: Option<RunName>,
+
+    /// Like `--baseline`, and benchmarks that the baseline lacks are listed as new
+    #[arg(long, value_name = "NAME")]
+    baseline_lenient: Option<RunName>,
+
+    /// Measure nothing, and take the results saved under this name instead
+    ///
+    /// With `--baseline` they are compared; filters choose among them.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "archive_file"])]
+    load_baseline: Option<RunName>,
+
+    /// Keep nothing of this run: no baseline, no history
+    ///
+    /// It overrides what the environment and the configuration say.
+    #[arg(long)]
+    discard_baseline: bool,
+
+    /// Take changes below this for noise: `2%`, `0.02`
+    ///
+    /// Where the history of the device has ten runs and shows more noise, that counts.
+    #[arg(long, value_name = "PERCENT", default_value = "1%")]
+    noise_threshold: Fraction,
+
+    /// How sure the intervals of a comparison are: `99%`, `0.99`
+    #[arg(long, value_name = "PERCENT", default_value = "99%")]
+    confidence_level: Fraction,
+
+    /// Compare also what was measured on another device, with another driver or in another mode
+    ///
+    /// What differs is listed. Without the option such results are shown and not compared.
+    #[arg(long)]
+    allow_different_setups: bool,
+
+    /// Exit with 0 even where a comparison finds a regression
+    #[arg(long)]
+    no_fail_on_regression: bool,
+
+    /// Add the medians of this run to the history of the device
+    ///
+    /// `cargo gpubench history` shows it. From ten runs on, comparisons take their noise threshold from it.
+    #[arg(long)]
+    history: bool,
+
+    /// Keep histories in this folder instead of the target directory
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    history_dir: Option<Utf8PathBuf>,
+}
+
+impl BaselineArguments {
+    pub(super) fn into_options(self) -> ResultOptions {
+        let Self {
+            save_baseline,
+            baseline,
+            baseline_lenient,
+            load_baseline,
+            discard_baseline,
+            noise_threshold,
+            confidence_level,
+            allow_different_setups,
+            no_fail_on_regression,
+            history,
+            history_dir,
+        } = self;
+        let strict = baseline.map(|name| BaselineOptions {
+            name,
+            newcomers: Newcomers::Refused,
+        });
+        let lenient = baseline_lenient.map(|name| BaselineOptions {
+            name,
+            newcomers: Newcomers::Listed,
+        });
+        ResultOptions {
+            source: load_baseline.map_or(ResultSource::Measured, ResultSource::Loaded),
+            baseline: strict.or(lenient),
+            save: save_baseline.filter(|_| !discard_baseline),
+            judging: JudgingOptions {
+                noise_threshold: noise_threshold.value(),
+                confidence: Confidence::new(confidence_level.value()).unwrap_or_default(),
+                setups: if allow_different_setups {
+                    Setups::MayDiffer
+                } else {
+                    Setups::MustAgree
+                },
+                on_regression: if no_fail_on_regression {
+                    OnRegression::Show
+                } else {
+                    OnRegression::Fail
+                },
+            },
+            history: HistoryOptions {
+                recording: if history && !discard_baseline {
+                    Recording::On
+                } else {
+                    Recording::Off
+                },
+                folder: history_dir,
+            },
+        }
+    }
+}

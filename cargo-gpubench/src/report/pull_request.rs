@@ -1,0 +1,288 @@
+//! A comparison as GitHub Markdown, for a comment under a pull request.
+
+use super::terminal::{interval, level};
+use super::units::{change, percent, time};
+use super::{
+    Arrangement, CPU_NOTICE, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind,
+    ThresholdSource,
+};
+
+/// The most bytes a comment on GitHub holds.
+pub const GITHUB_LIMIT: usize = 65_536;
+
+/// Bytes kept free for what is said of rows that were left out.
+const FOR_THE_NOTE: usize = 160;
+
+/// Letters of a name or a remark; more would cost other rows their place.
+const LONGEST_TEXT: usize = 300;
+
+/// A comment of at most [`GITHUB_LIMIT`] bytes: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
+pub fn comparison_markdown(comparison: &ComparisonComplete) -> String {
+    let environment = environment(comparison);
+    let head = format!(
+        "### `cargo gpubench`: {}\n\n{}",
+        summary(comparison),
+        introduction(comparison)
+    );
+    let mut body = Body {
+        text: head,
+        left: GITHUB_LIMIT.saturating_sub(environment.len() + FOR_THE_NOTE),
+        left_out: 0,
+    };
+    body.left = body.left.saturating_sub(body.text.len());
+    let rows = comparison.by_relevance();
+    let of = |verdicts: fn(ChangeVerdict) -> bool| rows.iter().copied().filter(move |row| verdicts(row.verdict));
+    let changed = |verdict: ChangeVerdict| !verdict.is_quiet() && verdict != ChangeVerdict::NotCompared;
+    body.section(&table_head(comparison), of(changed).map(row), "\n");
+    let one_sided = [
+        ("Only in the candidate", &comparison.new),
+        ("Only in the baseline", &comparison.removed),
+    ];
+    for (title, cases) in one_sided {
+        body.section(
+            &format!("{title}:\n\n"),
+            cases.iter().map(|case| format!("- {}\n", code(case))),
+            "\n",
+        );
+    }
+    let not_compared = comparison.count(ChangeVerdict::NotCompared);
+    body.section(
+        &format!("<details>\n<summary>{not_compared} not compared</summary>\n\n| Benchmark | Why |\n|:--|:--|\n"),
+        of(|verdict| verdict == ChangeVerdict::NotCompared).map(reason),
+        "\n</details>\n\n",
+    );
+    let quiet = rows.iter().filter(|row| row.verdict.is_quiet()).count();
+    body.section(
+        &format!(
+            "<details>\n<summary>{quiet} without a change</summary>\n\n{}",
+            table_head(comparison)
+        ),
+        of(ChangeVerdict::is_quiet).map(row),
+        "\n</details>\n\n",
+    );
+    if body.left_out > 0 {
+        let note = format!(
+            "{} rows were left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n\n",
+            body.left_out
+        );
+        body.text.push_str(&note);
+    }
+    body.text + &environment
+}
+
+/// A text that grows by whole rows within a limit.
+struct Body {
+    text: String,
+    left: usize,
+    left_out: usize,
+}
+
+impl Body {
+    /// A section with as many of its rows as fit; nothing where it has none or not even one fits.
+    fn section(&mut self, head: &str, rows: impl Iterator<Item = String>, tail: &str) {
+        let mut room = self.left.checked_sub(head.len() + tail.len());
+        let mut kept = String::new();
+        for row in rows {
+            match room.and_then(|room| room.checked_sub(row.len())) {
+                Some(rest) => {
+                    room = Some(rest);
+                    kept.push_str(&row);
+                }
+                None => self.left_out += 1,
+            }
+        }
+        if let (Some(room), false) = (room, kept.is_empty()) {
+            self.left = room;
+            self.text.extend([head, &kept, tail]);
+        }
+    }
+}
+
+/// `2 regressed, 1 improved, 30 no change, 1 new`.
+fn summary(comparison: &ComparisonComplete) -> String {
+    let verdicts = ChangeVerdict::BY_RELEVANCE.map(|verdict| (comparison.count(verdict), verdict.to_string()));
+    let one_sided = [
+        (comparison.new.len(), "new".to_owned()),
+        (comparison.removed.len(), "removed".to_owned()),
+    ];
+    let counts = verdicts.into_iter().chain(one_sided).filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+    match counts.len() {
+        0 => "nothing to compare".to_owned(),
+        _ => counts.join(", "),
+    }
+}
+
+fn introduction(comparison: &ComparisonComplete) -> String {
+    let ComparisonComplete {
+        baseline, candidate, ..
+    } = comparison;
+    let how = match comparison.arrangement {
+        Arrangement::Apart => "",
+        Arrangement::Interleaved => ", measured in turns, window by window",
+    };
+    let mut text = format!("{} against {}{how}.\n", titled(candidate), titled(baseline));
+    if candidate.device.kind == DeviceKind::Cpu {
+        text.extend(["\n", CPU_NOTICE, "\n"]);
+    }
+    text.extend(
+        comparison
+            .differences
+            .iter()
+            .map(|difference| format!("\n> ⚠️ {}\n", plain(difference))),
+    );
+    text + "\n"
+}
+
+/// `` `change` (0123456 on main) ``.
+fn titled(run: &ComparedRun) -> String {
+    match run.revision_in_words() {
+        Some(revision) => format!("{} ({})", code(&run.name), plain(&revision)),
+        None => code(&run.name),
+    }
+}
+
+fn table_head(comparison: &ComparisonComplete) -> String {
+    let confidence = comparison
+        .rows
+        .iter()
+        .find_map(|row| Some(row.change.as_ref()?.confidence));
+    let interval = confidence.map_or("Interval".to_owned(), |confidence| {
+        format!("{} interval", level(confidence))
+    });
+    format!(
+        "| Verdict | Benchmark | Baseline | Candidate | Change | {interval} | Threshold | Remark |\n|:--|:--|--:|--:|--:|:-:|--:|:--|\n"
+    )
+}
+
+fn row(row: &ComparisonRow) -> String {
+    let shown = |text: Option<String>| text.unwrap_or_default();
+    let figures = row.change.as_ref();
+    let threshold = figures.map(|figures| match figures.threshold_source {
+        ThresholdSource::Floor => percent(figures.threshold),
+        ThresholdSource::History => format!("{} (history)", percent(figures.threshold)),
+    });
+    let cells = [
+        verdict(row.verdict),
+        name(row),
+        median(&row.baseline),
+        median(&row.candidate),
+        shown(figures.map(|figures| change(figures.ratio))),
+        shown(figures.map(|figures| interval(figures.interval))),
+        shown(threshold),
+        shown(row.remark.as_deref().map(remark)),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Why a benchmark is not compared.
+fn reason(row: &ComparisonRow) -> String {
+    let why = row.remark.as_deref().map(remark).unwrap_or_default();
+    format!("| {} | {why} |\n", name(row))
+}
+
+fn verdict(verdict: ChangeVerdict) -> String {
+    match verdict {
+        ChangeVerdict::Regressed => "❌ **regressed**".to_owned(),
+        ChangeVerdict::Improved => "✅ **improved**".to_owned(),
+        ChangeVerdict::Inconclusive => "❔ inconclusive".to_owned(),
+        quiet => quiet.to_string(),
+    }
+}
+
+fn name(row: &ComparisonRow) -> String {
+    match row.baseline_name() {
+        Some(other) => format!("{} against {}", code(&row.case), code(other)),
+        None => code(&row.case),
+    }
+}
+
+fn median(result: &ComparedResult) -> String {
+    result
+        .median_ns
+        .map(|median| time(median).to_string())
+        .unwrap_or_default()
+}
+
+/// The surroundings of both runs, in a fold.
+fn environment(comparison: &ComparisonComplete) -> String {
+    let rows = [
+        ("Device", each(comparison, |run| Some(run.device.name.clone()))),
+        ("Driver", each(comparison, |run| run.driver.clone())),
+        (
+            "Revision",
+            each(comparison, |run| {
+                run.revision.as_ref().map(|revision| revision.commit.clone())
+            }),
+        ),
+        ("Began", each(comparison, |run| Some(run.started_at.clone()))),
+        ("Tool", each(comparison, |run| Some(run.tool_version.clone()))),
+        ("Run", each(comparison, |run| Some(run.run_id.clone()))),
+    ];
+    let rows: String = rows
+        .into_iter()
+        .map(|(what, [baseline, candidate])| format!("| {what} | {baseline} | {candidate} |\n"))
+        .collect();
+    format!(
+        "<details>\n<summary>Environment</summary>\n\n| | Baseline | Candidate |\n|:--|:--|:--|\n{rows}\n</details>\n"
+    )
+}
+
+fn each(comparison: &ComparisonComplete, of: impl Fn(&ComparedRun) -> Option<String>) -> [String; 2] {
+    [&comparison.baseline, &comparison.candidate].map(|run| plain(&of(run).unwrap_or_else(|| "not known".to_owned())))
+}
+
+/// A name as code, whatever it holds: neither its backticks nor its bars end it, and nothing in it mentions a person or opens a tag.
+fn code(text: &str) -> String {
+    let text = one_line(text).replace('|', "\\|");
+    let longest_run = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest_run + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+/// A text of which nothing is markup.
+fn plain(text: &str) -> String {
+    one_line(text)
+        .chars()
+        .map(|c| match c {
+            '&' => "&amp;".to_owned(),
+            '<' => "&lt;".to_owned(),
+            '>' => "&gt;".to_owned(),
+            '@' => "&#64;".to_owned(),
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' | '#' | '!' => format!("\\{c}"),
+            other => other.to_string(),
+        })
+        .collect()
+}
+
+/// The tool's own words, in which backticks are code.
+fn remark(text: &str) -> String {
+    let parts = one_line(text);
+    parts
+        .split('`')
+        .enumerate()
+        .map(|(position, part)| match position % 2 {
+            0 => plain(part),
+            _ => code(part),
+        })
+        .collect()
+}
+
+/// One line without control characters, cut where it is too long for a table.
+fn one_line(text: &str) -> String {
+    let mut line: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(LONGEST_TEXT + 1)
+        .collect();
+    if line.chars().count() > LONGEST_TEXT {
+        line.pop();
+        line.push('…');
+    }
+    line
+}
