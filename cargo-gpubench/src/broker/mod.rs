@@ -24,8 +24,9 @@ mod recordings;
 mod replay;
 mod reporting;
 mod result;
+mod rounds;
 mod run;
-mod sampling;
+mod side;
 mod stored_cases;
 
 pub use archive::archive;
