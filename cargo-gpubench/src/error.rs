@@ -52,6 +52,9 @@ pub enum ExpectedError {
     /// A stored run or a history cannot be used.
     #[error(transparent)]
     Store(#[from] crate::store::StoreError),
+    /// Another revision cannot be checked out.
+    #[error(transparent)]
+    Checkout(#[from] crate::checkout::CheckoutError),
     /// A baseline does not fit the run.
     #[error(transparent)]
     Baseline(#[from] crate::broker::BaselineError),
@@ -110,6 +113,7 @@ impl Expected for ExpectedError {
             Self::Archive(error) => error.exit_code(),
             Self::Cases(error) => error.exit_code(),
             Self::Store(error) => error.exit_code(),
+            Self::Checkout(error) => error.exit_code(),
             Self::Baseline(error) => error.exit_code(),
             Self::Listing(error) => error.exit_code(),
             Self::SetupMissing { .. } | Self::CompilerMissing(_) | Self::NvrtcNotFound(_) => ExitCode::SetupMissing,
@@ -128,6 +132,7 @@ impl Expected for ExpectedError {
             Self::Archive(error) => error.hint(),
             Self::Cases(error) => error.hint(),
             Self::Store(error) => error.hint(),
+            Self::Checkout(error) => error.hint(),
             Self::Baseline(error) => error.hint(),
             Self::Listing(error) => error.hint(),
             Self::SetupMissing { hint, .. } => Some(hint.clone()),

@@ -18,6 +18,7 @@ pub mod measure;
 mod null_windows;
 mod observation;
 mod occupancy;
+mod opponent;
 pub mod options;
 mod preparation;
 mod recordings;
