@@ -55,6 +55,15 @@ pub enum ExpectedError {
     /// Another revision cannot be checked out.
     #[error(transparent)]
     Checkout(#[from] crate::checkout::CheckoutError),
+    /// Another revision cannot be built or listed.
+    #[error("the baseline, `{name}`, cannot be measured")]
+    OtherRevision {
+        /// What was asked for.
+        name: String,
+        /// Why.
+        #[source]
+        source: Box<ExpectedError>,
+    },
     /// A baseline does not fit the run.
     #[error(transparent)]
     Baseline(#[from] crate::broker::BaselineError),
@@ -114,6 +123,7 @@ impl Expected for ExpectedError {
             Self::Cases(error) => error.exit_code(),
             Self::Store(error) => error.exit_code(),
             Self::Checkout(error) => error.exit_code(),
+            Self::OtherRevision { source, .. } => source.exit_code(),
             Self::Baseline(error) => error.exit_code(),
             Self::Listing(error) => error.exit_code(),
             Self::SetupMissing { .. } | Self::CompilerMissing(_) | Self::NvrtcNotFound(_) => ExitCode::SetupMissing,
@@ -133,6 +143,7 @@ impl Expected for ExpectedError {
             Self::Cases(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Checkout(error) => error.hint(),
+            Self::OtherRevision { source, .. } => source.hint(),
             Self::Baseline(error) => error.hint(),
             Self::Listing(error) => error.hint(),
             Self::SetupMissing { hint, .. } => Some(hint.clone()),

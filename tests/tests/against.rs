@@ -27,13 +27,13 @@ struct State {
 }
 
 const FAST: State = State {
-    rounds: 20_000,
+    rounds: 200_000,
     more: "fn old",
     elements: 64,
 };
 
 const SLOW: State = State {
-    rounds: 80_000,
+    rounds: 800_000,
     more: "fn young",
     elements: 65,
 };
@@ -314,7 +314,92 @@ fn an_interrupt_leaves_no_process_and_at_most_a_worktree_that_is_used_again() {
     running.signal(Signal::INT);
     let _ = running.finish().expect_code(130);
     let left = repository.worktrees();
-    assert!(left.len() <= 2, "one for each revision: {left:?}");
+    assert_eq!(left.len(), 1, "{left:?}");
     let _ = repository.run("fast").args(["young"]).finish().expect_code(0);
     assert_eq!(repository.worktrees(), left);
+}
+
+#[test]
+fn a_baseline_that_does_not_build_is_told_from_the_candidate() {
+    let repository = repository_in_turn();
+    let folder = repository.crate_folder();
+    repository.git(&["checkout", "--quiet", "-b", "broken"]);
+    std::fs::write(folder.join("src/lib.rs"), "fn broken() -> u32 {}\n").expect("it is written");
+    repository.commit("broken");
+    repository.git(&["checkout", "--quiet", "main"]);
+    let finished = repository.run("broken").finish().expect_code(101);
+    assert!(
+        finished
+            .stderr
+            .contains("error: the baseline, `broken`, cannot be measured"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("could not build package `spin`"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_baseline_that_is_wrong_is_not_compared_and_touches_nothing_else() {
+    let repository = repository_in_turn();
+    let kernels = repository.crate_folder().join("src/spin.cu");
+    repository.git(&["checkout", "--quiet", "-b", "wrong"]);
+    let kernel = std::fs::read_to_string(&kernels).expect("text");
+    std::fs::write(&kernels, kernel.replace("y[i] = scratch[i];", "y[i] = scratch[i] + 1;")).expect("it is written");
+    repository.commit("wrong");
+    repository.git(&["checkout", "--quiet", "main"]);
+    let finished = repository.run("wrong").args(["spin"]).finish().expect_code(0);
+    let comparison = comparison(&finished);
+    let spin = row(&comparison, "spin");
+    assert_eq!(
+        (&spin["verdict"], &spin["remark"]),
+        (&"not-compared".into(), &"the baseline ended in `wrong-output`".into())
+    );
+    let result = finished.records().result("spin").clone();
+    assert_eq!(
+        (&result["verdict"], &result["stats"]["n"]),
+        (&"pass".into(), &30.into())
+    );
+}
+
+#[test]
+fn a_revision_with_submodules_is_refused_with_a_hint() {
+    let repository = repository_in_turn();
+    repository.git(&["checkout", "--quiet", "-b", "nested"]);
+    std::fs::write(repository.root.join(".gitmodules"), "").expect("it is written");
+    repository.commit("nested");
+    repository.git(&["checkout", "--quiet", "main"]);
+    let finished = repository.run("nested").finish().expect_code(2);
+    assert!(
+        finished.stderr.contains("error: `nested` has submodules"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("`--save-baseline NAME`"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_machine_without_git_is_told_what_is_missing() {
+    let repository = repository_in_turn();
+    let programs = tempfile::tempdir().expect("a folder");
+    let cargo = which("cargo");
+    std::os::unix::fs::symlink(&cargo, programs.path().join("cargo")).expect("a link");
+    let rustc = which("rustc");
+    std::os::unix::fs::symlink(&rustc, programs.path().join("rustc")).expect("a link");
+    let run = repository.run("HEAD").env("PATH", &programs.path().to_string_lossy());
+    let finished = run.finish().expect_code(96);
+    assert!(finished.stderr.contains("`--against` needs git"), "{}", finished.stderr);
+}
+
+fn which(program: &str) -> std::path::PathBuf {
+    let path = std::env::var_os("PATH").expect("there is one");
+    let mut folders = std::env::split_paths(&path).map(|folder| folder.join(program));
+    folders.find(|file| file.exists()).expect("it is installed")
 }

@@ -12,7 +12,8 @@ use super::preparation::PreparedCase;
 use crate::build::{BuildOptions, Built};
 use crate::checkout::Checkout;
 use crate::clients::Interrupt;
-use crate::error::ExpectedError;
+use crate::error::{Expected, ExpectedError};
+use crate::exit_code::ExitCode;
 use crate::report::BenchmarkComplete;
 use crate::store::Revision;
 
@@ -36,8 +37,10 @@ impl OtherRevision {
         let (name, revision) = (checkout.name(), checkout.revision().short());
         anstream::eprintln!("    Building the baseline, `{name}` ({revision})");
         let options = LibrarySource::Build(checkout.build_options(candidate));
-        let Libraries { built, .. } = Libraries::obtain(&options, interrupt)?;
-        Ok(OtherRevision { checkout, built })
+        match Libraries::obtain(&options, interrupt) {
+            Ok(Libraries { built, .. }) => Ok(OtherRevision { checkout, built }),
+            Err(error) => Err(of_the_baseline(checkout.name(), error)),
+        }
     }
 
     /// What was built.
@@ -53,7 +56,19 @@ impl OtherRevision {
         &'a self,
         settings: AuthorSettings<'a>,
     ) -> Result<(Authors<'a>, Vec<Catalog>), ExpectedError> {
-        Ok(Authors::start(&self.built.libraries, settings)?)
+        Authors::start(&self.built.libraries, settings)
+            .map_err(|error| of_the_baseline(self.checkout.name(), error.into()))
+    }
+}
+
+/// An error of the other revision's, which must not look like one of the candidate's.
+fn of_the_baseline(name: &str, error: ExpectedError) -> ExpectedError {
+    match error.exit_code() {
+        ExitCode::Interrupted => error,
+        _ => ExpectedError::OtherRevision {
+            name: name.to_owned(),
+            source: Box::new(error),
+        },
     }
 }
 

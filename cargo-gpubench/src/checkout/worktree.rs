@@ -14,10 +14,8 @@ use crate::store::Revision;
 /// How often a lock that another run holds is looked at.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
 
-/// As much of a hash as names a folder.
-const SHORT: usize = 12;
-
-/// A revision of the sources in a folder of its own, locked against other runs as long as this lives. The folder stays, for the next run to build in again.
+/// A revision of the sources in a folder of its own, locked against other runs as long as this lives. The folder stays for the next run, whatever revision that asks for: there is never more
+/// than one, and what the two have in common is not built again.
 #[derive(Debug)]
 pub struct Checkout {
     name: String,
@@ -53,14 +51,13 @@ impl Checkout {
         let place = manifest.strip_prefix(&repository).unwrap_or(&manifest);
         refuse_what_cannot_be_built(&git, revision, &commit, place)?;
 
-        let short: String = commit.chars().take(SHORT).collect();
         let against = target.join("gpubench").join("against");
-        let folder = against.join(&short);
         fs_err::create_dir_all(&against).map_err(|source| CheckoutError::Folder {
             path: against.clone(),
             source,
         })?;
-        let lock = lock(&against.join(format!("{short}.lock")), interrupted)?;
+        let lock = lock(&against.join("lock"), interrupted)?;
+        let folder = against.join("sources");
         let worktree = Worktree {
             git: &git,
             folder: &folder,
@@ -71,7 +68,7 @@ impl Checkout {
             name: revision.to_owned(),
             commit,
             manifest: folder.join(place),
-            target: against.join(format!("{short}-target")),
+            target: against.join("target"),
             _lock: lock,
         };
         checkout.adopt_lockfile(&repository, &folder, &manifest)?;
@@ -189,7 +186,7 @@ fn lock(path: &Utf8Path, interrupted: &AtomicBool) -> Result<File, CheckoutError
             }
             Err(TryLockError::WouldBlock) => {
                 if !std::mem::replace(&mut told, true) {
-                    anstream::eprintln!("    Blocking waiting for another run against the same revision");
+                    anstream::eprintln!("    Blocking waiting for another run with `--against`");
                 }
                 std::thread::sleep(LOOK_AROUND);
             }
@@ -206,36 +203,46 @@ struct Worktree<'a> {
 }
 
 impl Worktree<'_> {
-    /// Makes the folder what it should be.
+    /// Makes the folder what it should be. Files that are as they should be keep their times, so that cargo does not build them again.
     fn fill(&self, interrupted: &AtomicBool) -> Result<(), CheckoutError> {
-        if self.is_intact()? {
-            return Ok(());
-        }
-        self.remove()?;
-        let folder = self.folder.as_str();
-        let added = self.git.tell(
-            "check the revision out",
-            &["worktree", "add", "--quiet", "--force", "--detach", folder, self.commit],
-        );
-        let is_interrupted = interrupted.load(Ordering::Relaxed);
-        if added.is_err() || is_interrupted {
-            self.remove()?;
-        }
-        match is_interrupted {
-            true => Err(CheckoutError::Interrupted),
-            false => added.map(drop),
+        let filled = match self.is_ours()? {
+            true => self.switch(),
+            false => self.remove().and_then(|()| self.add()),
+        };
+        match interrupted.load(Ordering::Relaxed) {
+            false if filled.is_ok() => Ok(()),
+            is_interrupted => {
+                self.remove()?;
+                if is_interrupted {
+                    Err(CheckoutError::Interrupted)
+                } else {
+                    filled
+                }
+            }
         }
     }
 
-    /// Whether it is a worktree of the revision, and nothing in it was changed.
-    fn is_intact(&self) -> Result<bool, CheckoutError> {
+    /// Whether it is a worktree of this repository.
+    fn is_ours(&self) -> Result<bool, CheckoutError> {
         if !self.folder.join(".git").exists() {
             return Ok(false);
         }
+        let question = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let (ours, theirs) = (self.git.ask(&question)?, Git::in_folder(self.folder).ask(&question)?);
+        Ok(ours.is_ok() && ours == theirs)
+    }
+
+    fn add(&self) -> Result<(), CheckoutError> {
+        let folder = self.folder.as_str();
+        let add = ["worktree", "add", "--quiet", "--force", "--detach", folder, self.commit];
+        self.git.tell("check the revision out", &add).map(drop)
+    }
+
+    fn switch(&self) -> Result<(), CheckoutError> {
         let git = Git::in_folder(self.folder);
-        let head = git.ask(&["rev-parse", "--verify", "HEAD"])?;
-        let changes = git.ask(&["status", "--porcelain", "--untracked-files=no"])?;
-        Ok(head.as_deref() == Ok(self.commit) && changes.is_ok_and(|changes| changes.is_empty()))
+        git.tell("remove what is none of the revision's", &["clean", "-ffdxq"])?;
+        let switch = ["checkout", "--quiet", "--force", "--detach", self.commit];
+        git.tell("check the revision out", &switch).map(drop)
     }
 
     /// Removes what is there, and what git knows of it.
