@@ -121,13 +121,15 @@ mod tests {
     #[test]
     fn the_medians_of_several_workers_are_told_and_those_of_one_are_not() {
         let mut result = on_gpu().results[0].clone();
-        let share = |median_ns| WorkerShare { samples: 3, median_ns };
-        result.workers = [3_648.0, 3_612.0, 3_684.0].map(|median| share(Some(median))).to_vec();
         let told = workers(&result).map(|phrase| phrase.replace(NO_BREAK, " "));
         assert_eq!(told.as_deref(), Some("3 workers, medians 3.612 µs to 3.721 µs"));
         result.workers.truncate(1);
         assert_eq!(workers(&result), None);
-        result.workers = vec![share(None), share(None)];
+        let nothing = WorkerShare {
+            samples: 0,
+            median_ns: None,
+        };
+        result.workers = vec![nothing.clone(), nothing];
         assert_eq!(workers(&result), None);
     }
 }
