@@ -64,6 +64,9 @@ pub enum ExpectedError {
         #[source]
         source: Box<ExpectedError>,
     },
+    /// There is no history to show.
+    #[error(transparent)]
+    History(#[from] crate::history::HistoryError),
     /// A baseline does not fit the run.
     #[error(transparent)]
     Baseline(#[from] crate::broker::BaselineError),
@@ -125,6 +128,7 @@ impl Expected for ExpectedError {
             Self::Checkout(error) => error.exit_code(),
             Self::OtherRevision { source, .. } => source.exit_code(),
             Self::Baseline(error) => error.exit_code(),
+            Self::History(error) => error.exit_code(),
             Self::Listing(error) => error.exit_code(),
             Self::SetupMissing { .. } | Self::CompilerMissing(_) | Self::NvrtcNotFound(_) => ExitCode::SetupMissing,
             Self::Role(_) => ExitCode::Internal,
@@ -145,6 +149,7 @@ impl Expected for ExpectedError {
             Self::Checkout(error) => error.hint(),
             Self::OtherRevision { source, .. } => source.hint(),
             Self::Baseline(error) => error.hint(),
+            Self::History(error) => error.hint(),
             Self::Listing(error) => error.hint(),
             Self::SetupMissing { hint, .. } => Some(hint.clone()),
             Self::CompilerMissing(_) => Some("install g++ or clang, or name a compiler in `CXX`".to_owned()),

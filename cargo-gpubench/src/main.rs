@@ -1,7 +1,10 @@
 //! The `cargo gpubench` command.
 #![forbid(unsafe_code)]
 
-use std::{panic, process};
+use std::{
+    io::{self, Write},
+    panic, process,
+};
 
 use cargo_gpubench::{
     broker,
@@ -9,6 +12,7 @@ use cargo_gpubench::{
     doctor,
     error::{Expected, ExpectedError},
     exit_code::ExitCode,
+    history,
 };
 
 /// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own exit code for it means here.
@@ -43,9 +47,34 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
             options.output.color.apply();
             broker::archive(&options)
         }
+        Command::Compare(options) => {
+            options.color.apply();
+            broker::compare_runs(&options)
+        }
         Command::Doctor(options) => {
             options.color.apply();
             doctor::examine(&options)
+        }
+        Command::Print(what, text) => {
+            let mut out = io::stdout().lock();
+            let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            printed.map_err(|source| ExpectedError::Output {
+                what: what.to_owned(),
+                source,
+            })?;
+            Ok(ExitCode::Success)
+        }
+        Command::Manual(manual) => {
+            manual.publish(&mut io::stdout().lock())?;
+            Ok(ExitCode::Success)
+        }
+        Command::History(options) => {
+            options.color.apply();
+            history::show(&options)
+        }
+        Command::Report(options) => {
+            options.color.apply();
+            broker::report(&options)
         }
     }
 }

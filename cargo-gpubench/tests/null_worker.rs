@@ -8,6 +8,7 @@ use std::time::Duration;
 use cargo_gpubench::broker::measure::{
     CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, ReadyCase, measure, measure_in_turns,
 };
+use cargo_gpubench::broker::purpose::Purpose;
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
@@ -332,7 +333,7 @@ impl Stage {
             referee,
             author,
             null_worker,
-            &mut |_| (),
+            &mut |_: &[f64]| (),
         )?)
     }
 
@@ -396,6 +397,7 @@ impl Side {
         interrupt: &'a Interrupt,
     ) -> Protocol<'a> {
         Protocol {
+            purpose: Purpose::Measure,
             workers,
             warm_up: WarmUpRule {
                 max_windows: 5,
@@ -417,7 +419,6 @@ impl Side {
                 ns: 1e9,
                 source: KernelPartSource::Assumed,
             },
-            other_clients: None,
             seeds,
             interrupt,
         }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod baselines;
 mod compilers;
 mod fake_gpu;
 mod fixture;
@@ -12,6 +13,7 @@ mod run;
 mod terminal;
 mod tool;
 
+pub use baselines::{RunFolder, slowed};
 pub use compilers::nvrtc;
 pub use fake_gpu::{FakeGpu, Ledger};
 pub use fixture::{Fixture, repository};

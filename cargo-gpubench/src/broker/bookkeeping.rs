@@ -6,19 +6,19 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::BaselineError;
 use super::cases::{Case, Disposition, NameFilter, Naming};
+use super::fences::fences;
 use super::opponent::OtherResults;
 use super::options::{
-    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, Recording, ResultOptions,
-    ResultSource, Verbosity,
+    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, OutputOptions, Recording,
+    ReportTarget, ResultOptions, ResultSource, Verbosity,
 };
 use super::stored_cases::{case_of, chosen};
-use crate::build::WorkspaceFolders;
-use crate::compare::{CaseKey, Contestant, Fences, Matching, Rules, compare};
+use crate::build::{BuildOptions, WorkspaceFolders, workspace_root};
+use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
     Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, RunFinished, RunStarted,
 };
-use crate::stats::history_fence;
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
 
@@ -34,9 +34,14 @@ impl Places {
     ///
     /// # Errors
     /// When cargo cannot say.
-    pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, ExpectedError> {
+    pub(super) fn of(
+        libraries: &LibrarySource,
+        results: &ResultOptions,
+        output: &OutputOptions,
+    ) -> Result<Places, ExpectedError> {
+        let is_needed = results.needs_a_workspace() || output.report == Some(ReportTarget::TargetDirectory);
         match libraries {
-            LibrarySource::Build(build) if results.is_about_files() => {
+            LibrarySource::Build(build) if is_needed || is_in_workspace(build, results) => {
                 let target_dir = build.compilation.target_dir.as_deref();
                 let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
                 Ok(Places {
@@ -57,6 +62,11 @@ impl Places {
     }
 }
 
+/// Files can be loaded and compared without a workspace; in one, its history counts.
+fn is_in_workspace(build: &BuildOptions, results: &ResultOptions) -> bool {
+    results.is_about_files() && workspace_root(build.manifest.manifest_path.as_deref()).is_some()
+}
+
 /// What a run's results are compared with and where they are kept.
 #[derive(Debug)]
 pub(super) struct Bookkeeping {
@@ -70,6 +80,8 @@ pub(super) struct Bookkeeping {
     /// What the run is called beside its baseline.
     candidate: String,
     verbosity: Verbosity,
+    /// The page about the run.
+    page: Option<Utf8PathBuf>,
 }
 
 /// What the results are compared with.
@@ -97,15 +109,11 @@ impl Bookkeeping {
     pub(super) fn open(
         options: &ResultOptions,
         places: &Places,
-        verbosity: Verbosity,
+        output: &OutputOptions,
     ) -> Result<Bookkeeping, ExpectedError> {
         let Places { home, sources } = places;
         let baseline = match &options.baseline {
-            Some(BaselineOptions { name, newcomers }) => Some(Baseline {
-                name: name.clone(),
-                newcomers: *newcomers,
-                run: load(name, home)?,
-            }),
+            Some(options) => Some(Baseline::load(options, home)?),
             None => None,
         };
         let saving = options
@@ -128,8 +136,14 @@ impl Bookkeeping {
                 ResultSource::Measured => "this run".to_owned(),
                 ResultSource::Loaded(name) => name.to_string(),
             },
-            verbosity,
+            verbosity: output.verbosity,
+            page: page(output.report.as_ref(), home)?,
         })
+    }
+
+    /// Where the page about the run is to be written.
+    pub(super) fn page(&self) -> Option<&Utf8Path> {
+        self.page.as_deref()
     }
 
     /// Leaves out of the baseline what the filters leave out, and makes sure that it has what is to be measured.
@@ -189,16 +203,25 @@ impl Bookkeeping {
         self.fit_baseline(names, packages, &cases)
     }
 
-    /// Reads the history of the run's device, now that the device is known.
+    /// Reads the history of the run's device, now that the device is known, and makes sure that the run can be added to it.
     ///
     /// # Errors
-    /// It is damaged, of a later tool, or no history.
+    /// It is damaged, of a later tool, no history, or cannot be written.
     pub(super) fn begin(&mut self, run: &RunStarted) -> Result<(), StoreError> {
-        let is_needed = self.baseline.is_some() || self.recording == Recording::On;
+        let is_needed = self.baseline.is_some() || self.page.is_some() || self.recording == Recording::On;
         if let Some(folder) = self.histories.as_deref().filter(|_| is_needed) {
-            self.past = history::of_device(folder, &DeviceIdentity::of(run))?;
+            let identity = DeviceIdentity::of(run);
+            self.past = history::of_device(folder, &identity)?;
+            if self.recording == Recording::On {
+                history::ensure_writable(folder, &identity)?;
+            }
         }
         Ok(())
+    }
+
+    /// The runs in the history of the run's device, oldest first.
+    pub(super) fn past_runs(&self) -> &[HistoryEntry] {
+        self.past.as_ref().map_or(&[], |past| &past.entries)
     }
 
     /// The run as it is stored.
@@ -231,7 +254,9 @@ impl Bookkeeping {
         Rules {
             floor: self.judging.noise_threshold,
             confidence: self.judging.confidence,
-            fences: self.fences(results),
+            fences: (self.past.as_ref())
+                .map(|past| fences(past, results))
+                .unwrap_or_default(),
             matching: Matching::Names,
             setups: self.judging.setups,
         }
@@ -251,18 +276,6 @@ impl Bookkeeping {
             run: candidate,
         };
         Some(compare(baseline, candidate, Arrangement::Apart, &rules))
-    }
-
-    /// What is usual between neighbouring runs of each case, where the history has enough of them.
-    fn fences(&self, results: &[BenchmarkComplete]) -> Fences {
-        let Some(past) = &self.past else {
-            return Fences::new();
-        };
-        let fence = |result: &BenchmarkComplete| {
-            let fence = history_fence(&past.medians(&result.full_name()))?;
-            Some((CaseKey::of(result), fence))
-        };
-        results.iter().filter_map(fence).collect()
     }
 
     /// Whether the command fails because of what a comparison says.
@@ -334,6 +347,31 @@ impl Bookkeeping {
         if self.verbosity > Verbosity::Quiet {
             anstream::eprintln!("{step:>12} {what}");
         }
+    }
+}
+
+impl Baseline {
+    fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
+        let BaselineOptions { name, newcomers } = options;
+        let run = load(name, home)?;
+        if !run.is_complete() {
+            print_warning(&format!(
+                "the run in `{name}` did not come to its end: it may lack benchmarks"
+            ));
+        }
+        Ok(Baseline {
+            name: name.clone(),
+            newcomers: *newcomers,
+            run,
+        })
+    }
+}
+
+fn page(target: Option<&ReportTarget>, home: &Home) -> Result<Option<Utf8PathBuf>, BaselineError> {
+    match target {
+        None => Ok(None),
+        Some(ReportTarget::File(path)) => Ok(Some(path.clone())),
+        Some(ReportTarget::TargetDirectory) => home.page().map(Some).ok_or(BaselineError::PageHomeless),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A run's cases, measured one after another.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -11,12 +12,13 @@ use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
-use super::measure::{CaseLibrary, Contest, MeasureError, Measured, Protocol, ReadyCase, measure_in_turns};
+use super::measure::{CaseLibrary, Contest, MeasureError, Measured, Protocol, ReadyCase, Watcher, measure_in_turns};
 use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
 use super::opponent::{Counterpart, Opponent};
 use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
 use super::preparation::{PreparedCase, prepare};
+use super::purpose::Purpose;
 use super::recordings::Interrupted;
 use super::reporting::Reporting;
 use super::result::{Yardsticks, fill_in};
@@ -24,7 +26,7 @@ use super::run::user_output;
 use crate::build::BuiltLibrary;
 use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, NullWorker, Output, RefereeClient, RoleFailure};
-use crate::device::{Facts, KernelPart};
+use crate::device::{ClockBound, Facts, KernelPart};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd};
@@ -271,6 +273,10 @@ impl<'a> Campaign<'a> {
                     Ok((measured, theirs)) => {
                         let yardsticks = self.yardsticks(case);
                         fill_in(&mut result, &prepared.recorded.recording, measured, yardsticks);
+                        if !Purpose::from(self.options.action).is_timed() {
+                            result.event_overhead_ns = None;
+                            result.conservation = None;
+                        }
                         if let (Some(theirs), Some(opponent)) = (theirs, &mut self.opponent) {
                             opponent.keep(theirs);
                         }
@@ -335,8 +341,11 @@ impl<'a> Campaign<'a> {
             stopping,
             limits,
         } = self.options_of(case);
+        let purpose = Purpose::from(self.options.action);
+        let untimed = ClockBound::Absent("nothing is timed".into());
         let protocol = Protocol {
-            workers,
+            purpose,
+            workers: if purpose.is_timed() { workers } else { NonZeroUsize::MIN },
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,
                 ..WarmUpRule::default()
@@ -347,9 +356,12 @@ impl<'a> Campaign<'a> {
             kernels_run_in: facts.kernels_run_in,
             device: self.selected.device,
             output: user_output(self.options),
-            clock_bound: &facts.clock_bound,
+            clock_bound: if purpose.is_timed() {
+                &facts.clock_bound
+            } else {
+                &untimed
+            },
             kernel_part: KernelPart::of_device(&facts.device.name),
-            other_clients: self.telemetry.other_clients(),
             seeds: &self.seeds,
             interrupt: self.interrupt,
         };
@@ -392,9 +404,9 @@ impl<'a> Campaign<'a> {
             referee,
             author,
             &mut self.null_worker,
-            &mut |samples| {
-                self.telemetry.after_sample(samples.len());
-                self.reporting.progress(samples);
+            &mut CaseWatcher {
+                telemetry: &mut self.telemetry,
+                reporting: &mut self.reporting,
             },
         )?;
         let theirs = match (counterpart, measured.baseline) {
@@ -498,6 +510,23 @@ impl<'g> Ground<'g> {
             own_modules,
             annotation: self.annotation,
         }
+    }
+}
+
+/// The instruments, and whoever follows the run.
+struct CaseWatcher<'a> {
+    telemetry: &'a mut Telemetry,
+    reporting: &'a mut Reporting,
+}
+
+impl Watcher for CaseWatcher<'_> {
+    fn sampled(&mut self, samples_ns: &[f64]) {
+        self.telemetry.after_sample(samples_ns.len());
+        self.reporting.progress(samples_ns);
+    }
+
+    fn other_clients(&mut self) -> Option<u32> {
+        self.telemetry.other_clients()
     }
 }
 

@@ -12,6 +12,7 @@ use gpubench::codec;
 
 use super::crew::{Crew, Post};
 use super::null_windows::{NullSide, cast};
+use super::purpose::Purpose;
 use super::rounds::{Party, Rounds};
 use super::side::{Side, Stage};
 use crate::clients::{
@@ -60,6 +61,8 @@ pub struct CaseLibrary<'a> {
 /// How cases are measured.
 #[derive(Debug)]
 pub struct Protocol<'a> {
+    /// What cases are run for.
+    pub purpose: Purpose,
     /// How many fresh workers a case's samples come from; fewer where there may be fewer samples.
     pub workers: NonZeroUsize,
     /// When the first worker's warm-up is over.
@@ -80,8 +83,6 @@ pub struct Protocol<'a> {
     pub clock_bound: &'a ClockBound,
     /// How much the tool's own part of a window depends on the kernel.
     pub kernel_part: KernelPart,
-    /// Other processes that compute on the device, where that is known.
-    pub other_clients: Option<u32>,
     /// The run's keys.
     pub seeds: &'a Seeds,
     /// Ctrl-C.
@@ -115,6 +116,26 @@ pub struct Measured {
     pub stop: Option<StopReason>,
 }
 
+/// What stands beside a case while it is measured.
+pub trait Watcher {
+    /// There is another sample; these are all of them so far, in nanoseconds.
+    fn sampled(&mut self, samples_ns: &[f64]);
+
+    /// How many other processes have computed on the device since the case began, where that is known.
+    fn other_clients(&mut self) -> Option<u32>;
+}
+
+/// Looks at the samples alone.
+impl<F: FnMut(&[f64])> Watcher for F {
+    fn sampled(&mut self, samples_ns: &[f64]) {
+        self(samples_ns);
+    }
+
+    fn other_clients(&mut self) -> Option<u32> {
+        None
+    }
+}
+
 /// Why a case could not be measured for no fault of its kernels.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
@@ -132,7 +153,7 @@ pub enum MeasureError {
     Worker(#[source] RoleFailure),
 }
 
-/// Measures a case by as many fresh workers as it has. `progress` is shown the samples so far, in nanoseconds, after each. The null worker is needed where the referee's clock
+/// Measures a case by as many fresh workers as it has. `watcher` is shown the samples so far after each. The null worker is needed where the referee's clock
 /// bounds claims; its failure costs the case its grade, and nothing else.
 ///
 /// # Errors
@@ -143,13 +164,13 @@ pub fn measure(
     referee: &mut RefereeClient,
     author: &mut AuthorClient,
     null_worker: &mut NullWorker,
-    progress: &mut dyn FnMut(&[f64]),
+    watcher: &mut dyn Watcher,
 ) -> Result<Measured, MeasureError> {
     let contest = Contest {
         candidate: case,
         baseline: None,
     };
-    measure_in_turns(&contest, protocol, referee, author, null_worker, progress).map(|measured| measured.candidate)
+    measure_in_turns(&contest, protocol, referee, author, null_worker, watcher).map(|measured| measured.candidate)
 }
 
 /// What is measured, and what it is compared with window by window. Both have the same tensors.
@@ -180,7 +201,7 @@ pub fn measure_in_turns(
     referee: &mut RefereeClient,
     author: &mut AuthorClient,
     null_worker: &mut NullWorker,
-    progress: &mut dyn FnMut(&[f64]),
+    watcher: &mut dyn Watcher,
 ) -> Result<MeasuredInTurns, MeasureError> {
     let interrupt = protocol.interrupt;
     let Contest {
@@ -249,7 +270,7 @@ pub fn measure_in_turns(
         null: &mut null,
         begun: 0,
     };
-    rounds.conduct(workers, &mut stage, progress)?;
+    rounds.conduct(protocol.purpose, workers, &mut stage, watcher)?;
     let Rounds {
         candidate, baseline, ..
     } = rounds;
@@ -258,10 +279,11 @@ pub fn measure_in_turns(
         null.go_on_alone(&mut conductor)?;
     }
     null.hand_back(protocol)?;
+    let other_clients = watcher.other_clients();
     let measured = MeasuredInTurns {
-        candidate: candidate.side.finish(&null),
+        candidate: candidate.side.finish(&null, other_clients),
         baseline: baseline.map(|retired| match retired.lost {
-            None => Ok(retired.side.finish(&null)),
+            None => Ok(retired.side.finish(&null, other_clients)),
             Some(failure) => Err(failure),
         }),
     };

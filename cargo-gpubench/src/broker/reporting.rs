@@ -6,13 +6,14 @@ use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
 use super::opponent::OtherResults;
-use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptions, Verbosity};
+use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
+use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter,
-    MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
-    RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, HtmlReporter, JsonReporter,
+    JunitReporter, MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters,
+    RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
@@ -62,6 +63,7 @@ impl Reporting {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),
                 ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
+                ExportFormat::Junit => Box::new(JunitReporter::new(output)),
             });
         }
         Ok(Reporting {
@@ -130,6 +132,11 @@ impl Reporting {
     /// As [`run_started`](Self::run_started).
     pub(super) fn begin(&mut self, started: RunStarted, cases: &[BenchmarkStarted]) -> Result<(), ExpectedError> {
         self.bookkeeping.begin(&started)?;
+        if let Some(page) = self.bookkeeping.page() {
+            let page = HtmlReporter::new(page.to_owned(), Output::stderr());
+            let page = page.with_history(self.bookkeeping.past_runs().to_vec());
+            self.reporters.0.push(Box::new(page));
+        }
         self.tell(|reporters| reporters.run_started(&started, cases));
         self.run = Some(started);
         Ok(())
@@ -259,9 +266,13 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         LibrarySource::Archive(archived) => Some(archived.archive.to_string()),
         LibrarySource::Build(_) => None,
     };
-    TerminalReporter::new(Output::stdout(), terminal_options(options))
+    let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options))
         .with_overridden_axes(overridden)
-        .with_archive(archive)
+        .with_archive(archive);
+    match Purpose::from(options.action) {
+        Purpose::Measure => reporter,
+        Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),
+    }
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {
@@ -270,7 +281,13 @@ fn terminal_options(options: &RunOptions) -> TerminalOptions {
         Color::Always => report::Color::Always,
         Color::Never => report::Color::Never,
     };
-    let fitting = TerminalOptions::of_stdout(color);
+    let fitting = match options.output.progress {
+        ProgressShown::Auto => TerminalOptions::of_stdout(color),
+        ProgressShown::Never => TerminalOptions {
+            progress: ProgressDisplay::Hidden,
+            ..TerminalOptions::of_stdout(color)
+        },
+    };
     match options.output.verbosity {
         Verbosity::Quiet => TerminalOptions {
             progress: ProgressDisplay::Hidden,

@@ -1,11 +1,17 @@
 //! The order of a case's windows: round by round, a fresh worker of each side, and window by window in turns where there are two sides.
 
+use std::time::{Duration, Instant};
+
 use super::crew::Crew;
-use super::measure::MeasureError;
+use super::measure::{MeasureError, Watcher};
+use super::purpose::Purpose;
 use super::side::{Side, Stage, Step};
 use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::Ending;
 use crate::window::{ConductError, Seat, Seeds};
+
+/// A window of a side.
+type Window<'a> = fn(&mut Side<'a>, &mut Stage<'_, '_, '_>, &mut WorkerClient) -> Result<Step, ConductError>;
 
 /// One who takes part in the rounds.
 pub(super) struct Party<'a> {
@@ -59,11 +65,7 @@ impl<'a> Party<'a> {
         self.worker = None;
     }
 
-    fn step(
-        &mut self,
-        stage: &mut Stage<'_, '_, '_>,
-        window: fn(&mut Side<'a>, &mut Stage<'_, '_, '_>, &mut WorkerClient) -> Result<Step, ConductError>,
-    ) -> Result<(), ConductError> {
+    fn step(&mut self, stage: &mut Stage<'_, '_, '_>, window: Window<'a>) -> Result<(), ConductError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         if window(&mut self.side, stage, worker)? == Step::Failed {
             self.worker = None;
@@ -95,15 +97,48 @@ impl<'a> Rounds<'a> {
     /// When the candidate fails for no fault of its kernels, or those who lead through windows fail.
     pub(super) fn conduct(
         &mut self,
+        purpose: Purpose,
         rounds: usize,
         stage: &mut Stage<'_, '_, '_>,
-        progress: &mut dyn FnMut(&[f64]),
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), MeasureError> {
+        match purpose {
+            Purpose::Measure => self.measure(rounds, stage, watcher),
+            Purpose::Test => self.call_for(Duration::ZERO, stage, Side::check),
+            Purpose::Profile(duration) => self.call_for(duration, stage, Side::show),
+        }
+    }
+
+    /// Calls the candidate at least once, and again and again for so long.
+    fn call_for(
+        &mut self,
+        duration: Duration,
+        stage: &mut Stage<'_, '_, '_>,
+        window: Window<'a>,
+    ) -> Result<(), MeasureError> {
+        self.enter()?;
+        let started = Instant::now();
+        loop {
+            self.candidate.step(stage, window)?;
+            if !self.candidate.takes_part() || started.elapsed() >= duration {
+                break;
+            }
+        }
+        self.parties().for_each(Party::leave);
+        Ok(())
+    }
+
+    fn measure(
+        &mut self,
+        rounds: usize,
+        stage: &mut Stage<'_, '_, '_>,
+        watcher: &mut dyn Watcher,
     ) -> Result<(), MeasureError> {
         for _ in 0..rounds {
             self.enter()?;
             stage.null.warm_up_begins();
             while self.is_needed(|side| !side.is_warm()) {
-                self.pair(stage, |party, _| !party.side.is_warm(), Side::warm_up, progress)?;
+                self.pair(stage, |party, _| !party.side.is_warm(), Side::warm_up, watcher)?;
             }
             if self.candidate.takes_part() {
                 stage.null.warm_up_ends();
@@ -111,7 +146,7 @@ impl<'a> Rounds<'a> {
             while self.is_needed(|side| !side.has_enough()) {
                 let needed =
                     |party: &Party<'_>, alone: bool| !party.side.has_enough() || !alone && party.side.may_go_on();
-                self.pair(stage, needed, Side::sample, progress)?;
+                self.pair(stage, needed, Side::sample, watcher)?;
             }
             let goes_on = self.candidate.takes_part();
             self.parties().for_each(Party::leave);
@@ -152,8 +187,8 @@ impl<'a> Rounds<'a> {
         &mut self,
         stage: &mut Stage<'_, '_, '_>,
         needs: impl Fn(&Party<'a>, bool) -> bool,
-        window: fn(&mut Side<'a>, &mut Stage<'_, '_, '_>, &mut WorkerClient) -> Result<Step, ConductError>,
-        progress: &mut dyn FnMut(&[f64]),
+        window: Window<'a>,
+        watcher: &mut dyn Watcher,
     ) -> Result<(), ConductError> {
         let first = self.seeds.first_of_pair(stage.next_place(self.case));
         let alone = !self.baseline.as_ref().is_some_and(Party::takes_part);
@@ -169,7 +204,7 @@ impl<'a> Rounds<'a> {
             party.step(stage, window)?;
             let samples = party.side.samples_ns();
             if party.side.seat() == Seat::Candidate && samples.len() > before {
-                progress(samples);
+                watcher.sampled(samples);
             }
         }
         Ok(())

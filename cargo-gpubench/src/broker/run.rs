@@ -33,10 +33,10 @@ use crate::wire::DeviceOrder;
 pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     let results = match options.action {
         Action::Measure => options.results.clone(),
-        Action::List | Action::Build => ResultOptions::default(),
+        Action::List | Action::Build | Action::Test | Action::Profile(_) => ResultOptions::default(),
     };
-    let places = Places::of(&options.libraries, &results)?;
-    let mut bookkeeping = Bookkeeping::open(&results, &places, options.output.verbosity)?;
+    let places = Places::of(&options.libraries, &results, &options.output)?;
+    let mut bookkeeping = Bookkeeping::open(&results, &places, &options.output)?;
     if let ResultSource::Loaded(name) = &results.source {
         return replay(name, options, &places, bookkeeping);
     }

@@ -256,6 +256,24 @@ impl<'a> Side<'a> {
         Ok(Step::Done)
     }
 
+    /// A window whose whole output is checked, and of which nothing else is kept.
+    pub(super) fn check(
+        &mut self,
+        stage: &mut Stage<'_, '_, '_>,
+        worker: &mut WorkerClient,
+    ) -> Result<Step, ConductError> {
+        self.window(stage, worker, WindowKind::EarlyCheck)
+    }
+
+    /// A window for someone else to look at: nothing is kept of it but whether it was right.
+    pub(super) fn show(
+        &mut self,
+        stage: &mut Stage<'_, '_, '_>,
+        worker: &mut WorkerClient,
+    ) -> Result<Step, ConductError> {
+        self.window(stage, worker, WindowKind::Timed)
+    }
+
     /// Whether the present worker has samples enough.
     pub(super) fn has_enough(&self) -> bool {
         self.turn().stop.is_some()
@@ -377,7 +395,6 @@ impl<'a> Side<'a> {
         let Protocol {
             clock_bound,
             kernel_part,
-            other_clients,
             ..
         } = *self.protocol;
         Evidence {
@@ -393,13 +410,16 @@ impl<'a> Side<'a> {
             warm_ups: &self.warm_ups,
             null,
             kernel_part,
-            other_clients,
+            other_clients: None,
         }
     }
 
-    /// The judgement on all windows.
-    pub(super) fn finish(self, null: &NullSide<'_>) -> Measured {
-        let evidence = self.evidence(&self.windows, null, self.ending.clone());
+    /// The judgement on all windows, and on who else computed on the device meanwhile.
+    pub(super) fn finish(self, null: &NullSide<'_>, other_clients: Option<u32>) -> Measured {
+        let evidence = Evidence {
+            other_clients,
+            ..self.evidence(&self.windows, null, self.ending.clone())
+        };
         let (judgement, balance) = (judge(&evidence), balance(&evidence));
         let stops: Vec<StopReason> = self.turns.iter().filter_map(|turn| turn.stop).collect();
         let stop = StopReason::of_case(&stops).filter(|_| self.is_complete());

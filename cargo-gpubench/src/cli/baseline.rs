@@ -4,12 +4,8 @@
 use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};
 
-use super::fraction::Fraction;
-use crate::broker::options::{
-    BaselineOptions, HistoryOptions, JudgingOptions, Newcomers, OnRegression, Recording, ResultOptions, ResultSource,
-};
-use crate::compare::Setups;
-use crate::stats::Confidence;
+use super::judging::JudgingArguments;
+use crate::broker::options::{BaselineOptions, HistoryOptions, Newcomers, Recording, ResultOptions, ResultSource};
 use crate::store::RunName;
 
 const HEADING: &str = "Baseline options";
@@ -43,7 +39,7 @@ pub(super) struct BaselineArguments {
     /// Measure nothing, and take the results saved under this name instead
     ///
     /// With `--baseline` they are compared; filters choose among them.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "archive_file"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file"])]
     load_baseline: Option<RunName>,
 
     /// Measure in turns with another revision of the sources, and compare with that
@@ -63,25 +59,8 @@ pub(super) struct BaselineArguments {
     #[arg(long)]
     discard_baseline: bool,
 
-    /// Take changes below this for noise: `2%`, `0.02`
-    ///
-    /// Where the history of the device has ten runs and shows more noise, that counts.
-    #[arg(long, value_name = "PERCENT", default_value = "1%")]
-    noise_threshold: Fraction,
-
-    /// How sure the intervals of a comparison are: `99%`, `0.99`
-    #[arg(long, value_name = "PERCENT", default_value = "99%")]
-    confidence_level: Fraction,
-
-    /// Compare also what was measured on another device, with another driver or in another mode
-    ///
-    /// What differs is listed. Without the option such results are shown and not compared.
-    #[arg(long)]
-    allow_different_setups: bool,
-
-    /// Exit with 0 even where a comparison finds a regression
-    #[arg(long)]
-    no_fail_on_regression: bool,
+    #[command(flatten)]
+    judging: JudgingArguments,
 
     /// Add the medians of this run to the history of the device
     ///
@@ -103,10 +82,7 @@ impl BaselineArguments {
             load_baseline,
             against,
             discard_baseline,
-            noise_threshold,
-            confidence_level,
-            allow_different_setups,
-            no_fail_on_regression,
+            judging,
             history,
             history_dir,
         } = self;
@@ -123,20 +99,7 @@ impl BaselineArguments {
             baseline: strict.or(lenient),
             against,
             save: save_baseline.filter(|_| !discard_baseline),
-            judging: JudgingOptions {
-                noise_threshold: noise_threshold.value(),
-                confidence: Confidence::new(confidence_level.value()).unwrap_or_default(),
-                setups: if allow_different_setups {
-                    Setups::MayDiffer
-                } else {
-                    Setups::MustAgree
-                },
-                on_regression: if no_fail_on_regression {
-                    OnRegression::Show
-                } else {
-                    OnRegression::Fail
-                },
-            },
+            judging: judging.into_options(),
             history: HistoryOptions {
                 recording: if history && !discard_baseline {
                     Recording::On

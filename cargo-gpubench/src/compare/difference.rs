@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::report::units::size;
-use crate::report::{BenchmarkComplete, DeviceKind, Environment, RunStarted};
+use crate::report::{BenchmarkComplete, DeviceKind, Environment, Flush, RunStarted};
 
 /// One thing that was not alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,13 @@ impl Findings {
     fn of_environments(&mut self, one: &Environment, other: &Environment) {
         self.maybe("driver", one.driver.as_ref(), other.driver.as_ref(), Weight::Decides);
         self.known("threads", one.threads, other.threads);
+        let flush = |environment: &Environment| {
+            environment.flush.map(|flush| match flush {
+                Flush::Read => "reads",
+                Flush::Write => "writes",
+            })
+        };
+        self.maybe("cache flush", flush(one), flush(other), Weight::Decides);
         let flushed = |environment: &Environment| environment.flush_bytes.map(size);
         self.maybe(
             "bytes of the cache flush",

@@ -25,16 +25,7 @@ impl CaseKey {
 
     /// What the groups of an expression capture in a result's full name, `package::path::axis=value`; `None` where it is not found there.
     pub(super) fn by_groups(expression: &Regex, result: &BenchmarkComplete) -> Option<CaseKey> {
-        let BenchmarkComplete {
-            package,
-            benchmark,
-            params,
-            ..
-        } = result;
-        let name = match params.0.len() {
-            0 => format!("{package}::{benchmark}"),
-            _ => format!("{package}::{benchmark}::{params}"),
-        };
+        let name = result.full_name();
         let captures = expression.captures(&name)?;
         let texts = captures
             .iter()

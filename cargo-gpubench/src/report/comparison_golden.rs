@@ -67,6 +67,55 @@ fn comparison_in_turns_on_the_cpu_device() {
     insta::assert_snapshot!(plain(&comparison, 80));
 }
 
+/// Three runs beside a fourth, which lack some benchmarks of each other.
+fn several() -> Vec<ComparisonComplete> {
+    let mut second = every_change();
+    second.candidate.name = "a-rather-long-name".into();
+    second.differences.clear();
+    second.rows.rotate_left(3);
+    second.rows.truncate(4);
+    vec![every_change(), second, on_another_device()]
+}
+
+fn several_in(width: usize, styling: Styling, detail: Detail) -> String {
+    let options = TerminalOptions {
+        width,
+        styling,
+        progress: ProgressDisplay::Hidden,
+        detail,
+    };
+    comparisons_page(&several(), options)
+}
+
+#[test]
+fn comparison_of_four_runs() {
+    insta::assert_snapshot!(several_in(100, Styling::Plain, Detail::Table));
+}
+
+#[test]
+fn comparison_of_four_runs_in_brief() {
+    insta::assert_snapshot!(several_in(80, Styling::Plain, Detail::Brief));
+}
+
+#[test]
+fn colours_change_nothing_in_a_page_of_several_runs() {
+    let styled = several_in(100, Styling::Ansi, Detail::Table);
+    let stripped = anstream::adapter::strip_str(&styled).to_string();
+    assert_eq!(stripped, several_in(100, Styling::Plain, Detail::Table));
+}
+
+#[test]
+fn small_changes_can_be_left_out_and_what_has_no_figure_stays() {
+    let mut comparison = every_change();
+    comparison.keep_changes_of(0.03);
+    let kept: Vec<&str> = comparison
+        .rows
+        .iter()
+        .map(|row| row.case.split("::").next().unwrap())
+        .collect();
+    assert_eq!(kept, ["axpy", "softmax", "reduce", "scan", "gemm"]);
+}
+
 #[test]
 fn colours_change_nothing_but_colours() {
     for width in [40, 80, 120] {
@@ -89,12 +138,12 @@ fn lines_fit_the_terminal_where_their_words_do() {
 
 #[test]
 fn comment_for_a_pull_request() {
-    insta::assert_snapshot!(comparison_markdown(&every_change()));
+    insta::assert_snapshot!(comparison_markdown(&every_change(), GITHUB_LIMIT));
 }
 
 #[test]
 fn comment_about_another_device() {
-    insta::assert_snapshot!(comparison_markdown(&on_another_device()));
+    insta::assert_snapshot!(comparison_markdown(&on_another_device(), GITHUB_LIMIT));
 }
 
 #[test]
@@ -109,7 +158,7 @@ fn a_comment_never_exceeds_what_github_takes_and_counts_what_it_left_out() {
             })
             .collect();
         comparison.removed = (0..rows).map(|index| format!("gone_{index}")).collect();
-        let comment = comparison_markdown(&comparison);
+        let comment = comparison_markdown(&comparison, GITHUB_LIMIT);
         assert!(comment.len() <= GITHUB_LIMIT, "{rows}: {}", comment.len());
         assert!(comment.ends_with("</details>\n"), "{rows}");
         assert_eq!(
@@ -139,7 +188,7 @@ fn names_cannot_break_out_of_a_comment() {
     comparison.rows[0].baseline_case = wild.into();
     comparison.rows[0].remark = Some("odd `x` <img> |".into());
     comparison.candidate.device.name = "<script>|@you `x`".into();
-    let comment = comparison_markdown(&comparison);
+    let comment = comparison_markdown(&comparison, GITHUB_LIMIT);
     assert!(
         comment.contains("| no change | ```a``b`\\|c \\| d <script>@everyone``` |"),
         "{comment}"

@@ -41,8 +41,10 @@ impl Reporter for MarkdownReporter {
     }
 
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
-        self.output
-            .print(&format!("\n{}", super::comparison_markdown(comparison)))
+        self.output.print(&format!(
+            "\n{}",
+            super::comparison_markdown(comparison, super::GITHUB_LIMIT)
+        ))
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {

@@ -89,7 +89,10 @@ impl Output {
     }
 
     /// Writes a text and flushes it.
-    pub(super) fn print(&mut self, text: &str) -> Result<(), OutputError> {
+    ///
+    /// # Errors
+    /// The reader has gone, or the write failed.
+    pub fn print(&mut self, text: &str) -> Result<(), OutputError> {
         self.writer
             .write_all(text.as_bytes())
             .and_then(|()| self.writer.flush())

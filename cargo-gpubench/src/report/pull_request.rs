@@ -16,8 +16,8 @@ const FOR_THE_NOTE: usize = 160;
 /// Letters of a name or a remark; more would cost other rows their place.
 const LONGEST_TEXT: usize = 300;
 
-/// A comment of at most [`GITHUB_LIMIT`] bytes: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
-pub fn comparison_markdown(comparison: &ComparisonComplete) -> String {
+/// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
+pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
     let environment = environment(comparison);
     let head = format!(
         "### `cargo gpubench`: {}\n\n{}",
@@ -26,7 +26,7 @@ pub fn comparison_markdown(comparison: &ComparisonComplete) -> String {
     );
     let mut body = Body {
         text: head,
-        left: GITHUB_LIMIT.saturating_sub(environment.len() + FOR_THE_NOTE),
+        left: limit.saturating_sub(environment.len() + FOR_THE_NOTE),
         left_out: 0,
     };
     body.left = body.left.saturating_sub(body.text.len());

@@ -8,8 +8,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    Check, ComparisonComplete, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop, Throughput,
-    WindowCounts, WorkerShare,
+    BenchmarkHistory, Check, ComparisonComplete, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop,
+    Throughput, WindowCounts, WorkerShare,
 };
 use crate::verdict::{Cause, Grade, Verdict};
 
@@ -28,6 +28,8 @@ pub enum Record {
     ComparisonComplete(Box<ComparisonComplete>),
     /// Once, after the last case.
     RunFinished(RunFinished),
+    /// By `cargo gpubench history`, for each case and device.
+    BenchmarkHistory(Box<BenchmarkHistory>),
 }
 
 /// The version of the contract: a constant in every record.

@@ -100,8 +100,10 @@ impl Telemetry {
         self.case.other_clients = other_clients(gauge);
     }
 
-    /// Other processes with a compute context on the GPU when the case began; `None` where that is not known.
-    pub fn other_clients(&self) -> Option<u32> {
+    /// Other processes with a compute context on the GPU when the case began or now, whichever were more; `None` where that is not known.
+    pub fn other_clients(&mut self) -> Option<u32> {
+        let now = self.gauge.as_deref_mut().and_then(|gauge| other_clients(gauge));
+        self.case.other_clients = self.case.other_clients.max(now);
         self.case.other_clients
     }
 

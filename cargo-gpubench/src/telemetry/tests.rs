@@ -118,6 +118,9 @@ fn another_client_is_counted_whether_it_came_before_or_during_the_case() {
     let mut telemetry = telemetry(&gauge);
     assert_eq!(telemetry.other_clients(), Some(0));
     gauge.0.borrow_mut().compute_processes = Some(vec![ours, stranger]);
+    assert_eq!(telemetry.other_clients(), Some(1));
+    gauge.0.borrow_mut().compute_processes = Some(vec![ours]);
+    assert_eq!(telemetry.other_clients(), Some(1), "it was there");
     assert_eq!(telemetry.end_case(0).unwrap().other_clients, Some(1));
 }
 

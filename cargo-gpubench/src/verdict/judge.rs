@@ -288,7 +288,7 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
             let hint = match evidence.execution {
                 Execution::Sealed => "`--timeout` gives more time",
                 Execution::Hosted(_) => {
-                    "a call that waits for its stream, or allocates, waits for a start that only comes when it has returned; else `--timeout` gives more time"
+                    "a call that waits for its stream, allocates, or loads a library's kernels, waits for a start that only comes when it has returned; else `--timeout` gives more time"
                 }
             };
             let message = format!("{what} within {within} (hint: {hint})");

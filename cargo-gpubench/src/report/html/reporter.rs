@@ -5,8 +5,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::HtmlReport;
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Output, OutputError, Reporter, RunFinished, RunStarted,
-    Trend, replace_file,
+    replace_file,
 };
+use crate::store::history::HistoryEntry;
 use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};
 
 /// Gathers the records of a run and writes the page when the run has ended, however it ended.
@@ -14,7 +15,7 @@ pub struct HtmlReporter {
     path: Utf8PathBuf,
     announcement: Output,
     revision: Option<Revision>,
-    trends: Vec<Trend>,
+    history: Vec<HistoryEntry>,
     started: Option<RunStarted>,
     results: Vec<BenchmarkComplete>,
     comparisons: Vec<ComparisonComplete>,
@@ -27,7 +28,7 @@ impl HtmlReporter {
             path,
             announcement,
             revision: None,
-            trends: Vec::new(),
+            history: Vec::new(),
             started: None,
             results: Vec::new(),
             comparisons: Vec::new(),
@@ -39,16 +40,16 @@ impl HtmlReporter {
         HtmlReporter { revision, ..self }
     }
 
-    /// Adds what earlier runs measured.
-    pub fn with_trends(self, trends: Vec<Trend>) -> HtmlReporter {
-        HtmlReporter { trends, ..self }
+    /// Adds what earlier runs on the same device measured.
+    pub fn with_history(self, history: Vec<HistoryEntry>) -> HtmlReporter {
+        HtmlReporter { history, ..self }
     }
 
     fn write(&mut self, run: &StoredRun) -> Result<(), OutputError> {
         let report = HtmlReport {
             run,
             comparisons: &self.comparisons,
-            trends: &self.trends,
+            history: &self.history,
         };
         write_page(&self.path, &report)?;
         self.announcement.print(&announcement(&self.path))

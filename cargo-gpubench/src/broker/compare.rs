@@ -1,0 +1,238 @@
+//! `cargo gpubench compare`: stored runs are read, compared and shown.
+
+use camino::Utf8PathBuf;
+use regex::Regex;
+
+use super::BaselineError;
+use super::fences::fences;
+use super::options::{Color, JudgingOptions, OnRegression, Verbosity};
+use crate::build::{ManifestOptions, WorkspaceFolders};
+use crate::compare::{Contestant, Matching, Rules, compare};
+use crate::error::ExpectedError;
+use crate::exit_code::ExitCode;
+use crate::report::{
+    self, Arrangement, ComparisonComplete, Detail, GITHUB_LIMIT, JsonReporter, Output, Reporter, TerminalOptions,
+    comparison_markdown, comparison_page, comparisons_page,
+};
+use crate::store::{DeviceIdentity, Home, RunName, StoredRun, history, load};
+
+/// What `cargo gpubench compare` is asked.
+#[derive(Clone, Debug)]
+pub struct CompareOptions {
+    /// What is done.
+    pub action: CompareAction,
+    /// Only benchmarks in whose names one of these is found; all of them where there are none.
+    pub filters: Vec<Regex>,
+    /// Only benchmarks that changed by at least this, as a fraction.
+    pub least_change: Option<f64>,
+    /// Which benchmarks belong together.
+    pub matching: Matching,
+    /// What is taken for a change.
+    pub judging: JudgingOptions,
+    /// The folder of histories; in the target directory where it is not said.
+    pub histories: Option<Utf8PathBuf>,
+    /// Where the workspace is.
+    pub manifest: ManifestOptions,
+    /// Its target directory, where it is not cargo's own.
+    pub target_dir: Option<Utf8PathBuf>,
+    /// How the comparison is written to standard output.
+    pub format: ComparisonFormat,
+    /// Whether it is coloured.
+    pub color: Color,
+    /// How much of it is shown.
+    pub verbosity: Verbosity,
+    /// Where it is written to as Markdown as well.
+    pub export_markdown: Option<Utf8PathBuf>,
+}
+
+/// What `cargo gpubench compare` does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompareAction {
+    /// Each of some runs is compared with the first.
+    Compare {
+        /// The first.
+        baseline: RunName,
+        /// The others.
+        candidates: Vec<RunName>,
+    },
+    /// `--baselines`: the names of the baselines are printed.
+    ListBaselines,
+}
+
+/// How a comparison is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ComparisonFormat {
+    /// A table.
+    #[default]
+    Human,
+    /// One JSON object a line.
+    Json,
+    /// A comment for a pull request on GitHub.
+    Markdown,
+}
+
+/// Compares stored runs and shows what changed.
+///
+/// # Errors
+/// A run cannot be read, no benchmark fits the filters, or the comparison cannot be written.
+pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, ExpectedError> {
+    match &options.action {
+        CompareAction::ListBaselines => list(&home(options, Need::Baselines)?),
+        CompareAction::Compare { baseline, candidates } => {
+            let names: Vec<&RunName> = std::iter::once(baseline).chain(candidates).collect();
+            let named = |name: &&RunName| matches!(name, RunName::Baseline(_));
+            let need = if names.iter().any(named) {
+                Need::Baselines
+            } else {
+                Need::Nothing
+            };
+            let comparisons = comparisons(&names, &home(options, need)?, options)?;
+            show(&comparisons, options)?;
+            Ok(outcome(&comparisons, options.judging.on_regression))
+        }
+    }
+}
+
+/// What of a workspace the names need.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// Its baselines.
+    Baselines,
+    /// Nothing: files are files without cargo as well.
+    Nothing,
+}
+
+fn home(options: &CompareOptions, need: Need) -> Result<Home, ExpectedError> {
+    match need {
+        Need::Nothing => Ok(Home::Absent),
+        Need::Baselines => {
+            let folders = WorkspaceFolders::find(&options.manifest, options.target_dir.as_deref())?;
+            Ok(Home::in_target_directory(&folders.target))
+        }
+    }
+}
+
+fn list(home: &Home) -> Result<ExitCode, ExpectedError> {
+    let names: String = home.known().iter().map(|name| format!("{name}\n")).collect();
+    Output::stdout().print(&names)?;
+    Ok(ExitCode::Success)
+}
+
+/// Each run beside the first.
+fn comparisons(
+    names: &[&RunName],
+    home: &Home,
+    options: &CompareOptions,
+) -> Result<Vec<ComparisonComplete>, ExpectedError> {
+    let runs: Vec<(String, StoredRun)> = names
+        .iter()
+        .map(|name| Ok((name.to_string(), chosen(name, load(name, home)?, &options.filters)?)))
+        .collect::<Result<_, ExpectedError>>()?;
+    let contestants = || runs.iter().map(|(name, run)| Contestant { name, run });
+    let Some(baseline) = contestants().next() else {
+        return Ok(Vec::new());
+    };
+    contestants()
+        .skip(1)
+        .map(|candidate| {
+            let rules = rules(candidate.run, home, options)?;
+            let mut comparison = compare(baseline, candidate, Arrangement::Apart, &rules);
+            if let Some(least) = options.least_change {
+                comparison.keep_changes_of(least);
+            }
+            Ok(comparison)
+        })
+        .collect()
+}
+
+/// A run with the results that the filters choose.
+fn chosen(name: &RunName, mut run: StoredRun, filters: &[Regex]) -> Result<StoredRun, ExpectedError> {
+    if !filters.is_empty() {
+        run.results.retain(|result| {
+            let full = result.full_name();
+            filters
+                .iter()
+                .any(|filter| filter.is_match(&full) || filter.is_match(&result.case))
+        });
+        if run.results.is_empty() {
+            return Err(BaselineError::NothingFits {
+                stored: name.to_string(),
+            }
+            .into());
+        }
+    }
+    Ok(run)
+}
+
+fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result<Rules, ExpectedError> {
+    let folder = options.histories.clone().or_else(|| home.histories());
+    let past = match folder {
+        Some(folder) => history::of_device(&folder, &DeviceIdentity::of(&candidate.run))?,
+        None => None,
+    };
+    Ok(Rules {
+        floor: options.judging.noise_threshold,
+        confidence: options.judging.confidence,
+        fences: past.map(|past| fences(&past, &candidate.results)).unwrap_or_default(),
+        matching: options.matching.clone(),
+        setups: options.judging.setups,
+    })
+}
+
+fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<(), ExpectedError> {
+    let mut stdout = Output::stdout();
+    match options.format {
+        ComparisonFormat::Human => stdout.print(&page(comparisons, options))?,
+        ComparisonFormat::Markdown => stdout.print(&comment(comparisons))?,
+        ComparisonFormat::Json => {
+            let mut lines = JsonReporter::new(stdout);
+            for comparison in comparisons {
+                lines.comparison_complete(comparison)?;
+            }
+        }
+    }
+    if let Some(file) = &options.export_markdown {
+        Output::file(file)?.print(&comment(comparisons))?;
+    }
+    Ok(())
+}
+
+fn page(comparisons: &[ComparisonComplete], options: &CompareOptions) -> String {
+    let color = match options.color {
+        Color::Auto => report::Color::Auto,
+        Color::Always => report::Color::Always,
+        Color::Never => report::Color::Never,
+    };
+    let terminal = TerminalOptions {
+        detail: match options.verbosity {
+            Verbosity::Quiet => Detail::Brief,
+            Verbosity::Normal | Verbosity::Verbose => Detail::Table,
+        },
+        ..TerminalOptions::of_stdout(color)
+    };
+    match comparisons {
+        [one] => comparison_page(one, terminal),
+        several => comparisons_page(several, terminal),
+    }
+}
+
+/// One comment of all comparisons, each with its share of the room.
+fn comment(comparisons: &[ComparisonComplete]) -> String {
+    let room = GITHUB_LIMIT / comparisons.len().max(1);
+    let comments: Vec<String> = comparisons
+        .iter()
+        .map(|comparison| comparison_markdown(comparison, room - 1))
+        .collect();
+    comments.join("\n")
+}
+
+/// As for a run, a benchmark that fails counts more than one that is slower.
+fn outcome(comparisons: &[ComparisonComplete], on_regression: OnRegression) -> ExitCode {
+    let any = |of: fn(&ComparisonComplete) -> bool| comparisons.iter().any(of);
+    match on_regression {
+        _ if any(ComparisonComplete::has_newly_failed) => ExitCode::BenchmarkFailed,
+        OnRegression::Fail if any(ComparisonComplete::has_regressed) => ExitCode::Regression,
+        _ if any(|comparison| !comparison.rows.is_empty()) => ExitCode::Success,
+        _ => ExitCode::NothingSelected,
+    }
+}

@@ -1,0 +1,293 @@
+//! `cargo gpubench compare`.
+#![forbid(unsafe_code)]
+
+use std::env;
+
+use camino::Utf8PathBuf;
+use clap::{Args, ValueEnum, ValueHint};
+use regex::Regex;
+
+use super::UsageError;
+use super::fraction::Fraction;
+use super::judging::JudgingArguments;
+use super::output::{ColorArgument, color};
+use crate::broker::options::Verbosity;
+use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
+use crate::build::ManifestOptions;
+use crate::compare::Matching;
+use crate::store::RunName;
+
+const SELECTION: &str = "Selection options";
+const OUTPUT: &str = "Output options";
+const PLACES: &str = "Manifest options";
+
+/// Every option of `cargo gpubench compare`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CompareArguments {
+    /// The runs: the first is the baseline, and every other one is compared with it
+    ///
+    /// A name, such as `main`, is a baseline in the target directory; with a path separator, or where it ends in `.json`, it is a file that `--save-baseline` or
+    /// `--export-json` wrote.
+    #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 2.., required_unless_present = "baselines")]
+    names: Vec<RunName>,
+
+    /// Print the names of the baselines there are, and compare nothing
+    #[arg(long, conflicts_with = "names", help_heading = SELECTION)]
+    baselines: bool,
+
+    /// Compare only benchmarks whose names contain this regular expression
+    ///
+    /// It may be found in either form of a name, with the package in front or without. May be given several times.
+    #[arg(short, long, value_name = "REGEX", help_heading = SELECTION)]
+    filter: Vec<Regex>,
+
+    /// Leave out benchmarks that changed by less than this: `2%`, `0.02`
+    ///
+    /// They do not count for the exit code either. What is taken for noise is `--noise-threshold`.
+    #[arg(short, long, value_name = "PERCENT", help_heading = SELECTION)]
+    threshold: Option<Fraction>,
+
+    /// Match benchmarks in whose names the groups of this regular expression capture the same texts
+    ///
+    /// For benchmarks that have another name in the other run: `-g '(?:naive|tiled)::(.*)'` compares `gemm::naive::n=64` with `gemm::tiled::n=64`. Names have the package in
+    /// front. Benchmarks in whose names it is not found take no part.
+    #[arg(short, long, value_name = "REGEX", help_heading = SELECTION, value_parser = parse_groups)]
+    group: Option<Regex>,
+
+    #[command(flatten)]
+    judging: JudgingArguments,
+
+    /// Take noise thresholds from the histories in this folder instead of the target directory
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
+    history_dir: Option<Utf8PathBuf>,
+
+    /// Write the comparison to standard output in this form
+    ///
+    /// `json` is one object a line with `"reason": "comparison-complete"`, `markdown` a comment for a pull request on GitHub.
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
+    message_format: FormatArgument,
+
+    /// Write the comparison to this file as well, as a comment for a pull request on GitHub
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    export_markdown: Option<Utf8PathBuf>,
+
+    /// Colour the output
+    #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
+    color: Option<ColorArgument>,
+
+    /// Show only what changed or is in doubt
+    #[arg(short, long, help_heading = OUTPUT)]
+    quiet: bool,
+
+    /// Look for baselines in this target directory
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
+    target_dir: Option<Utf8PathBuf>,
+
+    /// Look for baselines of the workspace of this `Cargo.toml`
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help_heading = PLACES)]
+    manifest_path: Option<Utf8PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo gpubench compare main feature                  two baselines
+  cargo gpubench compare main ./feature.json           a baseline and a file
+  cargo gpubench compare v1 v2 v3 -f gemm              v2 and v3 with v1, some benchmarks
+  cargo gpubench compare main pr --export-markdown comment.md
+
+Exits with 3 where a benchmark regressed, with 100 where one fails that passed in the baseline, with 4 where the runs have none in common.";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FormatArgument {
+    /// A table
+    Human,
+    /// One JSON object a line
+    Json,
+    /// A comment for a pull request
+    Markdown,
+}
+
+impl CompareArguments {
+    /// Says what is to be compared.
+    ///
+    /// # Errors
+    /// What is to be written would replace what is read.
+    pub(super) fn into_options(self) -> Result<CompareOptions, UsageError> {
+        let Self {
+            names,
+            baselines: _,
+            filter,
+            threshold,
+            group,
+            judging,
+            history_dir,
+            message_format,
+            export_markdown,
+            color: color_argument,
+            quiet,
+            target_dir,
+            manifest_path,
+        } = self;
+        let is_compared = |file: &Utf8PathBuf| names.contains(&RunName::File(file.clone()));
+        if let Some(file) = export_markdown.as_ref().filter(|file| is_compared(file)) {
+            return Err(UsageError::OutputIsInput { file: file.clone() });
+        }
+        let mut names = names.into_iter();
+        Ok(CompareOptions {
+            action: match names.next() {
+                Some(baseline) => CompareAction::Compare {
+                    baseline,
+                    candidates: names.collect(),
+                },
+                None => CompareAction::ListBaselines,
+            },
+            filters: filter,
+            least_change: threshold.map(Fraction::value),
+            matching: group.map_or(Matching::Names, Matching::Groups),
+            judging: judging.into_options(),
+            histories: history_dir,
+            manifest: ManifestOptions {
+                manifest_path,
+                ..ManifestOptions::default()
+            },
+            target_dir,
+            format: message_format.into(),
+            color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
+            verbosity: if quiet { Verbosity::Quiet } else { Verbosity::Normal },
+            export_markdown,
+        })
+    }
+}
+
+impl From<FormatArgument> for ComparisonFormat {
+    fn from(format: FormatArgument) -> Self {
+        match format {
+            FormatArgument::Human => Self::Human,
+            FormatArgument::Json => Self::Json,
+            FormatArgument::Markdown => Self::Markdown,
+        }
+    }
+}
+
+/// Without a group every name would be the same.
+fn parse_groups(text: &str) -> Result<Regex, String> {
+    let expression = Regex::new(text).map_err(|error| error.to_string())?;
+    if expression.captures_len() > 1 {
+        Ok(expression)
+    } else {
+        Err("it has no group; put what must be equal into parentheses".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broker::options::{Color, OnRegression};
+    use crate::cli::{Command, Environment, Unsettled, Verb, settle};
+    use crate::compare::Setups;
+
+    fn command(arguments: &[&str]) -> Result<Command, String> {
+        let all = ["cargo-gpubench", "gpubench", "compare"].iter().chain(arguments);
+        let all: Vec<_> = all.map(Into::into).collect();
+        let settled = settle(&all, &Environment::default(), &|_| None).map_err(|error| match error {
+            Unsettled::CommandLine(error) => error.to_string(),
+            Unsettled::Expected(error) => error.to_string(),
+        })?;
+        match settled.verb {
+            Verb::Gpubench(arguments) => arguments.into_command().map_err(|error| error.to_string()),
+            other => panic!("another verb: {other:?}"),
+        }
+    }
+
+    fn options(arguments: &[&str]) -> CompareOptions {
+        match command(arguments) {
+            Ok(Command::Compare(options)) => *options,
+            other => panic!("no comparison: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_first_name_is_the_baseline() {
+        let options = options(&["main", "./pr.json", "third"]);
+        let name = |text: &str| text.parse::<RunName>().unwrap();
+        assert_eq!(
+            options.action,
+            CompareAction::Compare {
+                baseline: name("main"),
+                candidates: vec![name("./pr.json"), name("third")],
+            }
+        );
+        assert_eq!(options.judging.noise_threshold, 0.01);
+        assert_eq!(options.judging.on_regression, OnRegression::Fail);
+        assert_eq!(options.format, ComparisonFormat::Human);
+    }
+
+    #[test]
+    fn what_is_given_arrives() {
+        let options = options(&[
+            "a",
+            "b",
+            "-f",
+            "gemm",
+            "--filter",
+            "axpy",
+            "-t",
+            "2%",
+            "-g",
+            "(n=.*)",
+            "--noise-threshold",
+            "5%",
+            "--confidence-level",
+            "0.95",
+            "--allow-different-setups",
+            "--no-fail-on-regression",
+            "--message-format",
+            "markdown",
+            "--export-markdown",
+            "c.md",
+            "--color",
+            "never",
+            "-q",
+            "--target-dir",
+            "t",
+        ]);
+        assert_eq!(options.filters.len(), 2);
+        assert_eq!(options.least_change, Some(0.02));
+        assert!(matches!(&options.matching, Matching::Groups(expression) if expression.as_str() == "(n=.*)"));
+        assert_eq!(
+            (options.judging.noise_threshold, options.judging.confidence.fraction()),
+            (0.05, 0.95)
+        );
+        assert_eq!(
+            (options.judging.setups, options.judging.on_regression),
+            (Setups::MayDiffer, OnRegression::Show)
+        );
+        assert_eq!(
+            (options.format, options.color),
+            (ComparisonFormat::Markdown, Color::Never)
+        );
+        assert_eq!(options.verbosity, Verbosity::Quiet);
+        assert_eq!(options.export_markdown.as_deref(), Some("c.md".into()));
+    }
+
+    #[test]
+    fn one_name_is_too_few_and_none_only_lists() {
+        assert!(command(&["main"]).is_err());
+        assert!(command(&[]).is_err());
+        assert_eq!(options(&["--baselines"]).action, CompareAction::ListBaselines);
+        assert!(command(&["--baselines", "a", "b"]).is_err());
+    }
+
+    #[test]
+    fn an_expression_without_a_group_is_refused() {
+        let refusal = command(&["a", "b", "-g", "gemm"]).unwrap_err();
+        assert!(refusal.contains("it has no group"), "{refusal}");
+    }
+
+    #[test]
+    fn what_is_compared_is_not_overwritten() {
+        let refusal = command(&["a.json", "b.json", "--export-markdown", "b.json"]).unwrap_err();
+        assert_eq!(refusal, "`b.json` is compared and cannot be written to");
+    }
+}

@@ -1,0 +1,60 @@
+//! Options that say what is taken for a change, and what a change for the worse means.
+#![forbid(unsafe_code)]
+
+use clap::Args;
+
+use super::fraction::Fraction;
+use crate::broker::options::{JudgingOptions, OnRegression};
+use crate::compare::Setups;
+use crate::stats::Confidence;
+
+const HEADING: &str = "Baseline options";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING)]
+pub(super) struct JudgingArguments {
+    /// Take changes below this for noise: `2%`, `0.02`
+    ///
+    /// Where the history of the device has ten runs and shows more noise, that counts.
+    #[arg(long, value_name = "PERCENT", default_value = "1%")]
+    noise_threshold: Fraction,
+
+    /// How sure the intervals of a comparison are: `99%`, `0.99`
+    #[arg(long, value_name = "PERCENT", default_value = "99%")]
+    confidence_level: Fraction,
+
+    /// Compare also what was measured on another device, with another driver or in another mode
+    ///
+    /// What differs is listed. Without the option such results are shown and not compared.
+    #[arg(long)]
+    allow_different_setups: bool,
+
+    /// Exit with 0 even where a comparison finds a regression
+    #[arg(long)]
+    no_fail_on_regression: bool,
+}
+
+impl JudgingArguments {
+    pub(super) fn into_options(self) -> JudgingOptions {
+        let Self {
+            noise_threshold,
+            confidence_level,
+            allow_different_setups,
+            no_fail_on_regression,
+        } = self;
+        JudgingOptions {
+            noise_threshold: noise_threshold.value(),
+            confidence: Confidence::new(confidence_level.value()).unwrap_or_default(),
+            setups: if allow_different_setups {
+                Setups::MayDiffer
+            } else {
+                Setups::MustAgree
+            },
+            on_regression: if no_fail_on_regression {
+                OnRegression::Show
+            } else {
+                OnRegression::Fail
+            },
+        }
+    }
+}

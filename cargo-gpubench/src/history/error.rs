@@ -1,0 +1,43 @@
+//! Why there is nothing to show.
+
+use camino::Utf8PathBuf;
+use thiserror::Error;
+
+use crate::error::Expected;
+use crate::exit_code::ExitCode;
+
+/// Why there is nothing to show.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// No run has been added yet.
+    #[error("there is no history in `{folder}`")]
+    Absent {
+        /// Where it would be.
+        folder: Utf8PathBuf,
+    },
+    /// No case has a name that was asked for.
+    #[error("none of the {of} benchmarks in the history fits the filters")]
+    NothingFits {
+        /// How many there are.
+        of: usize,
+        /// One that was probably meant.
+        closest: Option<String>,
+    },
+}
+
+impl Expected for HistoryError {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::NothingSelected
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Absent { .. } => Some("`cargo gpubench --history` adds a run to it".to_owned()),
+            Self::NothingFits { closest, .. } => Some(match closest {
+                Some(closest) => format!("did you mean `{closest}`?"),
+                None => "without filters all are shown".to_owned(),
+            }),
+        }
+    }
+}

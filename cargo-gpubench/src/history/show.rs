@@ -1,0 +1,109 @@
+//! The command.
+
+use std::io::Write;
+
+use camino::Utf8PathBuf;
+
+use super::page::page;
+use super::trend::trends;
+use super::{HistoryError, TrendOptions};
+use crate::broker::options::MessageFormat;
+use crate::build::WorkspaceFolders;
+use crate::closest::closest;
+use crate::error::{ExpectedError, print_warning};
+use crate::exit_code::ExitCode;
+use crate::report::{self, BenchmarkHistory, Record, TerminalOptions};
+use crate::store::history::{History, Tail, all};
+use crate::store::{Home, StoreError};
+
+/// Prints the histories of the chosen cases.
+///
+/// # Errors
+/// There is none, it cannot be read, or standard output cannot be written.
+pub fn show(options: &TrendOptions) -> Result<ExitCode, ExpectedError> {
+    let folder = folder(options)?;
+    let histories = all(&folder)?;
+    if histories.iter().all(|history| history.entries.is_empty()) {
+        return Err(HistoryError::Absent { folder }.into());
+    }
+    warn_of_unfinished(&histories);
+    let of_devices: Vec<Vec<BenchmarkHistory>> = histories.iter().map(trends).collect();
+    let shown = chosen(&of_devices, options)?;
+    let text = match options.format {
+        MessageFormat::Human => pages(&shown),
+        MessageFormat::Json => lines(&shown)?,
+    };
+    let mut stdout = anstream::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|source| ExpectedError::Output {
+        what: "the history".to_owned(),
+        source,
+    })?;
+    Ok(ExitCode::Success)
+}
+
+fn folder(options: &TrendOptions) -> Result<Utf8PathBuf, ExpectedError> {
+    if let Some(folder) = &options.folder {
+        return Ok(folder.clone());
+    }
+    let folders = WorkspaceFolders::find(&options.manifest, options.target_dir.as_deref())?;
+    let home = Home::in_target_directory(&folders.target);
+    Ok(home.histories().ok_or(StoreError::HomelessHistory)?)
+}
+
+fn warn_of_unfinished(histories: &[History]) {
+    let unfinished = histories.iter().filter(|history| history.tail == Tail::Unfinished);
+    for history in unfinished {
+        let device = &history.identity.name;
+        print_warning(&format!(
+            "the last line of the history of `{device}` is unfinished and passed over; the next run cuts it off"
+        ));
+    }
+}
+
+/// What the filters choose of each device's cases; devices without any are left out.
+fn chosen(
+    of_devices: &[Vec<BenchmarkHistory>],
+    options: &TrendOptions,
+) -> Result<Vec<Vec<BenchmarkHistory>>, HistoryError> {
+    let is_chosen = |history: &&BenchmarkHistory| {
+        let is_found = |filter: &regex::Regex| filter.is_match(&history.case);
+        options.filters.is_empty() || options.filters.iter().any(is_found)
+    };
+    let shown: Vec<Vec<BenchmarkHistory>> = of_devices
+        .iter()
+        .map(|cases| cases.iter().filter(is_chosen).cloned().collect::<Vec<_>>())
+        .filter(|cases| !cases.is_empty())
+        .collect();
+    let all = || of_devices.iter().flatten();
+    match shown.is_empty() {
+        false => Ok(shown),
+        true => Err(HistoryError::NothingFits {
+            of: all().count(),
+            closest: options
+                .filters
+                .first()
+                .and_then(|filter| closest(filter.as_str(), all().map(|history| history.case.as_str())))
+                .map(str::to_owned),
+        }),
+    }
+}
+
+fn pages(shown: &[Vec<BenchmarkHistory>]) -> String {
+    let width = TerminalOptions::of_stdout(report::Color::Auto).width;
+    let of_device = |cases: &Vec<BenchmarkHistory>| Some(page(&cases.first()?.device, cases, width));
+    shown.iter().filter_map(of_device).collect::<Vec<_>>().join("\n")
+}
+
+fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
+    let mut text = String::new();
+    for history in shown.iter().flatten() {
+        let record = Record::BenchmarkHistory(Box::new(history.clone()));
+        text += &serde_json::to_string(&record).map_err(|source| ExpectedError::Internal {
+            what: "a record cannot be written as JSON".to_owned(),
+            source: source.into(),
+        })?;
+        text.push('\n');
+    }
+    Ok(text)
+}

@@ -1,0 +1,140 @@
+use super::jump::jumps;
+use super::page::page;
+use super::trend::trends;
+use crate::report::samples::on_gpu;
+use crate::report::{BenchmarkHistory, Record};
+use crate::store::history::{History, HistoryCase, HistoryEntry, Tail};
+use crate::store::{DeviceIdentity, Revision};
+
+/// A run a day from the first of October on, each of its own revision.
+fn history(medians_ns: &[f64]) -> History {
+    let entry = |(day, median_ns): (usize, &f64)| HistoryEntry {
+        run_id: format!("{day:04x}"),
+        started_at: format!("2026-10-{:02}T13:43:00Z", day % 31 + 1),
+        tool_version: "0.1.0".to_owned(),
+        revision: Some(Revision {
+            commit: format!(
+                "{:016x}{:024x}",
+                0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(day as u64 + 1),
+                0
+            ),
+            branch: None,
+            modified: day % 2 == 1,
+        }),
+        cases: vec![HistoryCase {
+            case: "suite::axpy::add_one::n=1024".to_owned(),
+            median_ns: *median_ns,
+            ci95_ns: [median_ns * 0.99, median_ns * 1.01],
+            n: 30,
+            workers: 5,
+        }],
+    };
+    History {
+        identity: DeviceIdentity::of(&on_gpu().started),
+        entries: medians_ns.iter().enumerate().map(entry).collect(),
+        tail: Tail::Whole,
+    }
+}
+
+/// Steady but for a step up and a step down.
+fn with_steps() -> History {
+    let steady = [
+        0.0, 3.0, -2.0, 4.0, 1.0, -3.0, 2.0, 0.0, -1.0, 3.0, 1.0, -2.0, 2.0, 0.0, 3.0, -1.0,
+    ];
+    let step = |day: usize| if (6..11).contains(&day) { 0.09 } else { 0.0 };
+    let medians = steady.iter().enumerate();
+    history(
+        &medians
+            .map(|(day, noise)| 3648.0 * (1.0 + noise / 1000.0 + step(day)))
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn shown(history: &History, line: usize) -> String {
+    let page = page(&history.identity, &trends(history), line);
+    anstream::adapter::strip_str(&page).to_string()
+}
+
+#[test]
+fn page_of_80_columns() {
+    insta::assert_snapshot!(shown(&with_steps(), 80));
+}
+
+#[test]
+fn page_of_120_columns_in_colour() {
+    let history = with_steps();
+    insta::assert_snapshot!(page(&history.identity, &trends(&history), 120).replace('\x1b', "␛"));
+}
+
+#[test]
+fn page_of_a_single_run() {
+    insta::assert_snapshot!(shown(&history(&[205_200.0]), 80));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for line in 50..130 {
+        for text in shown(&with_steps(), line).lines() {
+            assert!(unicode_width::UnicodeWidthStr::width(text) <= line, "{line}: {text}");
+        }
+    }
+}
+
+#[test]
+fn names_cannot_move_the_cursor() {
+    let mut history = history(&[1.0, 2.0]);
+    history.identity.name = "evil\x1b[2J".to_owned();
+    history.entries[1].cases[0].case = "axpy\x1b[31m\r".to_owned();
+    let page = page(&history.identity, &trends(&history), 80);
+    assert!(!page.contains("\x1b[2J") && !page.contains("\x1b[31m") && !page.contains('\r'));
+}
+
+#[test]
+fn a_jump_is_what_is_unusual_and_has_its_revision() {
+    let history = &trends(&with_steps())[0];
+    let found: Vec<String> = jumps(history, 3).iter().map(|jump| jump.to.run_id.clone()).collect();
+    assert_eq!(found, ["0006", "000b"]);
+    assert_eq!(jumps(history, 1).len(), 1);
+}
+
+#[test]
+fn fewer_than_ten_runs_do_not_say_what_is_usual() {
+    let of = |medians: &[f64]| trends(&history(medians)).remove(0);
+    let nine = of(&[100.0; 9]);
+    assert_eq!(nine.usual_change, None);
+    assert_eq!(of(&[100.0; 10]).usual_change, Some(0.0));
+    assert_eq!(jumps(&of(&[100.0, 104.0]), 3).len(), 0, "4 % may be usual");
+    assert_eq!(jumps(&of(&[100.0, 106.0]), 3).len(), 1);
+}
+
+#[test]
+fn cases_stand_in_the_order_of_the_latest_run_and_gone_ones_behind() {
+    let mut history = history(&[1.0, 2.0, 3.0]);
+    let named = |name: &str| HistoryCase {
+        case: name.to_owned(),
+        ..history.entries[0].cases[0].clone()
+    };
+    let (a, b, c) = (named("a"), named("b"), named("c"));
+    history.entries[0].cases = vec![c, a.clone()];
+    history.entries[2].cases = vec![b, a];
+    let trends = trends(&history);
+    let names: Vec<(&str, usize)> = trends
+        .iter()
+        .map(|trend| (trend.case.as_str(), trend.runs.len()))
+        .collect();
+    assert_eq!(
+        names,
+        [("b", 1), ("a", 2), ("suite::axpy::add_one::n=1024", 1), ("c", 1)]
+    );
+}
+
+#[test]
+fn the_record_is_as_the_schema_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/gpubench-v1.schema.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let history: BenchmarkHistory = trends(&with_steps()).remove(0);
+    let record = serde_json::to_value(Record::BenchmarkHistory(Box::new(history))).unwrap();
+    assert_eq!(record["reason"], "benchmark-history");
+    assert!(validator.is_valid(&record), "{record:#}");
+}

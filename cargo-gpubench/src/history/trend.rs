@@ -1,0 +1,44 @@
+//! The history of each case, from those of the runs.
+
+use std::collections::HashSet;
+
+use crate::report::{BenchmarkHistory, HistoryRun, SchemaVersion};
+use crate::stats::history_fence;
+use crate::store::history::{History, HistoryCase, HistoryEntry};
+
+/// The cases of a history: those of the latest run in its order, then those that only earlier runs have.
+pub(super) fn trends(history: &History) -> Vec<BenchmarkHistory> {
+    let mut seen = HashSet::new();
+    let latest_first = history.entries.iter().rev();
+    let names = latest_first
+        .flat_map(|entry| entry.cases.iter().map(|case| case.case.as_str()))
+        .filter(|name| seen.insert(*name));
+    names.map(|name| trend(history, name)).collect()
+}
+
+fn trend(history: &History, case: &str) -> BenchmarkHistory {
+    let run = |entry: &HistoryEntry| {
+        let found = entry.cases.iter().find(|known| known.case == case)?;
+        Some(run(entry, found))
+    };
+    BenchmarkHistory {
+        schema_version: SchemaVersion,
+        device: history.identity.clone(),
+        case: case.to_owned(),
+        usual_change: history_fence(&history.medians(case)),
+        runs: history.entries.iter().filter_map(run).collect(),
+    }
+}
+
+fn run(entry: &HistoryEntry, case: &HistoryCase) -> HistoryRun {
+    HistoryRun {
+        run_id: entry.run_id.clone(),
+        started_at: entry.started_at.clone(),
+        tool_version: entry.tool_version.clone(),
+        revision: entry.revision.clone(),
+        median_ns: case.median_ns,
+        ci95_ns: case.ci95_ns,
+        n: case.n,
+        workers: case.workers,
+    }
+}
