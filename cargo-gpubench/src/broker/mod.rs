@@ -20,6 +20,7 @@ pub mod measure;
 mod null_windows;
 mod observation;
 mod occupancy;
+mod opponent;
 pub mod options;
 mod preparation;
 pub mod purpose;
@@ -28,8 +29,9 @@ mod replay;
 mod report;
 mod reporting;
 mod result;
+mod rounds;
 mod run;
-mod sampling;
+mod side;
 mod stored_cases;
 
 pub use archive::archive;
