@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase, measure};
+use cargo_gpubench::broker::purpose::Purpose;
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
@@ -274,6 +275,7 @@ impl Stage {
             },
         };
         let protocol = Protocol {
+            purpose: Purpose::Measure,
             workers: NonZeroUsize::MIN,
             warm_up: WarmUpRule {
                 max_windows: 5,

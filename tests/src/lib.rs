@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod baselines;
 mod browser;
 mod compilers;
 mod fake_gpu;
@@ -13,6 +14,7 @@ mod run;
 mod terminal;
 mod tool;
 
+pub use baselines::{RunFolder, slowed};
 pub use browser::{Browser, Scheme, Screen};
 pub use compilers::nvrtc;
 pub use fake_gpu::{FakeGpu, Ledger};

@@ -1,5 +1,6 @@
 //! A run's cases, measured one after another.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
 
@@ -16,6 +17,7 @@ use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
 use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
 use super::preparation::{PreparedCase, prepare};
+use super::purpose::Purpose;
 use super::recordings::Interrupted;
 use super::reporting::Reporting;
 use super::result::{Yardsticks, fill_in};
@@ -23,7 +25,7 @@ use super::run::user_output;
 use crate::build::BuiltLibrary;
 use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, NullWorker, Output, RefereeClient, RoleFailure};
-use crate::device::{Facts, KernelPart};
+use crate::device::{ClockBound, Facts, KernelPart};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd};
@@ -256,6 +258,10 @@ impl<'a> Campaign<'a> {
                                 kernel_part,
                             },
                         );
+                        if !Purpose::from(self.options.action).is_timed() {
+                            result.event_overhead_ns = None;
+                            result.conservation = None;
+                        }
                     }
                     Err(error) => {
                         // What its author and the referee are in the middle of is unknown: the next case gets new ones.
@@ -293,8 +299,11 @@ impl<'a> Campaign<'a> {
             stopping,
             limits,
         } = self.options_of(case);
+        let purpose = Purpose::from(self.options.action);
+        let untimed = ClockBound::Absent("nothing is timed".into());
         let protocol = Protocol {
-            workers,
+            purpose,
+            workers: if purpose.is_timed() { workers } else { NonZeroUsize::MIN },
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,
                 ..WarmUpRule::default()
@@ -305,7 +314,11 @@ impl<'a> Campaign<'a> {
             kernels_run_in: facts.kernels_run_in,
             device: self.selected.device,
             output: user_output(self.options),
-            clock_bound: &facts.clock_bound,
+            clock_bound: if purpose.is_timed() {
+                &facts.clock_bound
+            } else {
+                &untimed
+            },
             kernel_part: KernelPart::of_device(&facts.device.name),
             seeds: &self.seeds,
             interrupt: self.interrupt,

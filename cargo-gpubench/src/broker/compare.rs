@@ -226,12 +226,13 @@ fn comment(comparisons: &[ComparisonComplete]) -> String {
     comments.join("\n")
 }
 
+/// As for a run, a benchmark that fails counts more than one that is slower.
 fn outcome(comparisons: &[ComparisonComplete], on_regression: OnRegression) -> ExitCode {
-    let regressed = comparisons.iter().any(ComparisonComplete::has_regressed);
-    let compared = comparisons.iter().any(|comparison| !comparison.rows.is_empty());
-    match (regressed, on_regression) {
-        (true, OnRegression::Fail) => ExitCode::Regression,
-        _ if compared => ExitCode::Success,
+    let any = |of: fn(&ComparisonComplete) -> bool| comparisons.iter().any(of);
+    match on_regression {
+        _ if any(ComparisonComplete::has_newly_failed) => ExitCode::BenchmarkFailed,
+        OnRegression::Fail if any(ComparisonComplete::has_regressed) => ExitCode::Regression,
+        _ if any(|comparison| !comparison.rows.is_empty()) => ExitCode::Success,
         _ => ExitCode::NothingSelected,
     }
 }

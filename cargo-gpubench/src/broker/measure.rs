@@ -9,6 +9,7 @@ use gpubench::catalog::Recording;
 
 use super::crew::Crew;
 use super::null_windows::{NullSide, cast};
+use super::purpose::Purpose;
 use super::sampling::Sampling;
 use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
@@ -56,6 +57,8 @@ pub struct CaseLibrary<'a> {
 /// How cases are measured.
 #[derive(Debug)]
 pub struct Protocol<'a> {
+    /// What cases are run for.
+    pub purpose: Purpose,
     /// How many fresh workers a case's samples come from; fewer where there may be fewer samples.
     pub workers: NonZeroUsize,
     /// When the first worker's warm-up is over.

@@ -22,6 +22,7 @@ mod observation;
 mod occupancy;
 pub mod options;
 mod preparation;
+pub mod purpose;
 mod recordings;
 mod replay;
 mod report;

@@ -5,11 +5,12 @@ use std::time::Instant;
 use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
-use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptions, Verbosity};
+use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
+use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
     MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
     RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
@@ -59,6 +60,7 @@ impl Reporting {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),
                 ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
+                ExportFormat::Junit => Box::new(JunitReporter::new(output)),
             });
         }
         Ok(Reporting {
@@ -250,9 +252,13 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         LibrarySource::Archive(archived) => Some(archived.archive.to_string()),
         LibrarySource::Build(_) => None,
     };
-    TerminalReporter::new(Output::stdout(), terminal_options(options))
+    let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options))
         .with_overridden_axes(overridden)
-        .with_archive(archive)
+        .with_archive(archive);
+    match Purpose::from(options.action) {
+        Purpose::Measure => reporter,
+        Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),
+    }
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {
@@ -261,7 +267,13 @@ fn terminal_options(options: &RunOptions) -> TerminalOptions {
         Color::Always => report::Color::Always,
         Color::Never => report::Color::Never,
     };
-    let fitting = TerminalOptions::of_stdout(color);
+    let fitting = match options.output.progress {
+        ProgressShown::Auto => TerminalOptions::of_stdout(color),
+        ProgressShown::Never => TerminalOptions {
+            progress: ProgressDisplay::Hidden,
+            ..TerminalOptions::of_stdout(color)
+        },
+    };
     match options.output.verbosity {
         Verbosity::Quiet => TerminalOptions {
             progress: ProgressDisplay::Hidden,

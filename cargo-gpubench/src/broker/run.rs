@@ -30,7 +30,7 @@ use crate::wire::DeviceOrder;
 pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     let results = match options.action {
         Action::Measure => options.results.clone(),
-        Action::List | Action::Build => ResultOptions::default(),
+        Action::List | Action::Build | Action::Test | Action::Profile(_) => ResultOptions::default(),
     };
     let places = Places::of(&options.libraries, &results)?;
     let mut bookkeeping = Bookkeeping::open(&results, &places, options.output.verbosity)?;

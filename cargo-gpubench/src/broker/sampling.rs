@@ -8,6 +8,7 @@ use gpubench::catalog::Recording;
 use super::crew::{Crew, Member};
 use super::measure::{MeasureError, Measured, Protocol, ReadyCase, Watcher};
 use super::null_windows::{NullSide, Pacing};
+use super::purpose::Purpose;
 use crate::clients::{RoleFailure, Start, WorkerClient};
 use crate::sandbox::Confinement;
 use crate::stats::{Shares, StopReason, StopRule, WarmUpRule, median};
@@ -160,8 +161,16 @@ impl<'a> Sampling<'a> {
             Start::Ready(ready) => {
                 let overhead_ns = Some(ready.event_overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
                 self.overheads_ns.extend(overhead_ns);
-                if self.warm_up(stage, &mut worker)? == Next::Another {
-                    self.sample(stage, &mut worker, watcher)?;
+                match self.protocol.purpose {
+                    Purpose::Measure => {
+                        if self.warm_up(stage, &mut worker)? == Next::Another {
+                            self.sample(stage, &mut worker, watcher)?;
+                        }
+                    }
+                    Purpose::Test => {
+                        self.window(stage, &mut worker, WindowKind::EarlyCheck)?;
+                    }
+                    Purpose::Profile(duration) => self.call_for(duration, stage, &mut worker)?,
                 }
                 if self.last_is_wrong() {
                     self.diagnose(stage.conductor, &mut worker)?;
@@ -252,6 +261,18 @@ impl<'a> Sampling<'a> {
             }
             self.pacing.hurry();
         }
+    }
+
+    /// Calls without end but the time's: nothing is kept of them but whether they were right.
+    fn call_for(
+        &mut self,
+        duration: Duration,
+        stage: &mut Stage<'_, '_, '_>,
+        worker: &mut WorkerClient,
+    ) -> Result<(), ConductError> {
+        let started = Instant::now();
+        while self.window(stage, worker, WindowKind::Timed)? == Next::Another && started.elapsed() < duration {}
+        Ok(())
     }
 
     fn decide(&mut self, rule: &StopRule, elapsed: Duration) -> Option<StopReason> {

@@ -41,7 +41,7 @@ pub(super) struct BaselineArguments {
     /// Measure nothing, and take the results saved under this name instead
     ///
     /// With `--baseline` they are compared; filters choose among them.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "archive_file"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file"])]
     load_baseline: Option<RunName>,
 
     /// Keep nothing of this run: no baseline, no history

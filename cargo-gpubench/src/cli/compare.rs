@@ -96,7 +96,7 @@ Examples:
   cargo gpubench compare v1 v2 v3 -f gemm              v2 and v3 with v1, some benchmarks
   cargo gpubench compare main pr --export-markdown comment.md
 
-Exits with 3 where a benchmark regressed, with 4 where the runs have none in common.";
+Exits with 3 where a benchmark regressed, with 100 where one fails that passed in the baseline, with 4 where the runs have none in common.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArgument {

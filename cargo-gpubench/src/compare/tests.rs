@@ -381,6 +381,22 @@ fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
 }
 
 #[test]
+fn what_both_runs_skipped_makes_no_row() {
+    let runs = [(); 2].map(|()| run(vec![result("tensor_cores", Verdict::Skipped)]));
+    let comparison = compared(&runs[0], &runs[1], &Rules::default());
+    assert!(comparison.rows.is_empty() && comparison.new.is_empty() && comparison.removed.is_empty());
+}
+
+#[test]
+fn a_candidate_that_fails_where_the_baseline_passed_is_told_from_one_that_always_did() {
+    let failed = || result("axpy", Verdict::WrongOutput);
+    let newly = compared(&run(vec![quiet("axpy", 1e5)]), &run(vec![failed()]), &Rules::default());
+    assert!(newly.has_newly_failed() && !newly.has_regressed());
+    let still = compared(&run(vec![failed()]), &run(vec![failed()]), &Rules::default());
+    assert!(!still.has_newly_failed());
+}
+
+#[test]
 fn a_median_of_zero_has_no_ratio() {
     let zero = passed("nothing", &vec![vec![0.0; 9]; 3]);
     let row = row_of(zero, quiet("nothing", 1e5), &Rules::default());

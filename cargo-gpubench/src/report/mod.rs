@@ -1,4 +1,4 @@
-//! What people and machines read: terminal table, JSON lines, CSV, Markdown and an HTML page.
+//! What people and machines read: terminal table, JSON lines, CSV, Markdown, JUnit and HTML.
 //!
 //! [`Record`] is the machine contract: one JSON object a line. Everything else here is a view of the same records, so that a table
 //! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
@@ -12,6 +12,7 @@ mod gpu_environment;
 mod history;
 mod html;
 mod json;
+mod junit;
 mod markdown;
 mod measurement;
 mod output;
@@ -23,6 +24,7 @@ mod summary;
 mod terminal;
 pub mod units;
 mod wording;
+mod xml;
 
 #[cfg(test)]
 mod comparison_golden;
@@ -42,6 +44,7 @@ pub use gpu_environment::*;
 pub use history::*;
 pub use html::HtmlReport;
 pub use json::JsonReporter;
+pub use junit::JunitReporter;
 pub use markdown::MarkdownReporter;
 pub use measurement::*;
 pub use output::{Output, OutputError, address, ensure_replaceable, replace_file};

@@ -12,6 +12,9 @@ pub const FEWEST_WORKERS: usize = 3;
 /// the rate of false alarms stays below that of a normal distribution, and a dozen workers a side still find small changes.
 const MOST_FREEDOM: f64 = 7.0;
 
+/// The farthest that an interval reaches, as a logarithm: beyond it nothing is known, and both ends must be numbers.
+const FARTHEST: f64 = 100.0;
+
 /// How sure an interval is: above zero and below one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Confidence(f64);
@@ -138,7 +141,9 @@ impl Ratio {
         };
         let error = (of_baseline + of_candidate).sqrt();
         let tick = (tick_ns.max(0.0) / baseline.center.min(candidate.center).exp()).ln_1p();
-        let reach = (student_quantile(confidence.0, freedom) * error).max(tick);
+        let reach = (student_quantile(confidence.0, freedom) * error)
+            .max(tick)
+            .min(FARTHEST);
         let center = candidate.center - baseline.center;
         Ratio {
             estimate: center.exp(),
@@ -333,6 +338,13 @@ mod tests {
             };
             let (plain, again) = (ratio(&one, &other), ratio(&turned(&one), &turned(&other)));
             prop_assert!(near(plain.estimate, again.estimate) && near(plain.interval.high, again.interval.high));
+        }
+
+        #[test]
+        fn an_interval_is_finite_however_sure_it_is(one in workers(), other in workers(), tick in 0.0..1e12f64) {
+            let confidence = Confidence::new(1.0 - 1e-12).unwrap();
+            let interval = Ratio::of(&side(&one), &side(&other), confidence, tick).interval;
+            prop_assert!(interval.low > 0.0 && interval.high.is_finite(), "{:?}", interval);
         }
 
         #[test]

@@ -57,6 +57,19 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
     Ok(Appended { path, tail })
 }
 
+/// Makes sure that a run could be added to the history of a device, before there is one to lose.
+///
+/// # Errors
+/// The folder cannot be made or written to.
+pub fn ensure_writable(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<(), StoreError> {
+    let path = path_of(folder, identity);
+    let ready = std::fs::create_dir_all(folder).and_then(|()| turn(&path));
+    match ready {
+        Ok(_turn) => Ok(()),
+        Err(source) => Err(StoreError::NotWritten { path, source }),
+    }
+}
+
 /// Waits until no other process writes. The lock is on a file of its own, since the history itself may be replaced.
 fn turn(path: &Utf8Path) -> io::Result<File> {
     let lock = path.with_extension("lock");
