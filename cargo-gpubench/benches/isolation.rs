@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase, measure};
+use cargo_gpubench::broker::purpose::Purpose;
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
@@ -89,6 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     referee.begin(&begin, &interrupt)?;
     let mut null_worker = NullWorker::on(device);
     let protocol = Protocol {
+        purpose: Purpose::Measure,
         workers: NonZeroUsize::MIN,
         warm_up: WarmUpRule {
             max_windows: 10,

@@ -7,16 +7,18 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::BaselineError;
 use super::cases::{Case, Disposition, NameFilter, Naming};
 use super::fences::fences;
+use super::opponent::OtherResults;
 use super::options::{
-    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, Recording, ResultOptions,
-    ResultSource, Verbosity,
+    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, PageTarget, Recording,
+    ResultOptions, ResultSource, Verbosity,
 };
 use super::stored_cases::{case_of, chosen};
-use crate::build::WorkspaceFolders;
+use crate::build::{BuildOptions, WorkspaceFolders, workspace_root};
 use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
-    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, RunFinished, RunStarted,
+    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, HtmlReport, OutputError,
+    RunFinished, RunStarted, address, ensure_replaceable, replace_file,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
@@ -35,7 +37,7 @@ impl Places {
     /// When cargo cannot say.
     pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, ExpectedError> {
         match libraries {
-            LibrarySource::Build(build) if results.is_about_files() => {
+            LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
                 let target_dir = build.compilation.target_dir.as_deref();
                 let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
                 Ok(Places {
@@ -56,6 +58,11 @@ impl Places {
     }
 }
 
+/// Files can be loaded and compared without a workspace; in one, its history counts.
+fn is_in_workspace(build: &BuildOptions, results: &ResultOptions) -> bool {
+    results.is_about_files() && workspace_root(build.manifest.manifest_path.as_deref()).is_some()
+}
+
 /// What a run's results are compared with and where they are kept.
 #[derive(Debug)]
 pub(super) struct Bookkeeping {
@@ -66,6 +73,8 @@ pub(super) struct Bookkeeping {
     past: Option<History>,
     revision: Option<Revision>,
     judging: JudgingOptions,
+    /// Where a page about the results is written to.
+    page: Option<Utf8PathBuf>,
     /// What the run is called beside its baseline.
     candidate: String,
     verbosity: Verbosity,
@@ -100,11 +109,7 @@ impl Bookkeeping {
     ) -> Result<Bookkeeping, ExpectedError> {
         let Places { home, sources } = places;
         let baseline = match &options.baseline {
-            Some(BaselineOptions { name, newcomers }) => Some(Baseline {
-                name: name.clone(),
-                newcomers: *newcomers,
-                run: load(name, home)?,
-            }),
+            Some(options) => Some(Baseline::load(options, home)?),
             None => None,
         };
         let saving = options
@@ -123,6 +128,7 @@ impl Bookkeeping {
                 .filter(|_| options.is_about_files())
                 .and_then(Revision::of),
             judging: options.judging,
+            page: page(options.page.as_ref(), home)?,
             candidate: match &options.source {
                 ResultSource::Measured => "this run".to_owned(),
                 ResultSource::Loaded(name) => name.to_string(),
@@ -188,14 +194,18 @@ impl Bookkeeping {
         self.fit_baseline(names, packages, &cases)
     }
 
-    /// Reads the history of the run's device, now that the device is known.
+    /// Reads the history of the run's device, now that the device is known, and makes sure that the run can be added to it.
     ///
     /// # Errors
-    /// It is damaged, of a later tool, or no history.
+    /// It is damaged, of a later tool, no history, or cannot be written.
     pub(super) fn begin(&mut self, run: &RunStarted) -> Result<(), StoreError> {
-        let is_needed = self.baseline.is_some() || self.recording == Recording::On;
+        let is_needed = self.baseline.is_some() || self.page.is_some() || self.recording == Recording::On;
         if let Some(folder) = self.histories.as_deref().filter(|_| is_needed) {
-            self.past = history::of_device(folder, &DeviceIdentity::of(run))?;
+            let identity = DeviceIdentity::of(run);
+            self.past = history::of_device(folder, &identity)?;
+            if self.recording == Recording::On {
+                history::ensure_writable(folder, &identity)?;
+            }
         }
         Ok(())
     }
@@ -205,18 +215,43 @@ impl Bookkeeping {
         StoredRun::of(run, results, Some(finished), self.revision.clone())
     }
 
-    /// The results beside those of the baseline, where there is one and the run came to its end.
-    pub(super) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
-        let baseline = self.baseline.as_ref().filter(|_| candidate.is_complete())?;
-        let rules = Rules {
+    /// The results beside those of the revision that they were measured in turns with, where the run came to its end.
+    pub(super) fn compare_in_turns(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
+        let OtherResults {
+            name,
+            revision,
+            results,
+        } = other;
+        let baseline = StoredRun::of(
+            candidate.run.clone(),
+            results,
+            candidate.finished.clone(),
+            Some(revision),
+        );
+        let rules = self.rules(&candidate.results);
+        let [baseline, ours] =
+            [(&*name, &baseline), (&*self.candidate, candidate)].map(|(name, run)| Contestant { name, run });
+        candidate
+            .is_complete()
+            .then(|| compare(baseline, ours, Arrangement::Interleaved, &rules))
+    }
+
+    fn rules(&self, results: &[BenchmarkComplete]) -> Rules {
+        Rules {
             floor: self.judging.noise_threshold,
             confidence: self.judging.confidence,
             fences: (self.past.as_ref())
-                .map(|past| fences(past, &candidate.results))
+                .map(|past| fences(past, results))
                 .unwrap_or_default(),
             matching: Matching::Names,
             setups: self.judging.setups,
-        };
+        }
+    }
+
+    /// The results beside those of the baseline, where there is one and the run came to its end.
+    pub(super) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
+        let baseline = self.baseline.as_ref().filter(|_| candidate.is_complete())?;
+        let rules = self.rules(&candidate.results);
         let name = baseline.name.to_string();
         let baseline = Contestant {
             name: &name,
@@ -250,6 +285,22 @@ impl Bookkeeping {
             _ => Ok(()),
         };
         saved.and(recorded)
+    }
+
+    /// Writes the page about the results, whether they are complete or not.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn write_page(&self, run: &StoredRun, comparisons: &[ComparisonComplete]) -> Result<(), OutputError> {
+        let Some(path) = &self.page else { return Ok(()) };
+        let report = HtmlReport {
+            run,
+            comparisons,
+            history: self.past.as_ref().map_or(&[], |past| &past.entries),
+        };
+        replace_file(path, &report.page())?;
+        self.say("Report", &address(path));
+        Ok(())
     }
 
     fn save(&self, saving: &Saving, stored: &StoredRun) -> Result<(), StoreError> {
@@ -301,6 +352,23 @@ impl Bookkeeping {
     }
 }
 
+impl Baseline {
+    fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
+        let BaselineOptions { name, newcomers } = options;
+        let run = load(name, home)?;
+        if !run.is_complete() {
+            print_warning(&format!(
+                "the run in `{name}` did not come to its end: it may lack benchmarks"
+            ));
+        }
+        Ok(Baseline {
+            name: name.clone(),
+            newcomers: *newcomers,
+            run,
+        })
+    }
+}
+
 impl Saving {
     fn prepare(name: &RunName, home: &Home) -> Result<Saving, StoreError> {
         let destination = Destination::of(name, home)?;
@@ -320,6 +388,17 @@ fn histories(options: &HistoryOptions, home: &Home) -> Result<Option<Utf8PathBuf
         (None, Recording::On) => Err(StoreError::HomelessHistory),
         (folder, _) => Ok(folder),
     }
+}
+
+/// Where the page is; a file must be named where there is no target directory, and it must be possible to write it.
+fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Utf8PathBuf>, ExpectedError> {
+    let path = match target {
+        None => return Ok(None),
+        Some(PageTarget::File(path)) => path.clone(),
+        Some(PageTarget::TargetDirectory) => home.page().ok_or(StoreError::HomelessPage)?,
+    };
+    ensure_replaceable(&path)?;
+    Ok(Some(path))
 }
 
 /// The name of a result's case as [`Case::full_name`] has it.

@@ -84,6 +84,10 @@ pub enum Action {
     List,
     /// `--no-run`: their libraries are built.
     Build,
+    /// `--test`: each is called once and checked.
+    Test,
+    /// `--profile-time`: each is called for so long, for a profiler.
+    Profile(Duration),
 }
 
 /// Which device measures.
@@ -240,6 +244,8 @@ pub struct OutputOptions {
     pub color: Color,
     /// How much is shown.
     pub verbosity: Verbosity,
+    /// Whether progress is.
+    pub progress: ProgressShown,
     /// Whether what user code prints is shown.
     pub user_output: UserOutput,
     /// Files that get the results as well.
@@ -292,6 +298,16 @@ pub enum Verbosity {
     Verbose,
 }
 
+/// Whether progress is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgressShown {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Nowhere.
+    Never,
+}
+
 /// What becomes of the text that benchmark functions, generators and references print.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UserOutput {
@@ -320,6 +336,8 @@ pub enum ExportFormat {
     Csv,
     /// A table for a page or a comment.
     Markdown,
+    /// XML for CI services.
+    Junit,
 }
 
 /// What becomes of the results, beside being shown.
@@ -329,22 +347,53 @@ pub struct ResultOptions {
     pub source: ResultSource,
     /// What they are compared with.
     pub baseline: Option<BaselineOptions>,
+    /// `--against`: the revision that they are measured in turns with.
+    pub against: Option<String>,
     /// `--save-baseline`: what they are saved as.
     pub save: Option<RunName>,
     /// What is taken for a change.
     pub judging: JudgingOptions,
     /// Where their history goes.
     pub history: HistoryOptions,
+    /// `--report`: where a page about them is written to.
+    pub page: Option<PageTarget>,
 }
 
 impl ResultOptions {
     /// Whether anything is asked for that needs files other than those of the results themselves.
     pub fn is_about_files(&self) -> bool {
         self.baseline.is_some()
+            || self.against.is_some()
             || self.save.is_some()
             || self.source != ResultSource::Measured
             || self.history.recording == Recording::On
+            || self.page.is_some()
     }
+}
+
+impl ResultOptions {
+    /// Whether something is asked for that only a workspace has: a run to measure, or the place of a name.
+    pub fn needs_a_workspace(&self) -> bool {
+        let loaded = match &self.source {
+            ResultSource::Measured => return self.is_about_files(),
+            ResultSource::Loaded(name) => name,
+        };
+        let compared = self.baseline.as_ref().map(|baseline| &baseline.name);
+        let names = [Some(loaded), compared, self.save.as_ref()];
+        names
+            .into_iter()
+            .flatten()
+            .any(|name| matches!(name, RunName::Baseline(_)))
+    }
+}
+
+/// Where a page about results is written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageTarget {
+    /// `gpubench/report.html` in the target directory.
+    TargetDirectory,
+    /// This file.
+    File(Utf8PathBuf),
 }
 
 /// Where results come from.

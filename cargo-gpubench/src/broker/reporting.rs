@@ -5,11 +5,13 @@ use std::time::Instant;
 use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
-use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, RunOptions, Verbosity};
+use super::opponent::OtherResults;
+use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
+use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
     MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
     RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
@@ -24,6 +26,8 @@ pub(super) struct Reporting {
     /// The run's first record, once it has begun.
     run: Option<RunStarted>,
     results: Vec<BenchmarkComplete>,
+    /// What came of the revision that they are measured in turns with.
+    other: Option<OtherResults>,
     run_id: String,
     naming: Naming,
     began: Instant,
@@ -59,6 +63,7 @@ impl Reporting {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),
                 ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
+                ExportFormat::Junit => Box::new(JunitReporter::new(output)),
             });
         }
         Ok(Reporting {
@@ -66,6 +71,7 @@ impl Reporting {
             bookkeeping,
             run: None,
             results: Vec::new(),
+            other: None,
             run_id: run_id(),
             naming,
             began: Instant::now(),
@@ -184,6 +190,11 @@ impl Reporting {
         self.results.push(result.clone());
     }
 
+    /// Notes what came of the revision that the cases were measured in turns with.
+    pub(super) fn note_other(&mut self, other: OtherResults) {
+        self.other = Some(other);
+    }
+
     /// The run has ended; gives what the command exits with.
     ///
     /// # Errors
@@ -212,16 +223,24 @@ impl Reporting {
         let results = std::mem::take(&mut self.results);
         let run = self.run.take();
         let stored = run.map(|run| self.bookkeeping.stored(run, results, finished.clone()));
-        let comparison = stored.as_ref().and_then(|stored| self.bookkeeping.compare(stored));
+        let other = self.other.take();
+        let comparison = stored.as_ref().and_then(|stored| match other {
+            None => self.bookkeeping.compare(stored),
+            Some(other) => self.bookkeeping.compare_in_turns(stored, other),
+        });
         if let Some(comparison) = &comparison {
             self.tell(|reporters| reporters.comparison_complete(comparison));
         }
         self.tell(|reporters| reporters.run_finished(&finished));
-        let kept = stored.map_or(Ok(()), |stored| self.bookkeeping.keep(&stored));
+        let kept = stored.as_ref().map_or(Ok(()), |stored| self.bookkeeping.keep(stored));
+        let shown = stored.map_or(Ok(()), |stored| {
+            self.bookkeeping.write_page(&stored, comparison.as_slice())
+        });
         if let Some(failure) = self.failure {
             return Err(ExpectedError::Report(failure));
         }
         kept?;
+        shown?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
             _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,
@@ -246,9 +265,13 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         LibrarySource::Archive(archived) => Some(archived.archive.to_string()),
         LibrarySource::Build(_) => None,
     };
-    TerminalReporter::new(Output::stdout(), terminal_options(options))
+    let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options))
         .with_overridden_axes(overridden)
-        .with_archive(archive)
+        .with_archive(archive);
+    match Purpose::from(options.action) {
+        Purpose::Measure => reporter,
+        Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),
+    }
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {
@@ -257,7 +280,13 @@ fn terminal_options(options: &RunOptions) -> TerminalOptions {
         Color::Always => report::Color::Always,
         Color::Never => report::Color::Never,
     };
-    let fitting = TerminalOptions::of_stdout(color);
+    let fitting = match options.output.progress {
+        ProgressShown::Auto => TerminalOptions::of_stdout(color),
+        ProgressShown::Never => TerminalOptions {
+            progress: ProgressDisplay::Hidden,
+            ..TerminalOptions::of_stdout(color)
+        },
+    };
     match options.output.verbosity {
         Verbosity::Quiet => TerminalOptions {
             progress: ProgressDisplay::Hidden,

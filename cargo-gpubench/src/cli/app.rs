@@ -1,13 +1,16 @@
 //! The command and its verbs.
 #![forbid(unsafe_code)]
 
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::{
-    Parser, Subcommand,
+    CommandFactory, Parser, Subcommand,
     builder::styling::{AnsiColor, Styles},
 };
 
+use super::examples::illustrated;
 use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
 use crate::build::workspace_root;
+use crate::config::folder_with_configuration;
 use crate::error::{ExpectedError, print_warning};
 use crate::probe::Target;
 
@@ -67,13 +70,30 @@ pub enum Verb {
     },
 }
 
+/// The whole command line as clap describes it, with an example for every option.
+pub(super) fn described() -> clap::Command {
+    App::command().mut_subcommand("gpubench", illustrated)
+}
+
+/// The verb with all its options.
+pub(super) fn described_verb() -> clap::Command {
+    let app = described();
+    app.find_subcommand("gpubench").expect("the verb is there").clone()
+}
+
 /// What this process was started for, with its environment and its configuration. A command line that is none, or that asks for help, ends the process.
 ///
 /// # Errors
 /// The environment or the configuration makes no sense.
 pub fn parse() -> Result<Verb, ExpectedError> {
     let arguments: Vec<_> = std::env::args_os().collect();
-    match settle(&arguments, &Environment::of_process(), &workspace_root) {
+    let find_workspace = |manifest: Option<&Utf8Path>| {
+        workspace_root(manifest).or_else(|| {
+            let here = Utf8PathBuf::from_path_buf(std::env::current_dir().ok()?).ok()?;
+            folder_with_configuration(&here)
+        })
+    };
+    match settle(&arguments, &Environment::of_process(), &find_workspace) {
         Ok(Settled { verb, warnings }) => {
             warnings.iter().for_each(|warning| print_warning(warning));
             Ok(verb)
@@ -85,13 +105,11 @@ pub fn parse() -> Result<Verb, ExpectedError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     /// The help of `cargo gpubench`, at a fixed width and without the values of this process's environment.
     fn help(render: impl Fn(&mut clap::Command) -> String) -> String {
-        let mut app = App::command().term_width(100);
+        let mut app = described().term_width(100);
         app.build();
         let gpubench = app.find_subcommand_mut("gpubench").expect("the verb");
         render(gpubench)
@@ -110,6 +128,23 @@ mod tests {
     #[test]
     fn long_help_explains_every_option() {
         insta::assert_snapshot!(help(|command| command.render_long_help().to_string()));
+    }
+
+    #[test]
+    fn help_fits_a_terminal_of_80_columns() {
+        let mut app = described().term_width(80);
+        app.build();
+        let gpubench = app.find_subcommand_mut("gpubench").expect("the verb");
+        let own = [gpubench.render_help(), gpubench.render_long_help()];
+        let below: Vec<_> = gpubench
+            .get_subcommands_mut()
+            .map(clap::Command::render_long_help)
+            .collect();
+        for help in own.into_iter().chain(below) {
+            for line in help.to_string().lines() {
+                assert!(line.chars().count() <= 80, "{line}");
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,9 @@ use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};
 
 use super::judging::JudgingArguments;
-use crate::broker::options::{BaselineOptions, HistoryOptions, Newcomers, Recording, ResultOptions, ResultSource};
+use crate::broker::options::{
+    BaselineOptions, HistoryOptions, Newcomers, PageTarget, Recording, ResultOptions, ResultSource,
+};
 use crate::store::RunName;
 
 const HEADING: &str = "Baseline options";
@@ -39,8 +41,19 @@ pub(super) struct BaselineArguments {
     /// Measure nothing, and take the results saved under this name instead
     ///
     /// With `--baseline` they are compared; filters choose among them.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "archive_file"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file"])]
     load_baseline: Option<RunName>,
+
+    /// Measure in turns with another revision of the sources, and compare with that
+    ///
+    /// A branch, a tag or a hash: `cargo gpubench --against main`. The revision is checked out below the target directory and built as the sources here are; the windows of the two then take
+    /// turns on the device, so that drift hits both alike. What is not committed is part of the sources here. A regression makes the command exit with 3.
+    #[arg(
+        long,
+        value_name = "GIT-REV",
+        conflicts_with_all = ["baseline", "baseline_lenient", "load_baseline", "archive_file", "list", "no_run"]
+    )]
+    against: Option<String>,
 
     /// Keep nothing of this run: no baseline, no history
     ///
@@ -63,12 +76,13 @@ pub(super) struct BaselineArguments {
 }
 
 impl BaselineArguments {
-    pub(super) fn into_options(self) -> ResultOptions {
+    pub(super) fn into_options(self, page: Option<PageTarget>) -> ResultOptions {
         let Self {
             save_baseline,
             baseline,
             baseline_lenient,
             load_baseline,
+            against,
             discard_baseline,
             judging,
             history,
@@ -85,6 +99,7 @@ impl BaselineArguments {
         ResultOptions {
             source: load_baseline.map_or(ResultSource::Measured, ResultSource::Loaded),
             baseline: strict.or(lenient),
+            against,
             save: save_baseline.filter(|_| !discard_baseline),
             judging: judging.into_options(),
             history: HistoryOptions {
@@ -95,6 +110,7 @@ impl BaselineArguments {
                 },
                 folder: history_dir,
             },
+            page,
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct CaseArguments {
     /// Measure each case by this many fresh processes, one after another
     ///
     /// Two processes that run the same code differ by more than the samples inside one of them: their medians tell how far a result can be reproduced. Limits on samples and time are the
-    /// case's, and are divided. A comparison wants at least 3. `--workers 1` is the shortest run; example: `cargo gpubench --workers 9 matmul`.
+    /// case's, and are divided. A comparison wants at least 3. `--workers 1` is the shortest run.
     #[arg(long, value_name = "N", default_value = "5")]
     workers: WorkerCount,
 

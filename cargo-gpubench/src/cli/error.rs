@@ -26,6 +26,16 @@ pub enum UsageError {
         /// At most.
         max: SampleCount,
     },
+    /// An option that only another tool has.
+    #[error("`{option}` is an option of {tool}")]
+    Foreign {
+        /// The option.
+        option: &'static str,
+        /// Whose it is.
+        tool: &'static str,
+        /// What does the same here.
+        instead: &'static str,
+    },
     /// A file that is to be written is one that is to be read.
     #[error("`{file}` is compared and cannot be written to")]
     OutputIsInput {
@@ -54,6 +64,7 @@ impl Expected for UsageError {
         match self {
             Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
             Self::Samples { .. } | Self::OutputIsInput { .. } => None,
+            Self::Foreign { instead, .. } => Some((*instead).to_owned()),
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }
     }

@@ -37,9 +37,10 @@ impl FromStr for Fraction {
                 fraction => fraction,
             },
         };
-        match fraction > 0.0 && fraction < 1.0 {
-            true => Ok(Self(fraction)),
-            false => Err(InvalidFraction::OutOfRange),
+        if fraction > 0.0 && fraction < 1.0 {
+            Ok(Self(fraction))
+        } else {
+            Err(InvalidFraction::OutOfRange)
         }
     }
 }

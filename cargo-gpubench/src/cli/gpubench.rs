@@ -7,20 +7,27 @@ use clap::{Args, Subcommand};
 
 use super::{
     UsageError,
+    app::described_verb,
     archive::ArchiveArguments,
     baseline::BaselineArguments,
     cargo::CargoArguments,
     compare::CompareArguments,
+    completions::CompletionsArguments,
     configuration::ConfigurationArguments,
     doctor::DoctorArguments,
+    habit::HabitArguments,
     history::HistoryArguments,
+    man::{ManArguments, Manual},
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
+    profile_time::ProfileTime,
+    report::{ReportArgument, ReportArguments},
     selection::SelectionArguments,
+    show_config::{InForce, ShowConfigArguments},
     unpack::UnpackArguments,
 };
-use crate::broker::CompareOptions;
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -50,6 +57,20 @@ pub struct GpubenchArguments {
     #[arg(long, help_heading = HEADING)]
     no_run: bool,
 
+    /// Call every case once and check it, without measuring
+    ///
+    /// One fresh process and one call a case, with fresh inputs: every element of every output is compared, and that all of it is there when the call has
+    /// ended. Results have a verdict and no times, and are neither saved nor compared.
+    #[arg(long, help_heading = HEADING, conflicts_with_all = ["list", "no_run", "profile_time"])]
+    test: bool,
+
+    /// Call every case again and again for this long, for a profiler that the command runs under
+    ///
+    /// Seconds, or a time with a unit. Every call is checked; nothing is analysed, saved or compared. Choose the case to be looked at with a filter; with `--nvtx` the
+    /// profiler knows its calls by name.
+    #[arg(long, value_name = "TIME", help_heading = HEADING, conflicts_with_all = ["list", "no_run"])]
+    profile_time: Option<ProfileTime>,
+
     /// Stop after the first benchmark that fails
     ///
     /// Without it the others still run. Either way the command exits with 100.
@@ -65,6 +86,9 @@ pub struct GpubenchArguments {
     /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` shows which kernels belong to which case and window. A profiler slows calls down.
     #[arg(long, help_heading = HEADING)]
     nvtx: bool,
+
+    #[command(flatten)]
+    habits: HabitArguments,
 
     #[command(flatten)]
     measurement: MeasurementArguments,
@@ -101,10 +125,24 @@ enum GpubenchSubcommand {
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
     /// the device can measure, else with 96.
     Doctor(DoctorArguments),
+    /// Show the settings that a run would have, and where each comes from
+    ///
+    /// From the environment, from the profile, or built in; the command line would count before all of them.
+    ShowConfig(ShowConfigArguments),
+    /// Print a script that lets a shell complete `cargo gpubench`
+    ///
+    /// For bash, load it in `~/.bashrc`: `source <(cargo gpubench completions bash)`.
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write all pages to a folder
+    Man(ManArguments),
     /// Plot how the medians of benchmarks went from run to run
     ///
     /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
     History(HistoryArguments),
+    /// Write a page about a stored run: distributions, roofline, comparisons, history
+    ///
+    /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
+    Report(ReportArguments),
 }
 
 /// What the command line asks for.
@@ -118,8 +156,14 @@ pub enum Command {
     Compare(Box<CompareOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
+    /// A text for standard output, and what it is.
+    Print(&'static str, String),
+    /// Manual pages.
+    Manual(Manual),
     /// A look at past runs.
     History(TrendOptions),
+    /// A page about stored runs.
+    Report(ReportOptions),
 }
 
 const EXIT_CODES: &str = "\
@@ -131,6 +175,13 @@ impl GpubenchArguments {
     /// Every setting of cases, wherever its value comes from.
     pub(super) fn case_settings(&self) -> CaseSettings {
         self.measurement.case.settings()
+    }
+
+    /// Takes what is in force, where that is to be shown.
+    pub(super) fn show(&mut self, in_force: InForce) {
+        if let Some(GpubenchSubcommand::ShowConfig(arguments)) = &mut self.subcommand {
+            arguments.in_force = in_force;
+        }
     }
 
     /// Says which settings hold for which cases.
@@ -148,7 +199,13 @@ impl GpubenchArguments {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
             Some(GpubenchSubcommand::Compare(arguments)) => Command::Compare(Box::new(arguments.into_options()?)),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
+            Some(GpubenchSubcommand::ShowConfig(arguments)) => Command::Print("the configuration", arguments.text()),
+            Some(GpubenchSubcommand::Completions(arguments)) => {
+                Command::Print("the script", arguments.script(&described_verb()))
+            }
+            Some(GpubenchSubcommand::Man(arguments)) => Command::Manual(arguments.into_manual(&described_verb())),
             Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
+            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }
@@ -164,8 +221,11 @@ impl GpubenchArguments {
             selection,
             list,
             no_run,
+            test,
+            profile_time,
             fail_fast,
             no_fail_fast: _,
+            habits: _,
             nvtx,
             measurement,
             baseline,
@@ -176,9 +236,13 @@ impl GpubenchArguments {
         } = self;
         let (device, measurement) = measurement.into_options();
         let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
+        let page = output.report.clone().map(|ReportArgument(target)| target);
         let output = output.into_options(color);
         Ok(RunOptions {
-            action: action(list, no_run),
+            action: match profile_time {
+                Some(time) => Action::Profile(time.duration()),
+                None => action(list, no_run, test),
+            },
             cases: selection.into_selection()?,
             libraries: match unpack.into_libraries() {
                 Some(archived) => LibrarySource::Archive(archived),
@@ -193,16 +257,17 @@ impl GpubenchArguments {
             },
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
-            results: baseline.into_options(),
+            results: baseline.into_options(page),
         })
     }
 }
 
-/// clap admits at most one of the two.
-fn action(list: bool, no_run: bool) -> Action {
-    match (list, no_run) {
-        (true, _) => Action::List,
-        (_, true) => Action::Build,
+/// clap admits at most one of them.
+fn action(list: bool, no_run: bool, test: bool) -> Action {
+    match (list, no_run, test) {
+        (true, _, _) => Action::List,
+        (_, true, _) => Action::Build,
+        (_, _, true) => Action::Test,
         _ => Action::Measure,
     }
 }
@@ -254,7 +319,7 @@ mod tests {
                 assert_eq!(error.exit_code(), 2);
                 error.to_string()
             }
-            Err(Unsettled::Expected(error)) => error.to_string(),
+            Err(Unsettled::Expected(error)) => crate::error::chain(&error),
             Ok(arguments) => arguments.into_options().expect_err("a refusal").to_string(),
         }
     }
@@ -401,6 +466,9 @@ mod tests {
             (&["--cargo-profile", "test"], "no library"),
             (&["--exclude", "a"], "--workspace"),
             (&["--list", "--no-run"], "cannot be used with"),
+            (&["--test", "--list"], "cannot be used with"),
+            (&["--test", "--profile-time", "1"], "cannot be used with"),
+            (&["--profile-time", "0"], "longer than nothing"),
             (&["--ignored", "--include-ignored"], "cannot be used with"),
             (&["-q", "-v"], "cannot be used with"),
             (&["--build-jobs", "0"], "jobs"),
@@ -523,6 +591,23 @@ mod tests {
                 "{arguments:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_run_measures_checks_or_serves_a_profiler() {
+        assert_eq!(options(&[]).action, Action::Measure);
+        assert_eq!(options(&["--test"]).action, Action::Test);
+        assert_eq!(
+            options(&["--profile-time", "5"]).action,
+            Action::Profile(Duration::from_secs(5))
+        );
+    }
+
+    #[test]
+    fn what_cargo_bench_is_given_by_habit_changes_nothing() {
+        let options = options(&["--bench", "--show-output", "--noplot", "--nocapture", "add1"]);
+        assert_eq!(options.action, Action::Measure);
+        assert_eq!(options.output.user_output, UserOutput::Shown);
     }
 
     #[test]

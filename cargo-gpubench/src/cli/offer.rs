@@ -51,7 +51,8 @@ pub(super) fn is_flag(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::SetTrue)
 }
 
-fn takes_several(option: &Arg) -> bool {
+/// Whether the option may be given several times.
+pub(super) fn takes_several(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Append)
 }
 

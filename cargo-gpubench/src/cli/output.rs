@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::broker::options::{Color, Export, ExportFormat, MessageFormat, OutputOptions, UserOutput, Verbosity};
+use super::report::ReportArgument;
+use crate::broker::options::{
+    Color, Export, ExportFormat, MessageFormat, OutputOptions, ProgressShown, UserOutput, Verbosity,
+};
 
 const HEADING: &str = "Output options";
 
@@ -20,7 +23,8 @@ pub(super) struct OutputArguments {
 
     /// Colour the output
     ///
-    /// `auto` colours on a terminal and heeds `NO_COLOR` and `CLICOLOR_FORCE`. Without the option `CARGO_TERM_COLOR` counts.
+    /// `auto` colours on a terminal and heeds `NO_COLOR` and `CLICOLOR_FORCE`. Without the option `CARGO_TERM_COLOR` counts. Progress is shown on a
+    /// terminal unless `CARGO_TERM_PROGRESS_WHEN` is `never`.
     #[arg(long, value_name = "WHEN")]
     pub(super) color: Option<ColorArgument>,
 
@@ -49,6 +53,16 @@ pub(super) struct OutputArguments {
     /// Write the results to this file as well, as a Markdown table
     #[arg(long, value_name = "FILE")]
     export_markdown: Option<PathBuf>,
+
+    /// Write the results to this file as well, as JUnit's XML, which most CI services show
+    #[arg(long, value_name = "FILE")]
+    export_junit: Option<PathBuf>,
+    /// Write a page about the run as well: `html`, or `html=FILE` to say where
+    ///
+    /// The page is one file that needs no network and no script. Without FILE it is `gpubench/report.html` in the target directory. `cargo gpubench report`
+    /// makes it from stored results.
+    #[arg(long, value_name = "KIND")]
+    pub(super) report: Option<ReportArgument>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -99,16 +113,20 @@ impl OutputArguments {
             export_json,
             export_csv,
             export_markdown,
+            export_junit,
+            report: _,
         } = self;
         let exports = [
             (ExportFormat::Json, export_json),
             (ExportFormat::Csv, export_csv),
             (ExportFormat::Markdown, export_markdown),
+            (ExportFormat::Junit, export_junit),
         ];
         OutputOptions {
             format: message_format.into(),
             color,
             verbosity: verbosity(quiet, verbose),
+            progress: progress(std::env::var("CARGO_TERM_PROGRESS_WHEN").ok().as_deref()),
             user_output: if no_capture {
                 UserOutput::Shown
             } else {
@@ -132,6 +150,14 @@ pub(super) fn color(option: Option<ColorArgument>, cargo_term_color: Option<&str
     }
 }
 
+/// As cargo's own progress is shown.
+fn progress(cargo_term_progress_when: Option<&str>) -> ProgressShown {
+    match cargo_term_progress_when {
+        Some("never") => ProgressShown::Never,
+        _ => ProgressShown::Auto,
+    }
+}
+
 /// clap admits at most one of the two.
 fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
     match (quiet, verbose) {
@@ -150,5 +176,12 @@ mod tests {
         assert_eq!(color(Some(ColorArgument::Never), Some("always")), Color::Never);
         assert_eq!(color(None, Some("always")), Color::Always);
         assert_eq!(color(None, None), Color::Auto);
+    }
+
+    #[test]
+    fn progress_is_hidden_where_cargo_hides_its_own() {
+        assert_eq!(progress(Some("never")), ProgressShown::Never);
+        assert_eq!(progress(Some("always")), ProgressShown::Auto);
+        assert_eq!(progress(None), ProgressShown::Auto);
     }
 }

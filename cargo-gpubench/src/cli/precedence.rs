@@ -10,11 +10,13 @@ use std::ffi::OsString;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
+use super::app::described;
 use super::environment::Environment;
-use super::gpubench::GpubenchArguments;
-use super::offer::{Offer, Offers, Source, of_environment, of_profile, takes_a_value};
+use super::foreign;
+use super::offer::{Offer, Offers, Source, is_flag, of_environment, of_profile, takes_a_value, takes_several};
+use super::show_config::{InForce, SettingInForce, SettingKind};
 use super::{App, UsageError, Verb, settings};
 use crate::config::{
     CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, KnownKeys, Profile,
@@ -73,7 +75,7 @@ pub fn settle(
     environment: &Environment,
     find_workspace: FindWorkspace<'_>,
 ) -> Result<Settled, Unsettled> {
-    let plain = App::command();
+    let plain = described();
     if let Err(help) = plain.clone().try_get_matches_from(arguments)
         && help.kind() == ErrorKind::DisplayHelp
     {
@@ -81,7 +83,9 @@ pub fn settle(
         return Err(help.into());
     }
     let mut offers = of_environment(options_of(&plain).into_iter(), environment)?;
-    let first = with_offers(plain.clone(), &offers).try_get_matches_from(arguments)?;
+    let first = with_offers(plain.clone(), &offers)
+        .try_get_matches_from(arguments)
+        .map_err(refused)?;
     let Some(given) = first.subcommand_matches(GPUBENCH) else {
         let verb = App::from_arg_matches(&first)?.verb;
         return Ok(Settled {
@@ -89,8 +93,10 @@ pub fn settle(
             warnings: Vec::new(),
         });
     };
+    let mut config_file = None;
     let (profile, warnings) = match configuration(given, find_workspace)? {
         Some((file, profile)) => {
+            config_file = Some(file.path.clone());
             for (option, offer) in of_profile(options_of(&plain).into_iter(), &profile, &file.root)? {
                 offers.entry(option).or_insert(offer);
             }
@@ -102,9 +108,23 @@ pub fn settle(
     let matches = with_offers(plain, &offers).try_get_matches_from(arguments)?;
     let mut verb = App::from_arg_matches(&matches)?.verb;
     if let Verb::Gpubench(arguments) = &mut verb {
-        layer_cases(arguments, given, &offers, profile)?;
+        let cases = layered_cases(arguments.case_settings(), given, &offers, profile)?;
+        arguments.set_case_layers(cases.clone());
+        arguments.show(InForce {
+            profile: text_of(given, "profile").unwrap_or_default(),
+            file: config_file,
+            settings: in_force(&matches, &offers),
+            cases,
+        });
     }
     Ok(Settled { verb, warnings })
+}
+
+fn refused(error: clap::Error) -> Unsettled {
+    match foreign::explain(&error) {
+        Some(foreign) => foreign.into(),
+        None => error.into(),
+    }
 }
 
 fn gpubench(command: &Command) -> &Command {
@@ -124,10 +144,17 @@ fn with_offers(command: Command, offers: &Offers) -> Command {
         Some(offer) if takes_a_value(&option) => offer.stand_in(option),
         _ => option,
     };
+    let amend_below = |option: Arg| {
+        let long = option.get_long().unwrap_or_default();
+        match offers.get(long).map(|offer| &offer.source) {
+            Some(Source::Profile { .. }) if !settings::OF_SUBCOMMANDS.contains(&long) => option,
+            _ => amend(option),
+        }
+    };
     command.mut_subcommand(GPUBENCH, |gpubench| {
         gpubench
             .mut_args(amend)
-            .mut_subcommands(|subcommand| subcommand.mut_args(amend))
+            .mut_subcommands(|subcommand| subcommand.mut_args(amend_below))
     })
 }
 
@@ -141,7 +168,8 @@ fn configuration(
         Some(file) => Some(Utf8PathBuf::from(file)),
         None => {
             let manifest = text_of(given, "manifest_path").map(Utf8PathBuf::from);
-            find_workspace(manifest.as_deref()).and_then(|root| default_location(&root))
+            let file = find_workspace(manifest.as_deref()).and_then(|root| default_location(&root));
+            file.map(|file| seen_from_here(&file))
         }
     };
     match file {
@@ -164,6 +192,14 @@ fn configuration(
         }
         .into()),
     }
+}
+
+/// The file's name as short as the current folder allows.
+fn seen_from_here(file: &Utf8Path) -> Utf8PathBuf {
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| file.as_std_path().strip_prefix(here).ok().map(ToOwned::to_owned));
+    let short = short.and_then(|short| Utf8PathBuf::from_path_buf(short).ok());
+    short.unwrap_or_else(|| file.to_owned())
 }
 
 /// An option's text, of the verb or of what was asked below it.
@@ -220,14 +256,42 @@ fn comes_from_command_line(given: &ArgMatches, id: &str) -> bool {
     given.try_contains_id(id).unwrap_or(false) && given.value_source(id) == Some(ValueSource::CommandLine)
 }
 
+/// Every configurable setting with its value.
+fn in_force(matches: &ArgMatches, offers: &Offers) -> Vec<SettingInForce> {
+    let app = described();
+    let matches = matches.subcommand_matches(GPUBENCH);
+    let configurable = settings::of_runs().configurable;
+    let options = gpubench(&app).get_arguments();
+    let of_option = |option: &Arg| {
+        let key = option
+            .get_long()
+            .filter(|long| configurable.iter().any(|key| key == long))?;
+        let raw = matches.and_then(|matches| matches.try_get_raw(option.get_id().as_str()).ok().flatten());
+        Some(SettingInForce {
+            key: key.to_owned(),
+            kind: match option {
+                flag if is_flag(flag) => SettingKind::Flag,
+                list if takes_several(list) => SettingKind::Several,
+                _ => SettingKind::One,
+            },
+            texts: raw
+                .into_iter()
+                .flatten()
+                .map(|text| text.to_string_lossy().into_owned())
+                .collect(),
+            source: offers.get(key).map(|offer| offer.source.clone()),
+        })
+    };
+    options.filter_map(of_option).collect()
+}
+
 /// Tells apart who said what about cases.
-fn layer_cases(
-    arguments: &mut GpubenchArguments,
+fn layered_cases(
+    all: CaseSettings,
     given: &ArgMatches,
     offers: &Offers,
     profile: Profile,
-) -> Result<(), Unsettled> {
-    let all = arguments.case_settings();
+) -> Result<CaseLayers, Unsettled> {
     let on_command_line = |key: &str| comes_from_command_line(given, &key.replace('-', "_"));
     let from = |key: &str| {
         offers
@@ -242,14 +306,13 @@ fn layer_cases(
         let place = setting.place.clone();
         return Err(ConfigError::Samples { place, source }.into());
     }
-    arguments.set_case_layers(CaseLayers {
+    Ok(CaseLayers {
         given: consistent(all.only(on_command_line))?.over(consistent(
             all.only(|key| matches!(from(key), Some(Source::Environment(_)))),
         )?),
         overrides: profile.overrides,
         profile: by_profile,
-    });
-    Ok(())
+    })
 }
 
 fn consistent(settings: CaseSettings) -> Result<CaseSettings, UsageError> {

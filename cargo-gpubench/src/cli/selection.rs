@@ -5,7 +5,7 @@ use clap::Args;
 use regex::Regex;
 
 use super::UsageError;
-use crate::broker::cases::{AxisOverride, CaseSelection, IgnoredSelection, NameFilter};
+use crate::broker::cases::{AxisOverride, CaseSelection, IgnoredSelection, NameFilter, Partition};
 
 const HEADING: &str = "Selection options";
 
@@ -45,6 +45,13 @@ pub(super) struct SelectionArguments {
     /// alone; an axis that no selected benchmark has is an error.
     #[arg(long, value_name = "NAME=VALUES", help_heading = HEADING)]
     axis: Vec<AxisOverride>,
+
+    /// Run only one part of the selected cases
+    ///
+    /// `hash:1/3` is the first of three parts. `hash` divides by the names, so that a case stays in its part when others come or go; `count`
+    /// and `slice` in turn, `count` anew for every package. The parts have no case in common, and together they have all.
+    #[arg(long, value_name = "PARTITION", help_heading = HEADING)]
+    partition: Option<Partition>,
 }
 
 impl SelectionArguments {
@@ -56,6 +63,7 @@ impl SelectionArguments {
             ignored,
             include_ignored,
             axis,
+            partition,
         } = self;
         let names = if exact {
             NameFilter::Exact { filters, skip }
@@ -69,6 +77,7 @@ impl SelectionArguments {
             names,
             ignored: ignored_selection(ignored, include_ignored),
             axes: axis,
+            partition,
         })
     }
 }

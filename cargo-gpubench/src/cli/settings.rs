@@ -17,16 +17,31 @@ const COMMAND_LINE_HEADINGS: [&str; 6] = [
 ];
 
 /// Options that say what one run is for, or that would take a surprise out of it: who knows the seed knows the inputs.
-const COMMAND_LINE_ONLY: [&str; 9] = [
+const COMMAND_LINE_ONLY: [&str; 11] = [
     "discard-baseline",
     "exact",
     "ignored",
     "list",
     "load-baseline",
+    "no-fail-fast",
     "no-run",
+    "partition",
     "profile-time",
     "seed",
     "test",
+];
+
+/// Settings of a profile that subcommands with options of these names heed as well. What a run prints and which files it writes is its own affair.
+pub(super) const OF_SUBCOMMANDS: [&str; 9] = [
+    "allow-different-setups",
+    "color",
+    "confidence-level",
+    "device",
+    "history-dir",
+    "no-fail-on-regression",
+    "noise-threshold",
+    "nvrtc",
+    "reference-timeout",
 ];
 
 /// The names of the options of a run.
@@ -44,7 +59,7 @@ pub(super) fn of_runs() -> OptionNames {
     let gpubench = app.find_subcommand("gpubench").expect("the verb is there");
     let options = gpubench.get_arguments().filter(|option| takes_a_value(option));
     let (configurable, command_line_only) = options
-        .filter(|option| option.get_long().is_some())
+        .filter(|option| option.get_long().is_some() && !option.is_hide_set())
         .partition::<Vec<_>, _>(|option| is_configurable(option));
     let names = |options: Vec<&Arg>| {
         let longs = options.into_iter().filter_map(Arg::get_long);

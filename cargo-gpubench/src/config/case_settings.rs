@@ -23,6 +23,12 @@ macro_rules! case_settings {
             $($(#[$doc])+ pub $field: $type,)+
         }
 
+        impl From<CompleteSettings> for CaseSettings {
+            fn from(complete: CompleteSettings) -> Self {
+                Self { $($field: Some(complete.$field),)+ }
+            }
+        }
+
         impl CaseSettings {
             /// What holds where nothing is said.
             pub const BUILT_IN: CaseSettings = CaseSettings { $($field: Some($built_in),)+ };

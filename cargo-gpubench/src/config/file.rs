@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use toml::Spanned;
@@ -44,6 +45,18 @@ pub struct KnownKeys<'a> {
 /// The configuration of a workspace, if it has one.
 pub fn default_location(workspace: &Utf8Path) -> Option<Utf8PathBuf> {
     Some(workspace.join(DEFAULT_FILE)).filter(|file| file.is_file())
+}
+
+/// The closest folder with a configuration, from `folder` upwards, for places where no cargo says what the workspace is. A file of another user is
+/// passed over: a configuration names files that are written and libraries that are loaded.
+pub fn folder_with_configuration(folder: &Utf8Path) -> Option<Utf8PathBuf> {
+    let ours = |file: &Utf8PathBuf| {
+        let owner = file.metadata().map(|metadata| metadata.uid());
+        owner.is_ok_and(|owner| owner == 0 || owner == rustix::process::geteuid().as_raw())
+    };
+    let mut folders = folder.ancestors();
+    let found = folders.find(|folder| default_location(folder).is_some_and(|file| ours(&file)));
+    found.map(Utf8Path::to_owned)
 }
 
 impl ConfigFile {

@@ -3,7 +3,7 @@
 
 use regex::Regex;
 
-use super::{CaseSettings, CompleteSettings};
+use super::{CaseSettings, CompleteSettings, Place};
 
 /// What is said about cases beside their packages, in the order in which it counts.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +19,8 @@ pub struct CaseLayers {
 /// Settings for the cases of some names.
 #[derive(Clone, Debug)]
 pub struct CaseOverride {
+    /// Where it stands.
+    pub place: Place,
     /// Found in the names of the cases: with the package in front, or without.
     pub filter: Regex,
     /// What holds for them.
@@ -52,7 +54,8 @@ impl CaseLayers {
 }
 
 impl CaseOverride {
-    fn fits(&self, names: CaseNames<'_>) -> bool {
+    /// Whether a case is one of those.
+    pub fn fits(&self, names: CaseNames<'_>) -> bool {
         self.filter.is_match(names.name) || self.filter.is_match(names.full_name)
     }
 }
@@ -71,6 +74,7 @@ mod tests {
 
     fn overriding(filter: &str, settings: CaseSettings) -> CaseOverride {
         CaseOverride {
+            place: Place::at("gpubench.toml", 1),
             filter: Regex::new(filter).expect("an expression"),
             settings,
         }

@@ -18,12 +18,12 @@ mod worker_count;
 
 pub use case_settings::{CaseSettings, CompleteSettings, InvalidSetting, SamplesCross};
 pub use error::{ConfigError, ConfigWarning, Ineffective};
-pub use file::{ConfigFile, DEFAULT_FILE, KnownKeys, default_location};
+pub use file::{ConfigFile, DEFAULT_FILE, KnownKeys, default_location, folder_with_configuration};
 pub use layers::{CaseLayers, CaseNames, CaseOverride};
 pub use percent::Percent;
 pub use place::Place;
 pub use profile::{DEFAULT_PROFILE, Profile, Setting};
 pub use sample_count::SampleCount;
-pub use time_limit::TimeLimit;
+pub use time_limit::{InvalidTimeLimit, TimeLimit};
 pub use value::ConfigValue;
 pub use worker_count::WorkerCount;

@@ -13,6 +13,17 @@ pub struct Place {
     line: usize,
 }
 
+#[cfg(test)]
+impl Place {
+    /// A line of a file that need not be there.
+    pub(crate) fn at(file: &str, line: usize) -> Self {
+        Self {
+            file: Utf8Path::new(file).into(),
+            line,
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)

@@ -179,10 +179,15 @@ impl Reading<'_> {
                 }
             }
         }
-        let settings = settings
-            .consistent()
-            .map_err(|source| ConfigError::Samples { place, source })?;
-        Ok(CaseOverride { filter, settings })
+        let settings = settings.consistent().map_err(|source| ConfigError::Samples {
+            place: place.clone(),
+            source,
+        })?;
+        Ok(CaseOverride {
+            place,
+            filter,
+            settings,
+        })
     }
 
     fn value(&self, key: &Key<'_>, value: &Value<'_>) -> Result<ConfigValue, ConfigError> {

@@ -34,7 +34,7 @@ impl Page {
 }
 
 /// What a reporter writes of a run.
-fn written<R: Reporter>(run: &SampleRun, reporter: impl FnOnce(Output) -> R) -> String {
+pub(super) fn written<R: Reporter>(run: &SampleRun, reporter: impl FnOnce(Output) -> R) -> String {
     let page = Page::default();
     run.play(&mut reporter(page.output())).unwrap();
     page.text()
@@ -123,6 +123,22 @@ fn table_with_every_detail() {
     let mut run = every_verdict();
     run.results.truncate(4);
     insta::assert_snapshot!(written(&run, |output| TerminalReporter::new(output, options)));
+}
+
+#[test]
+fn table_of_cases_that_were_only_checked() {
+    let mut run = every_verdict();
+    for result in &mut run.results {
+        result.stats = None;
+        result.samples_ns.clear();
+    }
+    let options = TerminalOptions {
+        width: 80,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
+    };
+    insta::assert_snapshot!(written(&run, |output| TerminalReporter::new(output, options).without_figures()));
 }
 
 #[test]

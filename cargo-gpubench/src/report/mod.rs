@@ -1,4 +1,4 @@
-//! What people and machines read: terminal table, JSON lines, CSV, Markdown and an HTML page.
+//! What people and machines read: terminal table, JSON lines, CSV, Markdown, JUnit and HTML.
 //!
 //! [`Record`] is the machine contract: one JSON object a line. Everything else here is a view of the same records, so that a table
 //! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
@@ -10,8 +10,9 @@ mod csv;
 mod element;
 mod gpu_environment;
 mod history;
-pub mod html;
+mod html;
 mod json;
+mod junit;
 mod markdown;
 mod measurement;
 mod output;
@@ -21,9 +22,9 @@ mod record;
 mod reporter;
 mod summary;
 mod terminal;
-mod trend;
 pub mod units;
 mod wording;
+mod xml;
 
 #[cfg(test)]
 mod comparison_golden;
@@ -41,15 +42,15 @@ pub use csv::CsvReporter;
 pub use element::*;
 pub use gpu_environment::*;
 pub use history::*;
-pub use html::{HtmlReport, HtmlReporter};
+pub use html::HtmlReport;
 pub use json::JsonReporter;
+pub use junit::JunitReporter;
 pub use markdown::MarkdownReporter;
 pub use measurement::*;
-pub use output::{Output, OutputError, replace_file};
+pub use output::{Output, OutputError, address, ensure_replaceable, replace_file};
 pub use params::*;
 pub use pull_request::*;
 pub use record::*;
 pub use reporter::*;
 pub use summary::CPU_NOTICE;
 pub use terminal::*;
-pub use trend::*;

@@ -30,6 +30,11 @@ impl Home {
         self.folder("history")
     }
 
+    /// Where the page about a run is, unless another place is named.
+    pub fn page(&self) -> Option<Utf8PathBuf> {
+        self.folder("report.html")
+    }
+
     fn folder(&self, name: &str) -> Option<Utf8PathBuf> {
         match self {
             Home::Folder(folder) => Some(folder.join(name)),

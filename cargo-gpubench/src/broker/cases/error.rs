@@ -70,6 +70,11 @@ pub enum NothingBecause {
         /// What was asked for.
         asked: IgnoredSelection,
     },
+    /// All cases are in other parts of the partition.
+    OtherParts {
+        /// How many there are.
+        of: usize,
+    },
 }
 
 impl Expected for CaseError {
@@ -115,6 +120,9 @@ impl NothingBecause {
             } => {
                 format!("{} not ignored; leave out `--ignored`", cases_fit(*fitting))
             }
+            Self::OtherParts { of } => format!(
+                "all {of} cases are in other parts of `--partition`; divide them into fewer, or in turn by `slice:M/N`"
+            ),
             Self::Ignored { fitting, .. } => format!("{} ignored; add `--include-ignored`", cases_fit(*fitting)),
         }
     }

@@ -9,10 +9,12 @@ mod case;
 mod error;
 mod expansion;
 mod filter;
+mod partition;
 mod selection;
 
 pub use axis_override::{AxisOverride, InvalidAxisOverride};
 pub use case::{Case, Disposition, Naming, value_text, write_names};
 pub use error::{CaseError, NothingBecause};
 pub use filter::{IgnoredSelection, NameFilter};
+pub use partition::{InvalidPartition, Partition};
 pub use selection::{CaseDevice, CaseSelection, PackageCatalog, select_cases};

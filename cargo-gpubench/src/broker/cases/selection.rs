@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use gpubench::catalog::{Benchmark, Catalog, DeviceKind, Requirement};
 
 use super::{
-    AxisOverride, Case, CaseError, Disposition, IgnoredSelection, NameFilter, Naming, NothingBecause,
+    AxisOverride, Case, CaseError, Disposition, IgnoredSelection, NameFilter, Naming, NothingBecause, Partition,
     expansion::{Misfit, axes_on, combinations, override_axes},
 };
 use crate::closest::closest;
@@ -43,6 +43,8 @@ pub struct CaseSelection {
     pub ignored: IgnoredSelection,
     /// Other values for axes.
     pub axes: Vec<AxisOverride>,
+    /// Only a part of what the others choose.
+    pub partition: Option<Partition>,
 }
 
 /// The cases to run or to name as skipped, in the order of `catalogs`, of their benchmarks and of their axes.
@@ -69,7 +71,19 @@ pub fn select_cases(
         let because = why_nothing(catalogs, &candidates, left_out.len(), selection, naming);
         return Err(CaseError::NothingSelected(because));
     }
-    selected.into_iter().map(Candidate::into_case).collect()
+    let all: Vec<_> = selected
+        .into_iter()
+        .map(Candidate::into_case)
+        .collect::<Result<_, _>>()?;
+    let Some(partition) = selection.partition else {
+        return Ok(all);
+    };
+    let of = all.len();
+    let part = partition.of(all);
+    if part.is_empty() {
+        return Err(CaseError::NothingSelected(NothingBecause::OtherParts { of }));
+    }
+    Ok(part)
 }
 
 /// A case that names may choose.

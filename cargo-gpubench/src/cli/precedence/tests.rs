@@ -6,6 +6,7 @@ use super::*;
 use crate::broker::options::{
     AfterFailure, CaseOptions, DeviceChoice, ExportFormat, MessageFormat, RunOptions, UserOutput, Verbosity,
 };
+use crate::cli::Command;
 use crate::cli::environment::variable_of;
 use crate::cli::offer::{is_flag, takes_a_value};
 use crate::cli::settings;
@@ -380,13 +381,31 @@ fn a_configuration_file_can_be_named_and_must_then_be_there() {
 
 #[test]
 fn subcommands_take_the_settings_that_they_share_with_a_run() {
-    let workspace = Workspace::with("[profile.default]\ndevice = 'cpu'\nmessage-format = 'json'\n");
-    let settled = workspace.settle(&["doctor"], &[]).expect("it makes sense");
-    let text = format!("{:?}", settled.verb);
-    assert!(
-        text.contains("doctor: ") || text.to_lowercase().contains("json"),
-        "{text}"
+    let workspace = Workspace::with(
+        "[profile.default]\ndevice = 'cpu'\nnoise-threshold = '7%'\nmessage-format = 'json'\nexport-markdown = 'run.md'\n",
     );
+    let command = |arguments: &[&str]| match workspace.settle(arguments, &[]).expect("it makes sense").verb {
+        Verb::Gpubench(arguments) => arguments.into_command().expect("a command"),
+        other => panic!("another verb: {other:?}"),
+    };
+    match command(&["doctor"]) {
+        Command::Doctor(options) => {
+            assert!(matches!(options.device.choice, DeviceChoice::Kind(_)));
+            assert_eq!(
+                options.format,
+                MessageFormat::Human,
+                "what a run prints is its own affair"
+            );
+        }
+        other => panic!("no doctor: {other:?}"),
+    }
+    match command(&["compare", "a", "b"]) {
+        Command::Compare(options) => {
+            assert_eq!(options.judging.noise_threshold, 0.07);
+            assert_eq!(options.export_markdown, None, "what a run writes is its own affair");
+        }
+        other => panic!("no comparison: {other:?}"),
+    }
     let archive = [("GPUBENCH_ARCHIVE_FILE", "a.tar.gz")];
     assert!(matches!(workspace.settle(&["archive"], &archive), Ok(Settled { .. })));
 }

@@ -6,9 +6,10 @@ use super::attention::{explanation, outcome, positions};
 use super::facts::Facts;
 use super::markup::{Element, Markup, element, text};
 use super::names::{Anchor, case_name};
+use super::trend::Past;
 use super::{checks, distribution, integrity, sequence, surroundings, trend};
 use crate::report::units::{byte_rate, flop_rate, percent, time, wall_time};
-use crate::report::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput, Trend};
+use crate::report::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput};
 use crate::store::StoredRun;
 use crate::verdict::Verdict;
 
@@ -16,10 +17,10 @@ use crate::verdict::Verdict;
 const FEW: usize = 4;
 
 /// The section with all cases.
-pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete], trends: &[Trend]) -> Element {
+pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete], past: &Past<'_>) -> Element {
     let cases = positions(run).map(|(anchor, result)| {
         let folding = folding(run, result, comparisons);
-        case(anchor, result, trends.iter().find(|trend| trend.is_of(result)), folding)
+        case(anchor, result, past, folding)
     });
     element("section")
         .with("id", "details")
@@ -47,7 +48,7 @@ fn folding(run: &StoredRun, result: &BenchmarkComplete, comparisons: &[Compariso
     }
 }
 
-fn case(anchor: Anchor, result: &BenchmarkComplete, trend: Option<&Trend>, folding: Folding) -> Element {
+fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, folding: Folding) -> Element {
     let median = result
         .stats
         .as_ref()
@@ -67,18 +68,18 @@ fn case(anchor: Anchor, result: &BenchmarkComplete, trend: Option<&Trend>, foldi
     let body = element("div")
         .class("case-body")
         .with("id", anchor)
-        .child(content(result, trend));
+        .child(content(result, past));
     details.class("case").child(summary).child(body)
 }
 
-fn content(result: &BenchmarkComplete, trend: Option<&Trend>) -> Markup {
+fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {
     let stats = result.stats.as_ref();
     let notices = result.notices.iter().map(|notice| element("li").text(notice));
     let notices = (!result.notices.is_empty()).then(|| element("ul").class("remarks").children(notices));
     let figures = [
         stats.and_then(|stats| distribution::figure(result, stats)),
         sequence::figure(result),
-        trend.and_then(|trend| trend::figure(result, trend)),
+        trend::figure(result, past.of(result)),
     ];
     let figures: Vec<Element> = figures.into_iter().flatten().collect();
     let figures = (!figures.is_empty()).then(|| element("div").class("figures").children(figures));

@@ -4,9 +4,11 @@ use sha2::{Digest, Sha256};
 
 use super::markup::{Element, Markup, element};
 use super::masthead::{masthead, title};
+use super::trend::Past;
 use super::{attention, case, cases, comparison, contests, legend, roofline};
-use crate::report::{ComparisonComplete, Trend};
+use crate::report::ComparisonComplete;
 use crate::store::StoredRun;
+use crate::store::history::HistoryEntry;
 
 /// The only style sheet.
 const STYLE: &str = include_str!("style.css");
@@ -18,8 +20,8 @@ pub struct HtmlReport<'a> {
     pub run: &'a StoredRun,
     /// The run beside others, each its own section.
     pub comparisons: &'a [ComparisonComplete],
-    /// What earlier runs measured, case by case.
-    pub trends: &'a [Trend],
+    /// Earlier runs on the same device, the oldest first. The run itself may be among them.
+    pub history: &'a [HistoryEntry],
 }
 
 impl HtmlReport<'_> {
@@ -61,22 +63,26 @@ impl HtmlReport<'_> {
             let section = comparison::section(run, comparison, position);
             Some((
                 comparison::anchor(position),
-                format!("Against {}", comparison.baseline.name),
+                format!("Against {}", comparison::short_name(comparison)),
                 section,
             ))
         });
-        let details = case::section(run, self.comparisons, self.trends);
-        [named("attention", "First", attention::section(run, self.comparisons))]
-            .into_iter()
-            .chain(compared)
-            .chain([
-                named("cases", "Cases", Some(cases::section(run))),
-                named("contests", "Contests", contests::section(run)),
-                named("roofline", "Roofline", roofline::section(run)),
-                named("details", "Each case", Some(details)),
-            ])
-            .flatten()
-            .collect()
+        let details = case::section(run, self.comparisons, &Past::before(run, self.history));
+        [named(
+            "attention",
+            "Needs a look",
+            attention::section(run, self.comparisons),
+        )]
+        .into_iter()
+        .chain(compared)
+        .chain([
+            named("cases", "Cases", Some(cases::section(run))),
+            named("contests", "Contests", contests::section(run)),
+            named("roofline", "Roofline", roofline::section(run)),
+            named("details", "Each case", Some(details)),
+        ])
+        .flatten()
+        .collect()
     }
 }
 

@@ -1,10 +1,14 @@
 //! What a case took in earlier runs, and takes in this one.
 
+use std::collections::HashMap;
+
 use super::chart::{At, Drawing, Path, Scale, label, line};
 use super::markup::{Element, Markup, element, text};
 use super::names::{counted, moment, revision};
+use crate::report::BenchmarkComplete;
 use crate::report::units::time;
-use crate::report::{BenchmarkComplete, PastResult, Trend};
+use crate::store::StoredRun;
+use crate::store::history::{HistoryCase, HistoryEntry};
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 118.0;
@@ -19,14 +23,48 @@ const RUNS: usize = 60;
 /// The last runs that are named.
 const NAMED: usize = 5;
 
+/// What earlier runs measured, by case.
+pub(super) struct Past<'a>(HashMap<&'a str, Vec<PastResult<'a>>>);
+
+/// What one earlier run measured for one case.
+#[derive(Clone, Copy)]
+pub(super) struct PastResult<'a> {
+    entry: &'a HistoryEntry,
+    case: &'a HistoryCase,
+}
+
+impl<'a> Past<'a> {
+    /// What runs that began before `run` measured; `history` is in the order of the runs.
+    pub(super) fn before(run: &StoredRun, history: &'a [HistoryEntry]) -> Past<'a> {
+        let began = |text: &str| text.parse::<jiff::Timestamp>().ok();
+        let now = began(&run.run.started_at);
+        let is_earlier = |entry: &&HistoryEntry| {
+            let is_later = began(&entry.started_at).zip(now).is_some_and(|(then, now)| then > now);
+            entry.run_id != run.run.run_id && !is_later
+        };
+        let mut cases: HashMap<&str, Vec<PastResult<'_>>> = HashMap::new();
+        for entry in history.iter().filter(is_earlier) {
+            for case in &entry.cases {
+                cases.entry(&case.case).or_default().push(PastResult { entry, case });
+            }
+        }
+        Past(cases)
+    }
+
+    /// What they measured for the case of a result.
+    pub(super) fn of(&self, result: &BenchmarkComplete) -> &[PastResult<'a>] {
+        self.0.get(&*result.full_name()).map_or(&[], Vec::as_slice)
+    }
+}
+
 /// The figure; nothing where there is no median in it, or no earlier run.
-pub(super) fn figure(result: &BenchmarkComplete, trend: &Trend) -> Option<Element> {
+pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Option<Element> {
     let now = result.stats.as_ref()?;
-    let past = &trend.runs[trend.runs.len().saturating_sub(RUNS)..];
+    let past = &past[past.len().saturating_sub(RUNS)..];
     let last = past.last()?;
     let runs: Vec<(f64, [f64; 2])> = past
         .iter()
-        .map(|run| (run.median_ns, run.ci95_ns))
+        .map(|run| (run.case.median_ns, run.case.ci95_ns))
         .chain([(now.median_ns, now.ci95_ns)])
         .collect();
     let bounds = runs
@@ -70,7 +108,7 @@ pub(super) fn figure(result: &BenchmarkComplete, trend: &Trend) -> Option<Elemen
         description: format!(
             "{}, the last {}, now {}",
             counted(past.len(), "earlier run"),
-            time(last.median_ns),
+            time(last.case.median_ns),
             time(now.median_ns)
         ),
     };
@@ -88,13 +126,14 @@ pub(super) fn figure(result: &BenchmarkComplete, trend: &Trend) -> Option<Elemen
     Some(element("figure").child(drawing.of("chart", shapes)).child(caption))
 }
 
-fn entry(run: &PastResult) -> Element {
+fn entry(run: &PastResult<'_>) -> Element {
     let sources = run
+        .entry
         .revision
         .as_ref()
         .map(|sources| text(format_args!(", {}", revision(sources))));
     element("li")
-        .child(moment(&run.started_at))
-        .text(format_args!(": {}", time(run.median_ns)))
+        .child(moment(&run.entry.started_at))
+        .text(format_args!(": {}", time(run.case.median_ns)))
         .child(sources)
 }

@@ -81,6 +81,12 @@ impl Columns {
         columns
     }
 
+    /// Without figures.
+    pub(super) fn verdict_only(mut self) -> Columns {
+        self.shown.retain(|column| *column == Verdict);
+        self
+    }
+
     fn width(&self) -> usize {
         self.name + self.shown.iter().map(|column| GAP + column.width()).sum::<usize>()
     }

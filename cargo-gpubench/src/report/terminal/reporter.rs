@@ -93,6 +93,13 @@ fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
     }
 }
 
+/// Whether results have times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Figures {
+    Expected,
+    Absent,
+}
+
 /// Prints a tree of results while they come in, and explains failures at the end.
 pub struct TerminalReporter {
     output: Output,
@@ -104,8 +111,10 @@ pub struct TerminalReporter {
     contests: Contests,
     remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
+    comparison: Option<String>,
     overridden: Vec<String>,
     archive: Option<String>,
+    figures: Figures,
 }
 
 impl TerminalReporter {
@@ -125,8 +134,10 @@ impl TerminalReporter {
             contests: Contests::default(),
             remarks: Remarks::default(),
             failures: Vec::new(),
+            comparison: None,
             overridden: Vec::new(),
             archive: None,
+            figures: Figures::Expected,
         }
     }
 
@@ -141,6 +152,14 @@ impl TerminalReporter {
     /// Names the archive that the cases come from, for the commands that are shown.
     pub fn with_archive(self, archive: Option<String>) -> TerminalReporter {
         TerminalReporter { archive, ..self }
+    }
+
+    /// Leaves the columns of figures out: nothing is timed.
+    pub fn without_figures(self) -> TerminalReporter {
+        TerminalReporter {
+            figures: Figures::Absent,
+            ..self
+        }
     }
 
     fn print(&mut self, text: &str) -> Result<(), OutputError> {
@@ -190,7 +209,9 @@ impl TerminalReporter {
         let styling = self.options.styling;
         let counts = styling.paint(style, &summary::line(finished));
         match self.device {
-            Some(DeviceKind::Cpu) => format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE)),
+            Some(DeviceKind::Cpu) if self.figures == Figures::Expected => {
+                format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE))
+            }
             _ => format!("\n{counts}\n"),
         }
     }
@@ -203,7 +224,11 @@ impl Reporter for TerminalReporter {
             Some(_) => Peak::Known,
             None => Peak::Unknown,
         };
-        self.columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width), peak);
+        let columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width), peak);
+        self.columns = match self.figures {
+            Figures::Expected => columns,
+            Figures::Absent => columns.verdict_only(),
+        };
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = ProgressLine::on_stderr(run.cases);
@@ -247,8 +272,9 @@ impl Reporter for TerminalReporter {
     }
 
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
-        let page = comparison_page(comparison, self.options);
-        self.print(&format!("\n{page}"))
+        // It stands behind what is said of the run itself, where it is found.
+        self.comparison = Some(format!("\n{}", comparison_page(comparison, self.options)));
+        Ok(())
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
@@ -258,7 +284,8 @@ impl Reporter for TerminalReporter {
             Detail::Table | Detail::Full => contest::table(&self.contests, self.options.styling),
         };
         let remarks = self.remarks.text(self.options.width, self.options.styling);
-        let text = contests + &remarks + &self.explanations(&finished.seed) + &self.summary(finished);
+        let comparison = self.comparison.as_deref().unwrap_or_default();
+        let text = contests + &remarks + &self.explanations(&finished.seed) + comparison + &self.summary(finished);
         self.output.print(&text)
     }
 }

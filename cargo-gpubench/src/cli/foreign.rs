@@ -1,0 +1,200 @@
+//! Options of other benchmark tools, for hands that know them.
+#![forbid(unsafe_code)]
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::UsageError;
+
+/// An option that this tool does not have, whose it is, and what does the same here.
+type Foreign = (&'static str, &'static str, &'static str);
+
+const EXACTLY_N: &str = "`--min-samples N --max-samples N` takes exactly N samples of a case";
+const BY_ITSELF: &str = "the warm-up ends by itself, when the running median has settled";
+
+const FOREIGN: &[Foreign] = &[
+    (
+        "--measurement-time",
+        "criterion",
+        "`--max-time` limits how long samples of a case are taken",
+    ),
+    ("--warm-up-time", "criterion", BY_ITSELF),
+    ("--warmup", "hyperfine", BY_ITSELF),
+    (
+        "--sample-size",
+        "criterion and divan, which mean different things by it",
+        EXACTLY_N,
+    ),
+    ("--sample-count", "divan", EXACTLY_N),
+    ("--runs", "hyperfine", EXACTLY_N),
+    (
+        "--min-runs",
+        "hyperfine",
+        "`--min-samples` is the least number of samples of a case",
+    ),
+    (
+        "--max-runs",
+        "hyperfine",
+        "`--max-samples` is the largest number of samples of a case",
+    ),
+    (
+        "--min-time",
+        "divan",
+        "`--min-samples` is the least number of samples of a case",
+    ),
+    (
+        "--max-noise",
+        "NVBench",
+        "`--target-cv` is the noise that is good enough",
+    ),
+    ("--devices", "NVBench", "`--device cuda:1` is the second GPU"),
+    ("--benchmark", "NVBench", "give a part of its name as a filter"),
+    (
+        "--json",
+        "NVBench",
+        "`--export-json FILE`, or `--message-format json` for standard output",
+    ),
+    ("--csv", "NVBench", "`--export-csv FILE`"),
+    (
+        "--quick",
+        "criterion",
+        "`--target-cv 5 --max-time 500ms` is quick; `--test` runs every case once",
+    ),
+    (
+        "--nresamples",
+        "criterion",
+        "the number of resamples is fixed; docs/statistics.md has it",
+    ),
+    (
+        "--significance-level",
+        "criterion",
+        "`--confidence-level` is how sure the intervals of a comparison are",
+    ),
+    (
+        "--output-format",
+        "criterion",
+        "`--message-format json` is for programs",
+    ),
+    (
+        "--format",
+        "libtest",
+        "`--list` prints a name a line; `--message-format json` is for programs",
+    ),
+    (
+        "--test-threads",
+        "libtest",
+        "benchmarks of a device run one after the other",
+    ),
+    ("--jobs", "cargo", "`--build-jobs` is the number of compilers"),
+    (
+        "--release",
+        "cargo",
+        "benchmarks are built in release mode unless `--cargo-profile` says otherwise",
+    ),
+    (
+        "--benches",
+        "cargo",
+        "every benchmark is in a library; `--package` and filters choose among them",
+    ),
+    (
+        "--all-targets",
+        "cargo",
+        "every benchmark is in a library; `--package` and filters choose among them",
+    ),
+    (
+        "--lib",
+        "cargo",
+        "every benchmark is in a library; `--package` and filters choose among them",
+    ),
+    (
+        "--target",
+        "cargo",
+        "benchmarks run on the machine that builds them; `cargo gpubench archive` takes them elsewhere",
+    ),
+    (
+        "--retries",
+        "nextest",
+        "no case is tried again until it passes: a wrong output is a finding",
+    ),
+    (
+        "--test-threads",
+        "nextest",
+        "benchmarks of a device run one after the other",
+    ),
+    (
+        "--filter-expr",
+        "nextest",
+        "filters are regular expressions for the names that `--list` prints",
+    ),
+    ("--no-tests", "nextest", "a selection without cases exits with 4"),
+    ("--max-fail", "nextest", "`--fail-fast` stops after the first failure"),
+    ("--sort", "divan", "`--export-csv` writes what can be sorted"),
+];
+
+/// The error for an option of another tool; clap's own where it is nobody's.
+pub(super) fn explain(error: &clap::Error) -> Option<UsageError> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let option = given.split(['=', ' ']).next().unwrap_or(given);
+    let (option, tool, instead) = FOREIGN.iter().find(|(foreign, ..)| *foreign == option)?;
+    Some(UsageError::Foreign { option, tool, instead })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::App;
+    use crate::error::Expected;
+
+    fn refusal(arguments: &[&str]) -> UsageError {
+        let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);
+        let error = App::command().try_get_matches_from(all).expect_err("a refusal");
+        explain(&error).unwrap_or_else(|| panic!("not known: {error}"))
+    }
+
+    #[test]
+    fn an_option_of_another_tool_is_told_ours() {
+        let error = refusal(&["--measurement-time", "3"]);
+        assert_eq!(error.to_string(), "`--measurement-time` is an option of criterion");
+        assert_eq!(
+            error.hint().as_deref(),
+            Some("`--max-time` limits how long samples of a case are taken")
+        );
+        assert!(
+            refusal(&["--sample-size=10"])
+                .hint()
+                .is_some_and(|hint| hint.contains("--max-samples N"))
+        );
+    }
+
+    #[test]
+    fn no_option_of_ours_counts_as_foreign_and_no_hint_names_one_that_is_not_there() {
+        let app = App::command();
+        let gpubench = app.find_subcommand("gpubench").expect("the verb");
+        let ours: Vec<_> = gpubench
+            .get_arguments()
+            .filter_map(|option| option.get_long())
+            .collect();
+        let named = regex::Regex::new("--([a-z][a-z-]*)").expect("an expression");
+        for (option, _, instead) in FOREIGN {
+            assert!(!ours.contains(&option.trim_start_matches("--")), "{option} is ours");
+            for captures in named.captures_iter(instead) {
+                assert!(ours.contains(&&captures[1]), "{option}: {}", &captures[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_typo_is_left_to_clap() {
+        let error = App::command()
+            .try_get_matches_from(["cargo-gpubench", "gpubench", "--max-tim", "3s"])
+            .expect_err("a refusal");
+        assert!(explain(&error).is_none());
+        assert!(error.to_string().contains("--max-time"), "{error}");
+    }
+}

@@ -1,0 +1,149 @@
+//! `cargo gpubench report`, and `--report`.
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::str::FromStr;
+
+use camino::Utf8PathBuf;
+use clap::{Args, ValueHint};
+use thiserror::Error;
+
+use super::judging::ChangeArguments;
+use super::output::{ColorArgument, color};
+use crate::broker::ReportOptions;
+use crate::broker::options::PageTarget;
+use crate::build::ManifestOptions;
+use crate::store::RunName;
+
+const OUTPUT: &str = "Output options";
+const PLACES: &str = "Manifest options";
+
+/// Every option of `cargo gpubench report`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ReportArguments {
+    /// The run: a baseline's name, its file, or the lines that `--export-json` writes
+    ///
+    /// Of several runs on one device the latest is reported, and the others are shown as what went before.
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<RunName>,
+
+    /// Compare the run with this one; may be given several times
+    #[arg(long, value_name = "RUN", help_heading = "Baseline options")]
+    compare: Vec<RunName>,
+
+    #[command(flatten)]
+    change: ChangeArguments,
+
+    /// Write the page to this file
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, default_value = "gpubench-report.html", help_heading = OUTPUT)]
+    output: Utf8PathBuf,
+
+    /// Colour the output
+    #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
+    color: Option<ColorArgument>,
+
+    /// Take the history of the device from this folder instead of the target directory
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
+    history_dir: Option<Utf8PathBuf>,
+
+    /// Look for baselines in this target directory
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
+    target_dir: Option<Utf8PathBuf>,
+
+    /// Look for baselines of the workspace of this `Cargo.toml`
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help_heading = PLACES)]
+    manifest_path: Option<Utf8PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo gpubench report main                             a baseline
+  cargo gpubench report pr --compare main -o pr.html     a run beside another
+  cargo gpubench report nightly/*.jsonl                  the latest of several, with what went before";
+
+impl ReportArguments {
+    /// Says what is to be done.
+    pub(super) fn into_options(self) -> ReportOptions {
+        let Self {
+            runs,
+            compare,
+            change,
+            output,
+            color: color_argument,
+            history_dir,
+            target_dir,
+            manifest_path,
+        } = self;
+        ReportOptions {
+            runs,
+            compare,
+            judging: change.into_options(),
+            histories: history_dir,
+            manifest: ManifestOptions {
+                manifest_path,
+                ..ManifestOptions::default()
+            },
+            target_dir,
+            output,
+            color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
+        }
+    }
+}
+
+/// What `--report` takes: the kind of report, and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReportArgument(pub(super) PageTarget);
+
+/// Why a text is no value of `--report`.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub(super) enum NotAReport {
+    /// There are no reports of this kind.
+    #[error("there is no report of the kind `{0}`, only `html` and `html=FILE`")]
+    Kind(String),
+    /// A file without a name.
+    #[error("a file is missing behind `html=`")]
+    File,
+}
+
+impl FromStr for ReportArgument {
+    type Err = NotAReport;
+
+    fn from_str(text: &str) -> Result<Self, NotAReport> {
+        let (kind, file) = match text.split_once('=') {
+            Some((kind, file)) => (kind, Some(file)),
+            None => (text, None),
+        };
+        match (kind, file) {
+            ("html", None) => Ok(Self(PageTarget::TargetDirectory)),
+            ("html", Some("")) => Err(NotAReport::File),
+            ("html", Some(file)) => Ok(Self(PageTarget::File(file.into()))),
+            _ => Err(NotAReport::Kind(kind.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(text: &str) -> Result<PageTarget, String> {
+        let argument: Result<ReportArgument, NotAReport> = text.parse();
+        argument.map(|argument| argument.0).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_report_is_of_a_kind_and_may_have_a_file() {
+        assert_eq!(target("html"), Ok(PageTarget::TargetDirectory));
+        assert_eq!(target("html=a=b.html"), Ok(PageTarget::File("a=b.html".into())));
+    }
+
+    #[test]
+    fn an_unknown_kind_is_refused_with_those_there_are() {
+        assert_eq!(
+            target("pdf=x").unwrap_err(),
+            "there is no report of the kind `pdf`, only `html` and `html=FILE`"
+        );
+        assert_eq!(target("html=").unwrap_err(), "a file is missing behind `html=`");
+    }
+}

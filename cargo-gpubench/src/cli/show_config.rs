@@ -1,0 +1,196 @@
+//! `cargo gpubench show-config`: which settings are in force, and who says so.
+#![forbid(unsafe_code)]
+
+use std::fmt::{self, Display, Write};
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+use super::offer::Source;
+use crate::config::{CaseLayers, CaseNames, CaseSettings};
+
+/// The file of all settings with their built-in values.
+const TEMPLATE: &str = include_str!("../../default-config.toml");
+
+/// What `cargo gpubench show-config` is asked for.
+#[derive(Debug, Args)]
+pub(super) struct ShowConfigArguments {
+    /// Show what holds for the case of this name
+    ///
+    /// A name as `--list` prints it. What its package's manifest sets counts where this shows a built-in value.
+    #[arg(value_name = "CASE")]
+    case: Option<String>,
+
+    /// Print a configuration file with every setting and its built-in value, to start one of your own
+    #[arg(long, help_heading = "Configuration options", conflicts_with = "case")]
+    template: bool,
+
+    #[arg(skip)]
+    pub(super) in_force: InForce,
+}
+
+/// Every setting of a run, once the environment and the configuration have been heard.
+#[derive(Debug, Default)]
+pub(super) struct InForce {
+    pub(super) profile: String,
+    pub(super) file: Option<Utf8PathBuf>,
+    pub(super) settings: Vec<SettingInForce>,
+    pub(super) cases: CaseLayers,
+}
+
+/// A setting and who says it.
+#[derive(Debug)]
+pub(super) struct SettingInForce {
+    pub(super) key: String,
+    pub(super) kind: SettingKind,
+    pub(super) texts: Vec<String>,
+    /// None where it is built in.
+    pub(super) source: Option<Source>,
+}
+
+/// How a setting is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SettingKind {
+    Flag,
+    One,
+    Several,
+}
+
+impl ShowConfigArguments {
+    /// What is to be printed.
+    pub(super) fn text(&self) -> String {
+        match &self.case {
+            _ if self.template => TEMPLATE.to_owned(),
+            Some(case) => self.in_force.of_case(case),
+            None => self.in_force.of_run(),
+        }
+    }
+}
+
+impl InForce {
+    fn of_run(&self) -> String {
+        let mut text = self.head();
+        let lines: Vec<_> = self
+            .settings
+            .iter()
+            .map(|setting| (setting.assignment(), setting.origin()))
+            .collect();
+        push_aligned(&mut text, &lines);
+        for other in &self.cases.overrides {
+            let _ = write!(
+                text,
+                "\n# {}\n[[profile.{}.overrides]]\nfilter = {}\n",
+                other.place,
+                self.profile,
+                quoted(other.filter.as_str())
+            );
+            for (key, value) in other.settings.entries() {
+                let _ = writeln!(text, "{key} = {}", quoted(&value));
+            }
+        }
+        text
+    }
+
+    fn of_case(&self, name: &str) -> String {
+        let names = CaseNames { name, full_name: name };
+        let held = self.cases.of_case(names, CaseSettings::default());
+        let lines: Vec<_> = CaseSettings::from(held)
+            .entries()
+            .into_iter()
+            .map(|(key, value)| (format!("{key} = {}", quoted(&value)), self.origin_for_case(key, names)))
+            .collect();
+        let mut text = format!("# case `{name}`\n");
+        text += &self.head();
+        push_aligned(&mut text, &lines);
+        text
+    }
+
+    fn head(&self) -> String {
+        let Self { profile, file, .. } = self;
+        let file = file
+            .as_ref()
+            .map_or("no configuration file".to_owned(), |file| format!("`{file}`"));
+        format!("# {file}\n[profile.{profile}]\n")
+    }
+
+    fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> String {
+        let setting = self.settings.iter().find(|setting| setting.key == key);
+        let by_environment = |setting: &&SettingInForce| matches!(setting.source, Some(Source::Environment(_)));
+        if let Some(setting) = setting.filter(by_environment) {
+            return setting.origin();
+        }
+        let has_it = |settings: &CaseSettings| settings.entries().iter().any(|(other, _)| *other == key);
+        let mut overrides = self.cases.overrides.iter();
+        match overrides.find(|other| other.fits(names) && has_it(&other.settings)) {
+            Some(other) => other.place.to_string(),
+            None => setting.map(SettingInForce::origin).unwrap_or_default(),
+        }
+    }
+}
+
+impl SettingInForce {
+    fn assignment(&self) -> String {
+        let Self { key, kind, texts, .. } = self;
+        match (kind, &texts[..]) {
+            (SettingKind::Flag, texts) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
+            (_, []) => format!("# {key}"),
+            (SettingKind::One, [text, ..]) => format!("{key} = {}", quoted(text)),
+            (SettingKind::Several, texts) => {
+                let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+                format!("{key} = [{}]", texts.join(", "))
+            }
+        }
+    }
+
+    fn origin(&self) -> String {
+        match &self.source {
+            None if self.texts.is_empty() && self.kind != SettingKind::Flag => "not set".to_owned(),
+            None => "built in".to_owned(),
+            Some(source) => source.to_string(),
+        }
+    }
+}
+
+impl Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Environment(name) => write!(f, "environment: {name}"),
+            Source::Profile { name, place } => write!(f, "profile `{name}`, {place}"),
+        }
+    }
+}
+
+/// A number as it is, anything else as a TOML string.
+fn quoted(text: &str) -> String {
+    if text.parse::<i64>().is_ok() {
+        text.to_owned()
+    } else {
+        toml_string(text)
+    }
+}
+
+fn toml_string(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+fn push_aligned(text: &mut String, lines: &[(String, String)]) {
+    let width = lines
+        .iter()
+        .map(|(assignment, _)| assignment.chars().count())
+        .max()
+        .unwrap_or(0)
+        .min(40);
+    for (assignment, origin) in lines {
+        let _ = writeln!(text, "{assignment:width$}  # {origin}");
+    }
+}

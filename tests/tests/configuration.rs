@@ -1,0 +1,222 @@
+//! What a configuration file, the environment and the ways to run do to a real run.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeSet;
+
+use gpubench_tests::{Finished, Fixture, Run, Terminal};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
+const OTHER: &str = "axes::no-axes";
+
+/// A configuration file somewhere.
+struct Configuration {
+    folder: TempDir,
+}
+
+impl Configuration {
+    fn of(text: &str) -> Configuration {
+        let folder = tempfile::tempdir().expect("a directory");
+        std::fs::write(folder.path().join("gpubench.toml"), text).expect("it is written");
+        Configuration { folder }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().expect("UTF-8").to_owned()
+    }
+
+    fn run(&self) -> Run {
+        let file = self.path("gpubench.toml");
+        Run::on(&Fixture::of("tidy")).args(["--config-file", &file, "--exact", CASE, OTHER])
+    }
+}
+
+fn samples(finished: &Finished, case: &str) -> usize {
+    let records = finished.records();
+    records.result(case)["samples_ns"].as_array().expect("samples").len()
+}
+
+const PROFILE: &str = "
+[profile.default]
+device = 'cpu'
+threads = 2
+flush-bytes = '256KiB'
+message-format = 'json'
+max-time = '1min'
+workers = 1
+
+[profile.ci]
+max-samples = 6
+export-junit = 'results.xml'
+tmeout = '3s'
+
+[[profile.ci.overrides]]
+filter = '^axes::'
+max-samples = 3
+";
+
+#[test]
+fn a_profile_its_overrides_the_environment_and_the_command_line_each_count_more_than_the_one_before() {
+    let configuration = Configuration::of(PROFILE);
+    let finished = configuration.run().args(["-P", "ci"]).finish().expect_code(0);
+    assert_eq!((samples(&finished, CASE), samples(&finished, OTHER)), (6, 3));
+    assert!(
+        finished.stderr.contains(
+            "gpubench.toml:13: the key `tmeout` is not known and has no effect (hint: did you mean `timeout`?)"
+        ),
+        "{}",
+        finished.stderr
+    );
+    let junit = std::fs::read_to_string(configuration.path("results.xml")).expect("beside the configuration");
+    assert!(
+        junit.contains("<testsuite name=\"tidy\" tests=\"2\" failures=\"0\""),
+        "{junit}"
+    );
+
+    let by_environment = configuration
+        .run()
+        .env("GPUBENCH_PROFILE", "ci")
+        .env("GPUBENCH_MAX_SAMPLES", "5")
+        .finish()
+        .expect_code(0);
+    assert_eq!(
+        (samples(&by_environment, CASE), samples(&by_environment, OTHER)),
+        (5, 5)
+    );
+
+    let by_command_line = configuration
+        .run()
+        .args(["-P", "ci", "--max-samples", "4"])
+        .env("GPUBENCH_MAX_SAMPLES", "5")
+        .finish()
+        .expect_code(0);
+    assert_eq!(
+        (samples(&by_command_line, CASE), samples(&by_command_line, OTHER)),
+        (4, 4)
+    );
+}
+
+#[test]
+fn a_configuration_that_makes_no_sense_ends_the_run_before_it_builds() {
+    let configuration = Configuration::of("[profile.default]\ntimeout = 10\n");
+    let finished = configuration.run().finish().expect_code(2);
+    assert_eq!(finished.stdout, "");
+    for words in [
+        "gpubench.toml:2: the value of `timeout` makes no sense",
+        "caused by: a time limit is",
+    ] {
+        assert!(finished.stderr.contains(words), "{}", finished.stderr);
+    }
+    assert!(!finished.stderr.contains("Compiling"), "{}", finished.stderr);
+}
+
+#[test]
+fn an_option_of_another_tool_is_told_ours() {
+    let finished = Run::on(&Fixture::of("tidy"))
+        .args(["--sample-size", "10"])
+        .finish()
+        .expect_code(2);
+    assert!(
+        finished
+            .stderr
+            .contains("(hint: `--min-samples N --max-samples N` takes exactly N samples of a case)"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_test_calls_every_case_once_and_times_none() {
+    let run = Run::on(&Fixture::of("tidy")).briefly().json();
+    let finished = run.args(["--test", "--exact", CASE, OTHER]).finish().expect_code(0);
+    for case in [CASE, OTHER] {
+        let records = finished.records();
+        let result = records.result(case);
+        assert_eq!(result["verdict"], "pass");
+        assert_eq!(result["windows"], 1);
+        assert_eq!(result["window_counts"]["early_check"], 1);
+        assert_eq!(result["samples_ns"], Value::Array(Vec::new()));
+        for untimed in ["stats", "grade", "stop", "event_overhead_ns", "conservation", "host_ns"] {
+            assert_eq!(result[untimed], Value::Null, "{untimed}");
+        }
+    }
+}
+
+#[test]
+fn a_test_finds_what_a_measurement_finds() {
+    let run = Run::on(&Fixture::of("hostile")).briefly().json();
+    let cases = [
+        "answers::honest::n=600",
+        "answers::one_element_is_wrong::n=600",
+        "memory::reads_null::n=600",
+    ];
+    let finished = run.args(["--test", "--exact"]).args(cases).finish().expect_code(100);
+    let verdicts = cases.map(|case| finished.records().result(case)["verdict"].clone());
+    assert_eq!(verdicts, ["pass", "wrong-output", "crashed"]);
+}
+
+#[test]
+fn a_profiler_s_run_calls_a_case_for_as_long_as_it_is_told_and_analyses_nothing() {
+    let run = Run::on(&Fixture::of("tidy")).briefly().json();
+    let finished = run
+        .args(["--profile-time", "0.3", "--exact", CASE])
+        .finish()
+        .expect_code(0);
+    let records = finished.records();
+    let result = records.result(CASE);
+    assert_eq!(result["verdict"], "pass");
+    assert!(result["windows"].as_u64() > Some(1), "{}", result["windows"]);
+    assert_eq!(result["samples_ns"], Value::Array(Vec::new()));
+    assert_eq!(result["stats"], Value::Null);
+    assert!(result["wall_ns"].as_u64() >= Some(300_000_000), "{}", result["wall_ns"]);
+}
+
+#[test]
+fn the_parts_of_a_partition_are_disjoint_and_together_everything() {
+    let listed = |arguments: &[&str]| {
+        let run = Run::on(&Fixture::of("tidy")).args(["--device", "cpu", "--list"]);
+        let finished = run.args(arguments.iter().copied()).finish().expect_code(0);
+        finished.stdout.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = listed(&[]);
+    for division in ["hash", "count", "slice"] {
+        let parts: Vec<_> = (1..=3)
+            .flat_map(|part| listed(&["--partition", &format!("{division}:{part}/3")]))
+            .collect();
+        assert_eq!(parts.len(), all.len(), "{division}");
+        assert_eq!(
+            parts.iter().collect::<BTreeSet<_>>(),
+            all.iter().collect(),
+            "{division}"
+        );
+    }
+}
+
+#[test]
+fn colour_follows_the_environment_s_own_rules() {
+    let coloured = |variables: &[(&str, &str)]| {
+        let (terminal, stdout) = Terminal::new(100);
+        let mut run = Run::on(&Fixture::of("tidy")).args(["--test", "--exact", OTHER]);
+        run = run.env("TERM", "xterm-256color");
+        for (name, value) in variables {
+            run = run.env(name, value);
+        }
+        let _ = run.finish_onto(stdout).expect_code(0);
+        terminal.text().contains('\u{1b}')
+    };
+    assert!(coloured(&[]));
+    assert!(!coloured(&[("NO_COLOR", "1")]));
+    assert!(!coloured(&[("CARGO_TERM_COLOR", "never")]));
+    assert!(!coloured(&[
+        ("GPUBENCH_COLOR", "never"),
+        ("CARGO_TERM_COLOR", "always")
+    ]));
+    let in_a_pipe = |name: &str, value: &str| {
+        let run = Run::on(&Fixture::of("tidy")).args(["--test", "--exact", OTHER]);
+        run.env(name, value).finish().expect_code(0).stdout.contains('\u{1b}')
+    };
+    assert!(!in_a_pipe("TERM", "xterm-256color"));
+    assert!(in_a_pipe("CLICOLOR_FORCE", "1"));
+    assert!(in_a_pipe("CARGO_TERM_COLOR", "always"));
+}
