@@ -11,6 +11,11 @@
     wrong.push(`the page is ${document.documentElement.scrollWidth} wide on a screen of ${innerWidth}: ${wide.slice(0, 5).map(name)}`);
   }
 
+  for (const table of all("table.cases, table.comparison").filter(isShown)) {
+    const room = table.parentElement.clientWidth;
+    if (table.scrollWidth > room) wrong.push(`a table is ${table.scrollWidth} wide where there is room for ${room}: ${name(table)}`);
+  }
+
   for (const svg of all("svg")) {
     const isNamed = svg.getAttribute("role") === "img" && svg.getAttribute("aria-label");
     if (!isNamed && svg.getAttribute("aria-hidden") !== "true") wrong.push(`a drawing without a name in ${name(svg.parentElement)}`);

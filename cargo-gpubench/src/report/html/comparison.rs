@@ -1,5 +1,7 @@
 //! One run held against another: what changed, by how much, and how sure that is.
 
+use std::collections::BTreeMap;
+
 use super::cases::scrolled;
 use super::forest::Forest;
 use super::markup::{Element, Markup, element, text};
@@ -191,7 +193,17 @@ const COLUMNS: [(&str, &str); 4] = [
     ("this run", "number wide"),
 ];
 
+/// Rows with the same remark from which on it is said once, above the table.
+const MANY: usize = 4;
+
+/// The table, with a remark that many rows share above it.
 fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Forest) -> Element {
+    let shared = shared_remark(rows);
+    let caption = element("caption").text(caption).child(shared.map(|(remark, count)| {
+        let said = format!(" In {}: {remark}", counted(count, "case"));
+        element("span").class("share").text(said)
+    }));
+    let shared = shared.map(|(remark, _)| remark);
     let heads = COLUMNS.map(|(title, class)| element("th").with("scope", "col").class(class).text(title));
     let change = element("div")
         .class("change")
@@ -201,19 +213,31 @@ fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Fores
     let noise = element("th").with("scope", "col").class("number wide").text("noise");
     element("table")
         .class("comparison")
-        .child(element("caption").text(caption))
+        .child(caption)
         .child(element("thead").child(element("tr").children(heads).child(change).child(noise)))
-        .child(element("tbody").children(rows.iter().map(|row| line(run, row, forest))))
+        .child(element("tbody").children(rows.iter().map(|row| line(run, row, forest, shared))))
 }
 
-/// A row, and a second one with what there is to remark.
-fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest) -> Markup {
+/// The remark that most rows have, and how many.
+fn shared_remark<'a>(rows: &[&'a ComparisonRow]) -> Option<(&'a str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for remark in rows.iter().filter_map(|row| row.remark.as_deref()) {
+        *counts.entry(remark).or_default() += 1;
+    }
+    counts
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .filter(|(_, count)| *count >= MANY)
+}
+
+/// A row, and a second one with what there is to remark that is not `shared`.
+fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&str>) -> Markup {
     let name = name_with_params(&row.benchmark, &row.params);
     let name = match anchor_of(run, row) {
         Some(anchor) => Markup::from(anchor.link(name)),
         None => name,
     };
-    let remarks = remarks(row);
+    let remarks = remarks(row, shared);
     let median = |side: &ComparedResult| element("td").class("number wide").text(shown(side.median_ns));
     let change = row.change.as_ref().map(|change| {
         element("div")
@@ -241,9 +265,10 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest) -> Markup {
 }
 
 /// What it was matched with, where that has another name, and what is said of the verdict.
-fn remarks(row: &ComparisonRow) -> Vec<String> {
+fn remarks(row: &ComparisonRow, shared: Option<&str>) -> Vec<String> {
     let renamed = (row.case != row.baseline_case).then(|| format!("against {}", row.baseline_case));
-    renamed.into_iter().chain(row.remark.clone()).collect()
+    let own = row.remark.as_deref().filter(|remark| Some(*remark) != shared);
+    renamed.into_iter().chain(own.map(str::to_owned)).collect()
 }
 
 fn shown(median_ns: Option<f64>) -> String {

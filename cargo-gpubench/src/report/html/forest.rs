@@ -55,8 +55,8 @@ impl Forest {
     /// The scale in figures, to stand above the lines.
     pub(super) fn axis(&self) -> Element {
         let marks = self.marks();
-        let labels = marks.map(|ratio| label("t middle", self.at(ratio), At(9.0), named(ratio)));
-        let ticks = marks.map(|ratio| line("axis", (self.at(ratio), At(14.0)), (self.at(ratio), At(HEIGHT))));
+        let labels = marks.map(|ratio| label("t middle", self.at(ratio), At(12.0), named(ratio)));
+        let ticks = marks.map(|ratio| line("axis", (self.at(ratio), At(16.0)), (self.at(ratio), At(HEIGHT))));
         let shapes: Markup = labels.into_iter().chain(ticks).collect();
         let drawing = Drawing {
             size: (WIDTH, HEIGHT),
