@@ -55,14 +55,6 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
             options.color.apply();
             doctor::examine(&options)
         }
-        Command::History(options) => {
-            options.color.apply();
-            history::show(&options)
-        }
-        Command::Report(options) => {
-            options.color.apply();
-            broker::report(&options)
-        }
         Command::Print(what, text) => {
             let mut out = io::stdout().lock();
             let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -75,6 +67,14 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
         Command::Manual(manual) => {
             manual.publish(&mut io::stdout().lock())?;
             Ok(ExitCode::Success)
+        }
+        Command::History(options) => {
+            options.color.apply();
+            history::show(&options)
+        }
+        Command::Report(options) => {
+            options.color.apply();
+            broker::report(&options)
         }
     }
 }

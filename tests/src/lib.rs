@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod baselines;
+mod browser;
 mod compilers;
 mod fake_gpu;
 mod fixture;
@@ -12,6 +14,8 @@ mod run;
 mod terminal;
 mod tool;
 
+pub use baselines::{RunFolder, slowed};
+pub use browser::{Browser, Scheme, Screen};
 pub use compilers::nvrtc;
 pub use fake_gpu::{FakeGpu, Ledger};
 pub use fixture::{Fixture, repository};

@@ -58,6 +58,25 @@ impl Run {
         Run::through(command, fixture)
     }
 
+    /// A verb of the tool, such as `history`, on a fixture.
+    pub fn on_verb(verb: &str, fixture: &Fixture) -> Run {
+        let mut command = Command::new(tool());
+        command.args(["gpubench", verb]);
+        Run::in_environment(command, fixture)
+    }
+
+    /// The tool in a folder that belongs to no workspace.
+    pub fn outside_of_workspaces(folder: &Utf8Path) -> Run {
+        let mut command = Command::new(tool());
+        let mark = new_mark();
+        command
+            .arg("gpubench")
+            .current_dir(folder)
+            .env(MARK, &mark)
+            .stdin(Stdio::null());
+        Run { command, mark }
+    }
+
     /// The tool making an archive of a fixture.
     pub fn archiving(fixture: &Fixture, archive: &Utf8Path) -> Run {
         let mut command = Command::new(tool());

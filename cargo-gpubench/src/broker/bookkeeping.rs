@@ -7,16 +7,18 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::BaselineError;
 use super::cases::{Case, Disposition, NameFilter, Naming};
 use super::fences::fences;
+use super::noise_floors::NoiseFloors;
 use super::options::{
-    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, OutputOptions, Recording,
-    ReportTarget, ResultOptions, ResultSource, Verbosity,
+    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, PageTarget, Recording,
+    ResultOptions, ResultSource, Verbosity,
 };
 use super::stored_cases::{case_of, chosen};
-use crate::build::WorkspaceFolders;
+use crate::build::{BuildOptions, WorkspaceFolders, workspace_root};
 use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
-    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, RunFinished, RunStarted,
+    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, HtmlReport, OutputError,
+    RunFinished, RunStarted, address, ensure_replaceable, replace_file,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
@@ -33,14 +35,9 @@ impl Places {
     ///
     /// # Errors
     /// When cargo cannot say.
-    pub(super) fn of(
-        libraries: &LibrarySource,
-        results: &ResultOptions,
-        output: &OutputOptions,
-    ) -> Result<Places, ExpectedError> {
-        let is_asked_for = results.is_about_files() || output.report == Some(ReportTarget::TargetDirectory);
+    pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, ExpectedError> {
         match libraries {
-            LibrarySource::Build(build) if is_asked_for => {
+            LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
                 let target_dir = build.compilation.target_dir.as_deref();
                 let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
                 Ok(Places {
@@ -61,6 +58,11 @@ impl Places {
     }
 }
 
+/// Files can be loaded and compared without a workspace; in one, its history counts.
+fn is_in_workspace(build: &BuildOptions, results: &ResultOptions) -> bool {
+    results.is_about_files() && workspace_root(build.manifest.manifest_path.as_deref()).is_some()
+}
+
 /// What a run's results are compared with and where they are kept.
 #[derive(Debug)]
 pub(super) struct Bookkeeping {
@@ -71,11 +73,12 @@ pub(super) struct Bookkeeping {
     past: Option<History>,
     revision: Option<Revision>,
     judging: JudgingOptions,
+    floors: NoiseFloors,
+    /// Where a page about the results is written to.
+    page: Option<Utf8PathBuf>,
     /// What the run is called beside its baseline.
     candidate: String,
     verbosity: Verbosity,
-    /// The page about the run.
-    page: Option<Utf8PathBuf>,
 }
 
 /// What the results are compared with.
@@ -103,15 +106,11 @@ impl Bookkeeping {
     pub(super) fn open(
         options: &ResultOptions,
         places: &Places,
-        output: &OutputOptions,
+        verbosity: Verbosity,
     ) -> Result<Bookkeeping, ExpectedError> {
         let Places { home, sources } = places;
         let baseline = match &options.baseline {
-            Some(BaselineOptions { name, newcomers }) => Some(Baseline {
-                name: name.clone(),
-                newcomers: *newcomers,
-                run: load(name, home)?,
-            }),
+            Some(options) => Some(Baseline::load(options, home)?),
             None => None,
         };
         let saving = options
@@ -130,18 +129,19 @@ impl Bookkeeping {
                 .filter(|_| options.is_about_files())
                 .and_then(Revision::of),
             judging: options.judging,
+            floors: NoiseFloors::default(),
+            page: page(options.page.as_ref(), home)?,
             candidate: match &options.source {
                 ResultSource::Measured => "this run".to_owned(),
                 ResultSource::Loaded(name) => name.to_string(),
             },
-            verbosity: output.verbosity,
-            page: page(output.report.as_ref(), home)?,
+            verbosity,
         })
     }
 
-    /// Where the page about the run is to be written.
-    pub(super) fn page(&self) -> Option<&Utf8Path> {
-        self.page.as_deref()
+    /// Takes note of how large a change of each case must be.
+    pub(super) fn heed(&mut self, floors: NoiseFloors) {
+        self.floors = floors;
     }
 
     /// Leaves out of the baseline what the filters leave out, and makes sure that it has what is to be measured.
@@ -201,14 +201,18 @@ impl Bookkeeping {
         self.fit_baseline(names, packages, &cases)
     }
 
-    /// Reads the history of the run's device, now that the device is known.
+    /// Reads the history of the run's device, now that the device is known, and makes sure that the run can be added to it.
     ///
     /// # Errors
-    /// It is damaged, of a later tool, or no history.
+    /// It is damaged, of a later tool, no history, or cannot be written.
     pub(super) fn begin(&mut self, run: &RunStarted) -> Result<(), StoreError> {
-        let is_needed = self.baseline.is_some() || self.recording == Recording::On;
+        let is_needed = self.baseline.is_some() || self.page.is_some() || self.recording == Recording::On;
         if let Some(folder) = self.histories.as_deref().filter(|_| is_needed) {
-            self.past = history::of_device(folder, &DeviceIdentity::of(run))?;
+            let identity = DeviceIdentity::of(run);
+            self.past = history::of_device(folder, &identity)?;
+            if self.recording == Recording::On {
+                history::ensure_writable(folder, &identity)?;
+            }
         }
         Ok(())
     }
@@ -223,6 +227,7 @@ impl Bookkeeping {
         let baseline = self.baseline.as_ref().filter(|_| candidate.is_complete())?;
         let rules = Rules {
             floor: self.judging.noise_threshold,
+            floors: self.floors.of_results(&candidate.results),
             confidence: self.judging.confidence,
             fences: (self.past.as_ref())
                 .map(|past| fences(past, &candidate.results))
@@ -263,6 +268,22 @@ impl Bookkeeping {
             _ => Ok(()),
         };
         saved.and(recorded)
+    }
+
+    /// Writes the page about the results, whether they are complete or not.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn write_page(&self, run: &StoredRun, comparisons: &[ComparisonComplete]) -> Result<(), OutputError> {
+        let Some(path) = &self.page else { return Ok(()) };
+        let report = HtmlReport {
+            run,
+            comparisons,
+            history: self.past.as_ref().map_or(&[], |past| &past.entries),
+        };
+        replace_file(path, &report.page())?;
+        self.say("Report", &address(path));
+        Ok(())
     }
 
     fn save(&self, saving: &Saving, stored: &StoredRun) -> Result<(), StoreError> {
@@ -314,11 +335,20 @@ impl Bookkeeping {
     }
 }
 
-fn page(target: Option<&ReportTarget>, home: &Home) -> Result<Option<Utf8PathBuf>, BaselineError> {
-    match target {
-        None => Ok(None),
-        Some(ReportTarget::File(path)) => Ok(Some(path.clone())),
-        Some(ReportTarget::TargetDirectory) => home.page().map(Some).ok_or(BaselineError::PageHomeless),
+impl Baseline {
+    fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
+        let BaselineOptions { name, newcomers } = options;
+        let run = load(name, home)?;
+        if !run.is_complete() {
+            print_warning(&format!(
+                "the run in `{name}` did not come to its end: it may lack benchmarks"
+            ));
+        }
+        Ok(Baseline {
+            name: name.clone(),
+            newcomers: *newcomers,
+            run,
+        })
     }
 }
 
@@ -341,6 +371,17 @@ fn histories(options: &HistoryOptions, home: &Home) -> Result<Option<Utf8PathBuf
         (None, Recording::On) => Err(StoreError::HomelessHistory),
         (folder, _) => Ok(folder),
     }
+}
+
+/// Where the page is; a file must be named where there is no target directory, and it must be possible to write it.
+fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Utf8PathBuf>, ExpectedError> {
+    let path = match target {
+        None => return Ok(None),
+        Some(PageTarget::File(path)) => path.clone(),
+        Some(PageTarget::TargetDirectory) => home.page().ok_or(StoreError::HomelessPage)?,
+    };
+    ensure_replaceable(&path)?;
+    Ok(Some(path))
 }
 
 /// The name of a result's case as [`Case::full_name`] has it.

@@ -7,7 +7,7 @@ use super::BaselineError;
 use super::fences::fences;
 use super::options::{Color, JudgingOptions, OnRegression, Verbosity};
 use crate::build::{ManifestOptions, WorkspaceFolders};
-use crate::compare::{Contestant, Matching, Rules, compare};
+use crate::compare::{Contestant, Floors, Matching, Rules, compare};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
@@ -172,6 +172,7 @@ fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result
     };
     Ok(Rules {
         floor: options.judging.noise_threshold,
+        floors: Floors::new(),
         confidence: options.judging.confidence,
         fences: past.map(|past| fences(&past, &candidate.results)).unwrap_or_default(),
         matching: options.matching.clone(),
@@ -226,12 +227,13 @@ fn comment(comparisons: &[ComparisonComplete]) -> String {
     comments.join("\n")
 }
 
+/// As for a run, a benchmark that fails counts more than one that is slower.
 fn outcome(comparisons: &[ComparisonComplete], on_regression: OnRegression) -> ExitCode {
-    let regressed = comparisons.iter().any(ComparisonComplete::has_regressed);
-    let compared = comparisons.iter().any(|comparison| !comparison.rows.is_empty());
-    match (regressed, on_regression) {
-        (true, OnRegression::Fail) => ExitCode::Regression,
-        _ if compared => ExitCode::Success,
+    let any = |of: fn(&ComparisonComplete) -> bool| comparisons.iter().any(of);
+    match on_regression {
+        _ if any(ComparisonComplete::has_newly_failed) => ExitCode::BenchmarkFailed,
+        OnRegression::Fail if any(ComparisonComplete::has_regressed) => ExitCode::Regression,
+        _ if any(|comparison| !comparison.rows.is_empty()) => ExitCode::Success,
         _ => ExitCode::NothingSelected,
     }
 }

@@ -74,19 +74,6 @@ pub struct ArchiveOptions {
     pub output: OutputOptions,
 }
 
-/// Everything `cargo gpubench report` is asked to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReportOptions {
-    /// Stored runs: the latest is reported, the others are its history. At least one.
-    pub runs: Vec<RunName>,
-    /// Stored runs that the reported one is compared with.
-    pub compare: Vec<RunName>,
-    /// The page to write.
-    pub output: Utf8PathBuf,
-    /// Whether messages are coloured.
-    pub color: Color,
-}
-
 /// What is done with the selected cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
@@ -179,6 +166,7 @@ impl From<CompleteSettings> for CaseOptions {
             min_samples,
             max_samples,
             max_time,
+            noise_threshold: _,
         } = settings;
         Self {
             workers: workers.number(),
@@ -263,17 +251,6 @@ pub struct OutputOptions {
     pub user_output: UserOutput,
     /// Files that get the results as well.
     pub exports: Vec<Export>,
-    /// `--report`: a page about the run.
-    pub report: Option<ReportTarget>,
-}
-
-/// Where a page about a run is written to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReportTarget {
-    /// `gpubench/report.html` in the target directory.
-    TargetDirectory,
-    /// This file.
-    File(Utf8PathBuf),
 }
 
 /// Who reads standard output.
@@ -377,6 +354,8 @@ pub struct ResultOptions {
     pub judging: JudgingOptions,
     /// Where their history goes.
     pub history: HistoryOptions,
+    /// `--report`: where a page about them is written to.
+    pub page: Option<PageTarget>,
 }
 
 impl ResultOptions {
@@ -386,7 +365,33 @@ impl ResultOptions {
             || self.save.is_some()
             || self.source != ResultSource::Measured
             || self.history.recording == Recording::On
+            || self.page.is_some()
     }
+}
+
+impl ResultOptions {
+    /// Whether something is asked for that only a workspace has: a run to measure, or the place of a name.
+    pub fn needs_a_workspace(&self) -> bool {
+        let loaded = match &self.source {
+            ResultSource::Measured => return self.is_about_files(),
+            ResultSource::Loaded(name) => name,
+        };
+        let compared = self.baseline.as_ref().map(|baseline| &baseline.name);
+        let names = [Some(loaded), compared, self.save.as_ref()];
+        names
+            .into_iter()
+            .flatten()
+            .any(|name| matches!(name, RunName::Baseline(_)))
+    }
+}
+
+/// Where a page about results is written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageTarget {
+    /// `gpubench/report.html` in the target directory.
+    TargetDirectory,
+    /// This file.
+    File(Utf8PathBuf),
 }
 
 /// Where results come from.

@@ -10,9 +10,9 @@ use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, HtmlReporter, JsonReporter,
-    JunitReporter, MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters,
-    RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
+    MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
+    RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
@@ -62,9 +62,6 @@ impl Reporting {
                 ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
                 ExportFormat::Junit => Box::new(JunitReporter::new(output)),
             });
-        }
-        if let Some(page) = bookkeeping.page() {
-            reporters.push(Box::new(HtmlReporter::new(page.to_owned(), Output::stderr())));
         }
         Ok(Reporting {
             reporters: Reporters(reporters),
@@ -222,11 +219,15 @@ impl Reporting {
             self.tell(|reporters| reporters.comparison_complete(comparison));
         }
         self.tell(|reporters| reporters.run_finished(&finished));
-        let kept = stored.map_or(Ok(()), |stored| self.bookkeeping.keep(&stored));
+        let kept = stored.as_ref().map_or(Ok(()), |stored| self.bookkeeping.keep(stored));
+        let shown = stored.map_or(Ok(()), |stored| {
+            self.bookkeeping.write_page(&stored, comparison.as_slice())
+        });
         if let Some(failure) = self.failure {
             return Err(ExpectedError::Report(failure));
         }
         kept?;
+        shown?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
             _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,

@@ -131,15 +131,6 @@ mod tests {
     }
 
     #[test]
-    fn help_of_a_comparison_has_examples() {
-        let text = help(|command| {
-            let compare = command.find_subcommand_mut("compare").expect("the subcommand");
-            compare.render_long_help().to_string()
-        });
-        insta::assert_snapshot!(text);
-    }
-
-    #[test]
     fn help_fits_a_terminal_of_80_columns() {
         let mut app = described().term_width(80);
         app.build();
@@ -154,6 +145,15 @@ mod tests {
                 assert!(line.chars().count() <= 80, "{line}");
             }
         }
+    }
+
+    #[test]
+    fn help_of_a_comparison_has_examples() {
+        let text = help(|command| {
+            let compare = command.find_subcommand_mut("compare").expect("the subcommand");
+            compare.render_long_help().to_string()
+        });
+        insta::assert_snapshot!(text);
     }
 
     #[test]

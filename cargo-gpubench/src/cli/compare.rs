@@ -8,13 +8,13 @@ use clap::{Args, ValueEnum, ValueHint};
 use regex::Regex;
 
 use super::UsageError;
-use super::fraction::Fraction;
 use super::judging::JudgingArguments;
 use super::output::{ColorArgument, color};
 use crate::broker::options::Verbosity;
 use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
 use crate::build::ManifestOptions;
 use crate::compare::Matching;
+use crate::config::Fraction;
 use crate::store::RunName;
 
 const SELECTION: &str = "Selection options";
@@ -96,7 +96,7 @@ Examples:
   cargo gpubench compare v1 v2 v3 -f gemm              v2 and v3 with v1, some benchmarks
   cargo gpubench compare main pr --export-markdown comment.md
 
-Exits with 3 where a benchmark regressed, with 4 where the runs have none in common.";
+Exits with 3 where a benchmark regressed, with 100 where one fails that passed in the baseline, with 4 where the runs have none in common.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArgument {

@@ -26,12 +26,6 @@ pub enum UsageError {
         /// At most.
         max: SampleCount,
     },
-    /// A file that is to be written is one that is to be read.
-    #[error("`{file}` is compared and cannot be written to")]
-    OutputIsInput {
-        /// The file.
-        file: camino::Utf8PathBuf,
-    },
     /// An option that only another tool has.
     #[error("`{option}` is an option of {tool}")]
     Foreign {
@@ -41,6 +35,12 @@ pub enum UsageError {
         tool: &'static str,
         /// What does the same here.
         instead: &'static str,
+    },
+    /// A file that is to be written is one that is to be read.
+    #[error("`{file}` is compared and cannot be written to")]
+    OutputIsInput {
+        /// The file.
+        file: camino::Utf8PathBuf,
     },
     /// A variable of the environment that makes no sense.
     #[error("the value `{value}` of `{name}` makes no sense")]

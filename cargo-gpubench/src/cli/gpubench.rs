@@ -21,15 +21,13 @@ use super::{
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
     profile_time::ProfileTime,
-    report::ReportArguments,
+    report::{ReportArgument, ReportArguments},
     selection::SelectionArguments,
     show_config::{InForce, ShowConfigArguments},
     unpack::UnpackArguments,
 };
-use crate::broker::CompareOptions;
-use crate::broker::options::{
-    Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, ReportOptions, RunOptions,
-};
+use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{CaseLayers, CaseSettings};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -127,14 +125,6 @@ enum GpubenchSubcommand {
     /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
     /// the device can measure, else with 96.
     Doctor(DoctorArguments),
-    /// Plot how the medians of benchmarks went from run to run
-    ///
-    /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
-    History(HistoryArguments),
-    /// Write a page about a stored run: distributions, roofline, comparisons, history
-    ///
-    /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
-    Report(ReportArguments),
     /// Show the settings that a run would have, and where each comes from
     ///
     /// From the environment, from the profile, or built in; the command line would count before all of them.
@@ -145,6 +135,14 @@ enum GpubenchSubcommand {
     Completions(CompletionsArguments),
     /// Print the manual page, or write all pages to a folder
     Man(ManArguments),
+    /// Plot how the medians of benchmarks went from run to run
+    ///
+    /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
+    History(HistoryArguments),
+    /// Write a page about a stored run: distributions, roofline, comparisons, history
+    ///
+    /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
+    Report(ReportArguments),
 }
 
 /// What the command line asks for.
@@ -158,14 +156,14 @@ pub enum Command {
     Compare(Box<CompareOptions>),
     /// A look at the machine.
     Doctor(DoctorOptions),
-    /// A look at past runs.
-    History(TrendOptions),
-    /// A page about stored runs.
-    Report(ReportOptions),
     /// A text for standard output, and what it is.
     Print(&'static str, String),
     /// Manual pages.
     Manual(Manual),
+    /// A look at past runs.
+    History(TrendOptions),
+    /// A page about stored runs.
+    Report(ReportOptions),
 }
 
 const EXIT_CODES: &str = "\
@@ -176,7 +174,10 @@ Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline
 impl GpubenchArguments {
     /// Every setting of cases, wherever its value comes from.
     pub(super) fn case_settings(&self) -> CaseSettings {
-        self.measurement.case.settings()
+        CaseSettings {
+            noise_threshold: Some(self.baseline.noise_threshold()),
+            ..self.measurement.case.settings()
+        }
     }
 
     /// Takes what is in force, where that is to be shown.
@@ -201,13 +202,13 @@ impl GpubenchArguments {
             Some(GpubenchSubcommand::Archive(arguments)) => Command::Archive(Box::new(arguments.into_options())),
             Some(GpubenchSubcommand::Compare(arguments)) => Command::Compare(Box::new(arguments.into_options()?)),
             Some(GpubenchSubcommand::Doctor(arguments)) => Command::Doctor(arguments.into_options()),
-            Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
-            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
             Some(GpubenchSubcommand::ShowConfig(arguments)) => Command::Print("the configuration", arguments.text()),
             Some(GpubenchSubcommand::Completions(arguments)) => {
                 Command::Print("the script", arguments.script(&described_verb()))
             }
             Some(GpubenchSubcommand::Man(arguments)) => Command::Manual(arguments.into_manual(&described_verb())),
+            Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
+            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }
@@ -238,6 +239,7 @@ impl GpubenchArguments {
         } = self;
         let (device, measurement) = measurement.into_options();
         let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
+        let page = output.report.clone().map(|ReportArgument(target)| target);
         let output = output.into_options(color);
         Ok(RunOptions {
             action: match profile_time {
@@ -258,7 +260,7 @@ impl GpubenchArguments {
             },
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
-            results: baseline.into_options(),
+            results: baseline.into_options(page),
         })
     }
 }

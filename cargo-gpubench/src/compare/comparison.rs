@@ -41,6 +41,7 @@ pub fn compare(
         rows: pairing
             .both
             .iter()
+            .filter(|pair| !pair.is_skipped())
             .map(|pair| row(pair, &ground, &mut medians))
             .collect(),
         new: names(&pairing.new),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{CaseKey, Matching};
 use crate::report::BenchmarkComplete;
+use crate::verdict::Verdict;
 
 /// The results of two runs, put together.
 #[derive(Debug)]
@@ -23,6 +24,15 @@ pub(super) struct Pair<'a> {
     pub candidate: &'a BenchmarkComplete,
     /// Others of either run that belong to them as well; one of them would have to be chosen.
     pub rivals: Vec<&'a BenchmarkComplete>,
+}
+
+impl Pair<'_> {
+    /// Whether neither run measured it: it is for another device.
+    pub(super) fn is_skipped(&self) -> bool {
+        [self.baseline, self.candidate]
+            .iter()
+            .all(|result| result.verdict == Verdict::Skipped)
+    }
 }
 
 impl<'a> Pairing<'a> {

@@ -170,6 +170,21 @@ fn a_row_says_what_its_ratio_is_a_ratio_of() {
 }
 
 #[test]
+fn a_benchmark_s_own_threshold_counts_instead_of_the_common_one() {
+    let after = quiet("axpy", 1.03e5);
+    let rules = Rules {
+        floors: Floors::from([(CaseKey::of(&after), 0.05)]),
+        ..Rules::default()
+    };
+    assert_eq!(
+        row_of(quiet("axpy", 1e5), after, &rules).verdict,
+        ChangeVerdict::WithinNoise
+    );
+    let other = row_of(quiet("gemm", 1e5), quiet("gemm", 1.03e5), &rules);
+    assert_eq!(other.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
 fn a_larger_threshold_turns_a_regression_into_noise() {
     let rules = Rules {
         floor: 0.05,
@@ -381,6 +396,22 @@ fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
 }
 
 #[test]
+fn what_both_runs_skipped_makes_no_row() {
+    let runs = [(); 2].map(|()| run(vec![result("tensor_cores", Verdict::Skipped)]));
+    let comparison = compared(&runs[0], &runs[1], &Rules::default());
+    assert!(comparison.rows.is_empty() && comparison.new.is_empty() && comparison.removed.is_empty());
+}
+
+#[test]
+fn a_candidate_that_fails_where_the_baseline_passed_is_told_from_one_that_always_did() {
+    let failed = || result("axpy", Verdict::WrongOutput);
+    let newly = compared(&run(vec![quiet("axpy", 1e5)]), &run(vec![failed()]), &Rules::default());
+    assert!(newly.has_newly_failed() && !newly.has_regressed());
+    let still = compared(&run(vec![failed()]), &run(vec![failed()]), &Rules::default());
+    assert!(!still.has_newly_failed());
+}
+
+#[test]
 fn a_median_of_zero_has_no_ratio() {
     let zero = passed("nothing", &vec![vec![0.0; 9]; 3]);
     let row = row_of(zero, quiet("nothing", 1e5), &Rules::default());
@@ -391,7 +422,8 @@ fn a_median_of_zero_has_no_ratio() {
 #[test]
 fn another_device_driver_or_flush_is_never_compared_silently() {
     let baseline = run(vec![quiet("axpy", 1e5)]);
-    let changed: [(&str, fn(&mut RunStarted)); 6] = [
+    type Change = fn(&mut RunStarted);
+    let changed: [(&str, Change); 6] = [
         (
             "device: a GPU in the baseline, the CPU device in the candidate",
             |run| run.device.kind = DeviceKind::Cpu,

@@ -22,7 +22,7 @@ pub struct ComparisonComplete {
     pub arrangement: Arrangement,
     /// What keeps the two from being compared at all or in part: another device, driver, tool or timing mode, in words.
     pub differences: Vec<String>,
-    /// Benchmarks that both runs have, in the candidate's order.
+    /// Benchmarks that both runs have and not both skipped, in the candidate's order.
     pub rows: Vec<ComparisonRow>,
     /// Benchmarks that only the candidate has.
     pub new: Vec<String>,
@@ -168,6 +168,12 @@ impl ComparisonComplete {
     /// How many benchmarks have a verdict.
     pub fn count(&self, verdict: ChangeVerdict) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    /// Whether a benchmark failed that passed in the baseline.
+    pub fn has_newly_failed(&self) -> bool {
+        let newly = |row: &ComparisonRow| row.baseline.verdict == Verdict::Pass && row.candidate.verdict.is_failure();
+        self.rows.iter().any(newly)
     }
 
     /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction.

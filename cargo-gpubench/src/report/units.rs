@@ -89,11 +89,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// By how much something changed, from the factor: `+3.02%`, `-9.10%`, `0.00%`; from tenfold on the factor itself, `×12.3`.
+/// By how much something changed, from the factor: `+3.02%`, `-9.10%`, `0.00%`; from tenfold on the factor itself, `×12.30`.
 pub fn change(ratio: f64) -> String {
     let share = ratio - 1.0;
     match ratio {
         _ if !ratio.is_finite() => "?".to_owned(),
+        _ if ratio >= 9_999.5 => ">×9999".to_owned(),
         _ if ratio >= 9.995 => format!("×{}", four_digits(ratio)),
         _ if (share * 100.0).abs() < 0.005 => percent(0.0),
         _ if share < 0.0 => format!("-{}", percent(-share)),
@@ -193,13 +194,14 @@ mod tests {
             9.99,
             9.999,
             123.4,
+            1e40,
             f64::INFINITY,
         ]
         .map(change);
         assert_eq!(
             shown,
             [
-                "0.00%", "0.00%", "+3.02%", "-9.10%", "-95.0%", "+100%", "+899%", "×9.999", "×123.4", "?"
+                "0.00%", "0.00%", "+3.02%", "-9.10%", "-95.0%", "+100%", "+899%", "×9.999", "×123.4", ">×9999", "?"
             ]
         );
     }

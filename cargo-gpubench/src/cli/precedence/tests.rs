@@ -142,6 +142,30 @@ fn each_place_counts_more_than_the_one_below_it() {
 }
 
 #[test]
+fn what_counts_as_noise_may_differ_from_case_to_case() {
+    let workspace = Workspace::with(
+        "[profile.default]\nnoise-threshold = '3%'\n[[profile.default.overrides]]\nfilter = 'sums'\nnoise-threshold = 0.05\n",
+    );
+    let threshold = |options: &RunOptions, name| {
+        let names = CaseNames { name, full_name: name };
+        options
+            .measurement
+            .cases
+            .of_case(names, CaseSettings::default())
+            .noise_threshold
+            .value()
+    };
+    let options = workspace.options(&[], &[]);
+    assert_eq!(
+        (threshold(&options, "sums"), threshold(&options, "other")),
+        (0.05, 0.03)
+    );
+    let given = workspace.options(&["--noise-threshold", "2%"], &[]);
+    assert_eq!((threshold(&given, "sums"), threshold(&given, "other")), (0.02, 0.02));
+    assert_eq!(given.results.judging.noise_threshold, 0.02);
+}
+
+#[test]
 fn a_value_may_equal_the_built_in_one_and_still_count() {
     let with_override = Workspace::with("[[profile.default.overrides]]\nfilter = 'sums'\ntimeout = '4s'\n");
     let given = with_override.options(&["--timeout", "10s"], &[]);

@@ -104,11 +104,14 @@ fn counts(comparison: &ComparisonComplete) -> Element {
         let count = count(*verdict);
         (count > 0).then(|| {
             let count = element("b").text(count);
-            element("span")
-                .class("count")
-                .child(count)
-                .text(" ")
-                .child(mark(*verdict))
+            Markup::from(
+                element("span")
+                    .class("count")
+                    .child(count)
+                    .text(" ")
+                    .child(mark(*verdict)),
+            )
+            .then(text(" "))
         })
     });
     element("p").class("outcome small").children(counted)
@@ -211,7 +214,7 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest) -> Element {
     let remark = row
         .remark
         .as_ref()
-        .map(|remark| element("span").class("remark").text(remark));
+        .map(|remark| element("span").class("remark").text(format_args!(" {remark}")));
     let median = |side: &crate::report::ComparedResult| element("td").class("number wide").text(shown(side.median_ns));
     element("tr")
         .child(
@@ -245,7 +248,8 @@ fn shown(median_ns: Option<f64>) -> String {
 fn figures(figures: &Change) -> Markup {
     let [low, high] = figures.interval;
     let interval = format!("{} to {}", change(low), change(high));
-    Markup::from(element("b").text(change(figures.ratio))).then(element("span").class("share").text(interval))
+    Markup::from(element("b").text(change(figures.ratio)))
+        .then(element("span").class("share").text(format_args!(" {interval}")))
 }
 
 fn threshold(change: &Change) -> Markup {
@@ -253,7 +257,8 @@ fn threshold(change: &Change) -> Markup {
         ThresholdSource::Floor => "floor",
         ThresholdSource::History => "history",
     };
-    text(format_args!("±{}", percent(change.threshold))).then(element("span").class("share").text(source))
+    text(format_args!("±{}", percent(change.threshold)))
+        .then(element("span").class("share").text(format_args!(" {source}")))
 }
 
 #[cfg(test)]

@@ -60,14 +60,14 @@ impl Axes {
         let ridge = roofline.ridge();
         let (least, most) = spread(&mut roofline.points.iter().map(|point| point.intensity).chain([ridge]));
         let (from, to) = (least / 3.0, most * 3.0);
-        let lowest = roofline.allowed(from);
+        let lowest = roofline.lowest_roof(from).rate;
         let rates = roofline
             .points
             .iter()
             .map(|point| point.rate)
             .chain([lowest, roofline.compute.rate()]);
         let (least, most) = spread(&mut rates.into_iter());
-        let (right, base) = (width - 10.0, height - BELOW);
+        let (right, base) = (width - 20.0, height - BELOW);
         Axes {
             intensity: Scale::new((from.log10(), to.log10()), (LEFT, right)),
             rate: Scale::new(((least / 1.6).log10(), (most * 2.0).log10()), (base, TOP)),
@@ -92,7 +92,7 @@ pub(super) fn chart(roofline: &Roofline<'_>, shape: Shape) -> Element {
     let best = roofline
         .points
         .iter()
-        .map(|point| point.rate / roofline.allowed(point.intensity))
+        .map(|point| point.rate / roofline.lowest_roof(point.intensity).rate)
         .fold(0.0, f64::max);
     let drawing = Drawing {
         size: shape.size(),
@@ -158,24 +158,14 @@ fn prefixed(power: i32) -> String {
     }
 }
 
-/// Both roofs, each with its name above it, where no case can be.
+/// Both roofs, each with its name above it. What they are worth is in the caption.
 fn roofs(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
     let corner = axes.at(roofline.ridge(), roofline.compute.rate());
     let start = axes.at(axes.least, roofline.bandwidth.rate() * axes.least);
     Markup::from(line(style(roofline.bandwidth), start, corner))
         .then(line(style(roofline.compute), corner, (At(axes.right), corner.1)))
-        .then(label(
-            "t",
-            At(LEFT + 6.0),
-            At(TOP + 10.0),
-            roofline.bandwidth.named(byte_rate),
-        ))
-        .then(label(
-            "t end",
-            At(axes.right),
-            At(corner.1.0 - 6.0),
-            roofline.compute.named(flop_rate),
-        ))
+        .then(label("t", At(LEFT + 6.0), At(TOP + 10.0), "bandwidth"))
+        .then(label("t end", At(axes.right), At(corner.1.0 - 6.0), "compute"))
 }
 
 fn style(roof: Roof) -> &'static str {
@@ -186,7 +176,7 @@ fn style(roof: Roof) -> &'static str {
 }
 
 fn points(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
-    let mut numbers = Numbers::default();
+    let mut numbers = Numbers::beside_the_names(roofline, axes);
     let places: Vec<(At, At)> = roofline
         .points
         .iter()
@@ -221,12 +211,22 @@ fn dot(point: &Point<'_>, (x, y): (At, At)) -> Element {
 }
 
 /// Where numbers stand, so that none covers another; the table has those for which there is no room.
-#[derive(Default)]
 struct Numbers {
     taken: Vec<(f64, f64, f64, f64)>,
 }
 
 impl Numbers {
+    /// The names of the roofs are there already.
+    fn beside_the_names(roofline: &Roofline<'_>, axes: &Axes) -> Numbers {
+        let (_, At(compute)) = axes.at(roofline.ridge(), roofline.compute.rate());
+        Numbers {
+            taken: vec![
+                (LEFT, TOP, LEFT + 64.0, TOP + 14.0),
+                (axes.right - 56.0, compute - 18.0, axes.right, compute - 2.0),
+            ],
+        }
+    }
+
     fn beside(&mut self, (At(x), At(y)): (At, At)) -> Option<(At, At)> {
         let around = [
             (12.0, 4.0),

@@ -111,6 +111,7 @@ pub struct TerminalReporter {
     contests: Contests,
     remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
+    comparison: Option<String>,
     overridden: Vec<String>,
     archive: Option<String>,
     figures: Figures,
@@ -133,6 +134,7 @@ impl TerminalReporter {
             contests: Contests::default(),
             remarks: Remarks::default(),
             failures: Vec::new(),
+            comparison: None,
             overridden: Vec::new(),
             archive: None,
             figures: Figures::Expected,
@@ -270,8 +272,9 @@ impl Reporter for TerminalReporter {
     }
 
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
-        let page = comparison_page(comparison, self.options);
-        self.print(&format!("\n{page}"))
+        // It stands behind what is said of the run itself, where it is found.
+        self.comparison = Some(format!("\n{}", comparison_page(comparison, self.options)));
+        Ok(())
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
@@ -281,7 +284,8 @@ impl Reporter for TerminalReporter {
             Detail::Table | Detail::Full => contest::table(&self.contests, self.options.styling),
         };
         let remarks = self.remarks.text(self.options.width, self.options.styling);
-        let text = contests + &remarks + &self.explanations(&finished.seed) + &self.summary(finished);
+        let comparison = self.comparison.as_deref().unwrap_or_default();
+        let text = contests + &remarks + &self.explanations(&finished.seed) + comparison + &self.summary(finished);
         self.output.print(&text)
     }
 }

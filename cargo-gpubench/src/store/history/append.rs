@@ -49,12 +49,26 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
     head(&path, &text)?;
     let (whole, tail) = whole_lines(&text);
     let runs = whole.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
-    let written = match runs < MOST_RUNS {
-        true => extend(&path, whole.len() as u64, &line),
-        false => replace(&path, &[&latest(whole), line.as_slice()].concat()),
+    let written = if runs < MOST_RUNS {
+        extend(&path, whole.len() as u64, &line)
+    } else {
+        replace(&path, &[&latest(whole), line.as_slice()].concat())
     };
     written.map_err(not_written)?;
     Ok(Appended { path, tail })
+}
+
+/// Makes sure that a run could be added to the history of a device, before there is one to lose.
+///
+/// # Errors
+/// The folder cannot be made or written to.
+pub fn ensure_writable(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<(), StoreError> {
+    let path = path_of(folder, identity);
+    let ready = std::fs::create_dir_all(folder).and_then(|()| turn(&path));
+    match ready {
+        Ok(_turn) => Ok(()),
+        Err(source) => Err(StoreError::NotWritten { path, source }),
+    }
 }
 
 /// Waits until no other process writes. The lock is on a file of its own, since the history itself may be replaced.

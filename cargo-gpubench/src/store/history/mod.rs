@@ -11,7 +11,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub use append::{Appended, append};
+pub use append::{Appended, append, ensure_writable};
 pub use entry::{HistoryCase, HistoryEntry};
 pub use file::{HISTORY_FORMAT, HISTORY_FORMAT_VERSION, History, HistoryHead, Tail, all, of_device};
 

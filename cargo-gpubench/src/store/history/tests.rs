@@ -150,6 +150,17 @@ fn a_file_that_is_no_history_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_made_is_found_before_there_is_a_run() {
+    let folder = folder();
+    ensure_writable(&folder.path, &identity()).unwrap();
+    assert_eq!(of_device(&folder.path, &identity()).unwrap(), None, "it only looks");
+    let file = folder.path.join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = ensure_writable(&file.join("history"), &identity()).unwrap_err();
+    assert!(matches!(error, StoreError::NotWritten { .. }), "{error:?}");
+}
+
+#[test]
 fn a_damaged_line_in_the_middle_is_named() {
     let folder = folder();
     append(&folder.path, &identity(), &entry("a", 1.0)).unwrap();

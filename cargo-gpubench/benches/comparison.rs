@@ -1,0 +1,186 @@
+//! How long a comparison of two stored runs takes, and how often it is right on simulated samples.
+//!
+//! `cargo bench -p cargo-gpubench --bench comparison` prints the time for 1 000 benchmarks, the rate of false alarms between runs of the same code, and how often changes are found.
+
+#[path = "../tests/simulated_run/mod.rs"]
+mod simulated_run;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use cargo_gpubench::compare::{Contestant, Rules, Threshold, compare, judge};
+use cargo_gpubench::report::{Arrangement, ChangeVerdict, ThresholdSource};
+use cargo_gpubench::stats::{Confidence, Ratio, ResampledMedians, Side, median};
+use cargo_gpubench::store::{read, save};
+use simulated_run::samples::{Noise, SHAPES, Shifts, TwoLevel};
+use simulated_run::{Size, run};
+
+/// Comparisons behind each rate: its standard error at 1 % is 0.07 %.
+const TRIALS: usize = 20_000;
+
+/// Workers a side, and samples of each.
+const SIZES: [(usize, usize); 6] = [(3, 10), (3, 30), (5, 6), (5, 30), (8, 4), (8, 25)];
+
+fn main() {
+    time();
+    alarms();
+    quiet();
+    power();
+    precision();
+}
+
+fn time() {
+    let names: Vec<String> = (0..1_000).map(|index| format!("bench_{index}")).collect();
+    for (workers, samples) in [(5, 40), (1, 200)] {
+        let [before, after] = [1, 2].map(|seed| {
+            let benchmarks: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 1e5)).collect();
+            run(seed, &benchmarks, Size { workers, samples })
+        });
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = ["before.json", "after.json"].map(|name| folder.path().join(name));
+        let files = files.map(|file| camino::Utf8PathBuf::from_path_buf(file).expect("UTF-8"));
+        for (file, run) in files.iter().zip([&before, &after]) {
+            save(file, run).expect("it is saved");
+        }
+        let began = Instant::now();
+        let [before, after] = files.map(|file| read(&file).expect("it is read"));
+        let read_in = began.elapsed();
+        let began = Instant::now();
+        let [baseline, candidate] =
+            [("before", &before), ("after", &after)].map(|(name, run)| Contestant { name, run });
+        black_box(compare(baseline, candidate, Arrangement::Apart, &Rules::default()));
+        println!(
+            "1 000 benchmarks, {workers} workers of {samples} samples a side: read in {read_in:.0?}, compared in {:.0?}",
+            began.elapsed()
+        );
+    }
+}
+
+/// The verdicts of [`TRIALS`] comparisons in which the second side is slower by `factor`.
+fn verdicts(shape: &TwoLevel, (workers, samples): (usize, usize), factor: f64) -> Vec<ChangeVerdict> {
+    let threshold = Threshold {
+        value: Rules::FLOOR,
+        source: ThresholdSource::Floor,
+    };
+    let mut random = fastrand::Rng::with_seed(2026);
+    let mut medians = ResampledMedians::default();
+    let mut side = |center: f64| {
+        let side = shape.side(&mut random, workers, samples, center);
+        let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
+        Side::of(&side, &mut medians).expect("times")
+    };
+    (0..TRIALS)
+        .map(|_| {
+            let (before, after) = (side(100.0), side(100.0 * factor));
+            judge(&Ratio::of(&before, &after, Confidence::DEFAULT, 0.0), threshold)
+        })
+        .collect()
+}
+
+/// Per cent of some verdicts.
+fn share(verdicts: &[ChangeVerdict], of: impl Fn(ChangeVerdict) -> bool) -> f64 {
+    100.0 * verdicts.iter().filter(|verdict| of(**verdict)).count() as f64 / verdicts.len() as f64
+}
+
+fn row(name: &str, figure: impl Fn((usize, usize)) -> f64) {
+    print!("  {name:42}");
+    for size in SIZES {
+        print!("  {:6.2}", figure(size));
+    }
+    println!();
+}
+
+fn title(text: &str) {
+    println!("\n{text}");
+    print!("  {:42}", "workers a side × samples of each");
+    for (workers, samples) in SIZES {
+        print!("  {:>6}", format!("{workers}×{samples}"));
+    }
+    println!();
+}
+
+fn alarms() {
+    title("False alarms between runs of the same code, per cent");
+    let is_alarm = |verdict| matches!(verdict, ChangeVerdict::Regressed | ChangeVerdict::Improved);
+    for shape in SHAPES {
+        row(shape.name, |size| share(&verdicts(&shape, size, 1.0), is_alarm));
+    }
+    // What nobody can tell from a change with few workers: all of one side in one mode and all of the other in the other.
+    let coin = TwoLevel {
+        name: "every other worker 3 % slower",
+        shifts: Shifts::Modes(&[(0.5, 0.0), (0.5, 0.03)]),
+        noise: Noise::Normal(0.01),
+    };
+    row(coin.name, |size| share(&verdicts(&coin, size, 1.0), is_alarm));
+}
+
+fn quiet() {
+    title("No change between runs of the same code, per cent");
+    for (shift, noise) in [(0.002, 0.01), (0.005, 0.01), (0.01, 0.01), (0.02, 0.01)] {
+        let shape = normal(shift, noise);
+        let name = format!("shift {} %, noise {} %", shift * 100.0, noise * 100.0);
+        row(&name, |size| {
+            share(&verdicts(&shape, size, 1.0), ChangeVerdict::is_quiet)
+        });
+    }
+}
+
+fn power() {
+    title("Changes found, per cent");
+    for (change, shift, noise) in [
+        (0.03, 0.0, 0.01),
+        (0.03, 0.002, 0.01),
+        (0.03, 0.005, 0.01),
+        (0.03, 0.01, 0.01),
+        (0.05, 0.01, 0.01),
+        (0.1, 0.02, 0.01),
+    ] {
+        let shape = normal(shift, noise);
+        let name = format!(
+            "{} % slower, shift {} %, noise {} %",
+            change * 100.0,
+            shift * 100.0,
+            noise * 100.0
+        );
+        row(&name, |size| {
+            share(&verdicts(&shape, size, 1.0 + change), |verdict| {
+                verdict == ChangeVerdict::Regressed
+            })
+        });
+    }
+}
+
+fn precision() {
+    title("Standard deviation of a side's median, per cent: geometric mean of the workers' medians");
+    let mut estimators: Vec<(&str, fn(&[Vec<f64>]) -> f64)> = Vec::new();
+    estimators.push(("geometric mean of the workers' medians", |side| {
+        let logarithms = side.iter().map(|samples| median(samples).expect("samples").ln());
+        logarithms.sum::<f64>() / side.len() as f64
+    }));
+    estimators.push(("median of all samples", |side| {
+        median(&side.concat()).expect("samples").ln()
+    }));
+    for (shift, noise) in [(0.0, 0.01), (0.01, 0.01), (0.02, 0.01)] {
+        let shape = normal(shift, noise);
+        for (name, estimator) in &estimators {
+            let name = format!("shift {} %: {name}", shift * 100.0);
+            row(&name, |(workers, samples)| {
+                let mut random = fastrand::Rng::with_seed(5);
+                let values: Vec<f64> = (0..TRIALS / 4)
+                    .map(|_| estimator(&shape.side(&mut random, workers, samples, 100.0)))
+                    .collect();
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+                100.0 * (squares / values.len() as f64).sqrt()
+            });
+        }
+    }
+}
+
+fn normal(shift: f64, noise: f64) -> TwoLevel {
+    TwoLevel {
+        name: "",
+        shifts: Shifts::Normal(shift),
+        noise: Noise::Normal(noise),
+    }
+}

@@ -1,0 +1,263 @@
+//! `cargo gpubench compare` as a person runs it: real files, the real command.
+
+mod simulated_run;
+
+use std::process::Command;
+
+use assert_cmd::assert::{Assert, OutputAssertExt};
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_gpubench::report::{JsonReporter, Output, Record, Reporter};
+use cargo_gpubench::store::{StoredRun, save};
+use cargo_gpubench::verdict::Verdict;
+use predicates::prelude::*;
+use predicates::str::{contains, is_match};
+use simulated_run::{Size, run};
+
+const SIZE: Size = Size {
+    workers: 5,
+    samples: 20,
+};
+
+/// A folder with stored runs.
+struct Folder {
+    folder: tempfile::TempDir,
+}
+
+impl Folder {
+    /// One with `before.json`, `same.json` of the same code, and `slower.json`, in which `axpy` takes 3 % longer.
+    fn new() -> Folder {
+        let folder = Folder {
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        folder.save("before.json", &run(1, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));
+        folder.save("same.json", &run(2, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));
+        folder.save("slower.json", &run(3, &[("axpy", 1.03e5), ("softmax", 2e6)], SIZE));
+        folder
+    }
+
+    fn path(&self, name: &str) -> Utf8PathBuf {
+        Utf8Path::from_path(self.folder.path()).expect("UTF-8").join(name)
+    }
+
+    fn save(&self, name: &str, run: &StoredRun) {
+        save(&self.path(name), run).expect("it is saved");
+    }
+
+    fn compare(&self, arguments: &[&str]) -> Assert {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpubench"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("GPUBENCH_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(["gpubench", "compare", "--color", "never"])
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_remove("CARGO_TARGET_DIR")
+            .assert()
+    }
+}
+
+#[test]
+fn a_kernel_that_is_3_per_cent_slower_ends_with_exit_code_3_and_its_row() {
+    Folder::new()
+        .compare(&["before.json", "slower.json"])
+        .code(3)
+        .stdout(is_match(r"(?m)^axpy     ✗ regressed     100\.\d µs   10[23]\.\d µs   \+[23]\.\d\d%").expect("a regex"))
+        .stdout(is_match(r"(?m)^softmax  = no change").expect("a regex"))
+        .stdout(contains("1 regressed, 1 no change"))
+        .stderr("");
+}
+
+#[test]
+fn the_same_code_and_a_regression_that_shall_not_fail_end_with_0() {
+    let folder = Folder::new();
+    folder
+        .compare(&["before.json", "same.json"])
+        .success()
+        .stdout(contains("2 no change"));
+    folder
+        .compare(&["before.json", "slower.json", "--no-fail-on-regression"])
+        .success()
+        .stdout(contains("1 regressed"));
+    folder
+        .compare(&["before.json", "slower.json", "--noise-threshold", "5%"])
+        .success()
+        .stdout(contains("1 within noise"));
+}
+
+#[test]
+fn lines_of_json_are_records_of_the_machine_contract() {
+    let folder = Folder::new();
+    let assert = folder
+        .compare(&["before.json", "slower.json", "same.json", "--message-format", "json"])
+        .code(3);
+    let text = String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8");
+    let names: Vec<String> = text
+        .lines()
+        .map(|line| match serde_json::from_str(line).expect("a record") {
+            Record::ComparisonComplete(comparison) => comparison.candidate.name,
+            other => panic!("another record: {other:?}"),
+        })
+        .collect();
+    assert_eq!(names, ["slower.json", "same.json"]);
+}
+
+#[test]
+fn the_comment_for_a_pull_request_goes_to_standard_output_and_to_a_file() {
+    let folder = Folder::new();
+    let assert = folder
+        .compare(&[
+            "before.json",
+            "slower.json",
+            "--message-format",
+            "markdown",
+            "--export-markdown",
+            "comment.md",
+        ])
+        .code(3)
+        .stdout(contains("| ❌ **regressed** | `axpy` |"))
+        .stdout(contains("<summary>1 without a change</summary>"));
+    let written = fs_err::read(folder.path("comment.md")).expect("the file");
+    assert_eq!(written, assert.get_output().stdout);
+}
+
+#[test]
+fn several_runs_are_each_compared_with_the_first() {
+    Folder::new()
+        .compare(&["before.json", "same.json", "slower.json"])
+        .code(3)
+        .stdout(is_match(r"(?m)^axpy +100\.\d µs +[-+]?0\.\d\d% = +\+[23]\.\d\d% ✗$").expect("a regex"))
+        .stdout(contains("slower.json: ✗ 1 regressed, = 1 no change"));
+}
+
+#[test]
+fn exported_records_of_a_run_are_compared_like_a_stored_one() {
+    let folder = Folder::new();
+    let exported = run(3, &[("axpy", 1.2e5), ("softmax", 2e6)], SIZE);
+    let mut lines = JsonReporter::new(Output::file(&folder.path("run.json")).expect("a file"));
+    lines.run_started(&exported.run, &[]).expect("it is written");
+    for result in &exported.results {
+        lines.benchmark_complete(result).expect("it is written");
+    }
+    lines
+        .run_finished(exported.finished.as_ref().expect("a last record"))
+        .expect("it is written");
+    folder
+        .compare(&["before.json", "run.json"])
+        .code(3)
+        .stdout(contains("1 regressed"));
+}
+
+#[test]
+fn filters_choose_benchmarks_and_what_none_fits_is_the_exit_code_4() {
+    let folder = Folder::new();
+    folder
+        .compare(&["before.json", "slower.json", "-f", "^softmax"])
+        .success()
+        .stdout(contains("1 no change").and(contains("axpy").not()));
+    folder
+        .compare(&["before.json", "slower.json", "-f", "gemm"])
+        .code(4)
+        .stderr(contains("`before.json` has no benchmark that fits the filters"));
+    folder
+        .compare(&["before.json", "slower.json", "--threshold", "2%"])
+        .code(3)
+        .stdout(contains("softmax").not());
+}
+
+#[test]
+fn a_kernel_that_fails_where_it_passed_ends_with_exit_code_100() {
+    let folder = Folder::new();
+    let mut broken = run(7, &[("axpy", 1.1e5), ("softmax", 2e6)], SIZE);
+    broken.results[1].verdict = Verdict::WrongOutput;
+    let counts = broken.finished.as_mut().expect("a last record");
+    (counts.passed, counts.failed) = (1, 1);
+    folder.save("broken.json", &broken);
+    folder
+        .compare(&["before.json", "broken.json"])
+        .code(100)
+        .stdout(contains("the candidate ended in `wrong-output` (softmax)"));
+}
+
+#[test]
+fn runs_without_a_benchmark_in_common_are_the_exit_code_4() {
+    let folder = Folder::new();
+    folder.save("other.json", &run(4, &[("gemm", 1e6)], SIZE));
+    folder
+        .compare(&["before.json", "other.json"])
+        .code(4)
+        .stdout(contains("1 new, 2 removed"));
+}
+
+#[test]
+fn benchmarks_of_other_names_are_matched_by_groups() {
+    let folder = Folder::new();
+    folder.save("renamed.json", &run(5, &[("fast_axpy", 0.9e5), ("other", 1.0)], SIZE));
+    folder
+        .compare(&["before.json", "renamed.json", "-g", "(axpy)"])
+        .success()
+        .stdout(contains("fast_axpy  ✓ improved"))
+        .stdout(contains("  against axpy\n"))
+        .stdout(contains("other").not());
+}
+
+#[test]
+fn another_device_is_not_compared_unless_that_is_asked_for() {
+    let folder = Folder::new();
+    let mut other = run(6, &[("axpy", 2e5), ("softmax", 2e6)], SIZE);
+    other.run.device.name = "NVIDIA B200".into();
+    folder.save("b200.json", &other);
+    folder
+        .compare(&["before.json", "b200.json"])
+        .success()
+        .stdout(contains(
+            "! device: NVIDIA H200 in the baseline, NVIDIA B200 in the candidate",
+        ))
+        .stdout(contains("2 not compared"))
+        .stdout(contains(
+            "(hint: `--allow-different-setups` compares them all the same)",
+        ));
+    folder
+        .compare(&["before.json", "b200.json", "--allow-different-setups"])
+        .code(3)
+        .stdout(contains("! device: NVIDIA H200 in the baseline"));
+}
+
+#[test]
+fn a_file_that_was_edited_is_refused() {
+    let folder = Folder::new();
+    let text = fs_err::read_to_string(folder.path("slower.json")).expect("the file");
+    fs_err::write(folder.path("slower.json"), text.replacen("axpy", "axpz", 1)).expect("it is written");
+    folder
+        .compare(&["before.json", "slower.json"])
+        .code(2)
+        .stdout("")
+        .stderr(contains("`slower.json`").and(contains("hint")));
+}
+
+#[test]
+fn baselines_are_found_in_the_target_directory_of_the_workspace_and_a_typo_is_helped() {
+    let folder = Folder::new();
+    fs_err::write(
+        folder.path("Cargo.toml"),
+        "[package]\nname = \"x\"\nedition = \"2024\"\n",
+    )
+    .expect("a manifest");
+    fs_err::create_dir_all(folder.path("src")).expect("a folder");
+    fs_err::write(folder.path("src/lib.rs"), "").expect("a library");
+    folder.save("target/gpubench/baselines/main.json", &run(1, &[("axpy", 1e5)], SIZE));
+    folder.save("target/gpubench/baselines/slow.json", &run(2, &[("axpy", 1.1e5)], SIZE));
+    folder.compare(&["--baselines"]).success().stdout("main\nslow\n");
+    folder
+        .compare(&["main", "slow"])
+        .code(3)
+        .stdout(contains("baseline   main"))
+        .stdout(contains("1 regressed"));
+    folder
+        .compare(&["mian", "slow"])
+        .code(2)
+        .stderr(contains("there is no baseline `mian`"))
+        .stderr(contains("(hint: `main` is similar; there are `main`, `slow`)"));
+}

@@ -1,0 +1,135 @@
+//! Histories: what runs add to them, also several at the same time, and how they are shown.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeSet;
+
+use gpubench_tests::{Fixture, Run, RunFolder};
+use serde_json::Value;
+
+fn recorded(folder: &str) -> Run {
+    let run = Run::on(&Fixture::of("paced"))
+        .briefly()
+        .args(["walk", "--workers", "1"]);
+    run.args(["--history", "--history-dir", folder])
+}
+
+fn shown(folder: &str) -> Run {
+    Run::on_verb("history", &Fixture::of("paced")).args(["--history-dir", folder])
+}
+
+#[test]
+fn runs_at_the_same_time_lose_nothing() {
+    let folder = RunFolder::new();
+    let history = folder.path("history").into_string();
+    // What the runs need is built by the first.
+    let _ = recorded(&history).finish().expect_code(0);
+    for _ in 0..3 {
+        let at_once: Vec<_> = (0..4).map(|_| recorded(&history).start()).collect();
+        for running in at_once {
+            let _ = running.finish().expect_code(0);
+        }
+    }
+    let records = shown(&history).json().finish().expect_code(0).records();
+    let runs = records.the("benchmark-history")["runs"].as_array().expect("a list");
+    let ids: BTreeSet<&str> = runs.iter().filter_map(|run| run["run_id"].as_str()).collect();
+    assert_eq!((runs.len(), ids.len()), (13, 13));
+    assert!(
+        records.the("benchmark-history")["usual_change"].is_f64(),
+        "there are more than ten runs"
+    );
+}
+
+#[test]
+fn a_history_is_plotted() {
+    let folder = RunFolder::new();
+    let history = folder.path("history").into_string();
+    for _ in 0..2 {
+        let added = recorded(&history).finish().expect_code(0);
+        assert!(added.stderr.contains("Recorded run "), "{}", added.stderr);
+    }
+    let page = shown(&history).args(["WALK|walk"]).finish().expect_code(0).stdout;
+    assert!(page.contains("paced::steps::walk::n=1000  2 runs"), "{page}");
+    assert!(page.contains('┤'), "{page}");
+}
+
+#[test]
+fn without_a_history_it_is_said_how_one_begins() {
+    let folder = RunFolder::new();
+    let nothing = shown(folder.path("nothing").as_str()).finish().expect_code(4);
+    assert!(
+        nothing.errors()[0].contains("there is no history in"),
+        "{}",
+        nothing.stderr
+    );
+    assert!(
+        nothing.stderr.contains("`cargo gpubench --history`"),
+        "{}",
+        nothing.stderr
+    );
+    let history = folder.path("history").into_string();
+    let _ = recorded(&history).finish().expect_code(0);
+    let unknown = shown(&history)
+        .args(["paced::steps::wlak::n=1000"])
+        .finish()
+        .expect_code(4);
+    assert!(
+        unknown.stderr.contains("did you mean `paced::steps::walk::n=1000`?"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+#[test]
+fn a_damaged_history_is_refused_before_anything_is_measured_and_left_alone() {
+    let folder = RunFolder::new();
+    let history = folder.path("history").into_string();
+    let _ = recorded(&history).finish().expect_code(0);
+    let file = std::fs::read_dir(&history)
+        .expect("there is a folder")
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .expect("there is a history");
+    let text = std::fs::read_to_string(&file).expect("it can be read");
+    std::fs::write(&file, format!("{text}half a li")).expect("it can be written");
+    let repaired = recorded(&history).finish().expect_code(0);
+    assert!(repaired.stderr.contains("has been cut off"), "{}", repaired.stderr);
+    let repaired = std::fs::read_to_string(&file).expect("it can be read");
+    assert_eq!((repaired.lines().count(), repaired.starts_with(&text)), (3, true));
+    let newer = text.replacen("\"format_version\":1", "\"format_version\":2", 1);
+    std::fs::write(&file, &newer).expect("it can be written");
+    let refused = recorded(&history).json().finish().expect_code(2);
+    assert_eq!(refused.stdout, "");
+    assert!(
+        refused.errors()[0].contains("has format version 2"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(std::fs::read_to_string(&file).expect("it can be read"), newer);
+}
+
+#[test]
+fn every_line_of_a_history_is_as_its_schema_says() {
+    let folder = RunFolder::new();
+    let history = folder.path("history");
+    let _ = recorded(history.as_str()).finish().expect_code(0);
+    let files = history.read_dir_utf8().expect("there is a folder").flatten();
+    let file = files
+        .map(|entry| entry.into_path())
+        .find(|path| path.extension() == Some("jsonl"));
+    let text = std::fs::read_to_string(file.expect("there is a history")).expect("it can be read");
+    let schemas = [
+        "gpubench-history-head-v1.schema.json",
+        "gpubench-history-entry-v1.schema.json",
+    ];
+    assert_eq!(text.lines().count(), 2);
+    for (line, schema) in text.lines().zip(schemas) {
+        let path = gpubench_tests::repository().join("cargo-gpubench/schema").join(schema);
+        let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("JSON");
+        let line = serde_json::from_str(line).expect("JSON");
+        assert!(
+            jsonschema::validator_for(&schema).expect("a schema").is_valid(&line),
+            "{line:#}"
+        );
+    }
+}
