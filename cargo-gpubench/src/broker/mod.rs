@@ -21,6 +21,7 @@ mod noise_floors;
 mod null_windows;
 mod observation;
 mod occupancy;
+mod opponent;
 pub mod options;
 mod preparation;
 pub mod purpose;
@@ -29,8 +30,9 @@ mod replay;
 mod report;
 mod reporting;
 mod result;
+mod rounds;
 mod run;
-mod sampling;
+mod side;
 mod stored_cases;
 
 pub use archive::archive;

@@ -1,6 +1,6 @@
 //! The null windows of a case, interleaved with those of the worker under test.
 
-use super::measure::{MeasureError, Protocol};
+use super::measure::{MeasureError, Protocol, ReadyCase};
 use crate::clients::{NullWorker, OpenedCase, RoleFailure};
 use crate::device::ClockBound;
 use crate::verdict::{Ending, WindowEvidence};
@@ -73,10 +73,12 @@ impl Pacing {
 }
 
 /// Who takes part in a case.
-pub(super) fn cast(clock_bound: &ClockBound) -> Cast {
-    match clock_bound {
-        ClockBound::Exclusive => Cast::WorkerAndNull,
-        ClockBound::Absent(_) => Cast::Worker,
+pub(super) fn cast(clock_bound: &ClockBound, baseline: Option<&ReadyCase<'_>>) -> Cast {
+    match (clock_bound, baseline) {
+        (ClockBound::Exclusive, None) => Cast::WorkerAndNull,
+        (ClockBound::Absent(_), None) => Cast::Worker,
+        (ClockBound::Exclusive, Some(_)) => Cast::RivalsAndNull,
+        (ClockBound::Absent(_), Some(_)) => Cast::Rivals,
     }
 }
 

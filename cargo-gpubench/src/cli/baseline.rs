@@ -45,6 +45,17 @@ pub(super) struct BaselineArguments {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file"])]
     load_baseline: Option<RunName>,
 
+    /// Measure in turns with another revision of the sources, and compare with that
+    ///
+    /// A branch, a tag or a hash: `cargo gpubench --against main`. The revision is checked out below the target directory and built as the sources here are; the windows of the two then take
+    /// turns on the device, so that drift hits both alike. What is not committed is part of the sources here. A regression makes the command exit with 3.
+    #[arg(
+        long,
+        value_name = "GIT-REV",
+        conflicts_with_all = ["baseline", "baseline_lenient", "load_baseline", "archive_file", "list", "no_run"]
+    )]
+    against: Option<String>,
+
     /// Keep nothing of this run: no baseline, no history
     ///
     /// It overrides what the environment and the configuration say.
@@ -76,6 +87,7 @@ impl BaselineArguments {
             baseline,
             baseline_lenient,
             load_baseline,
+            against,
             discard_baseline,
             judging,
             history,
@@ -92,6 +104,7 @@ impl BaselineArguments {
         ResultOptions {
             source: load_baseline.map_or(ResultSource::Measured, ResultSource::Loaded),
             baseline: strict.or(lenient),
+            against,
             save: save_baseline.filter(|_| !discard_baseline),
             judging: judging.into_options(),
             history: HistoryOptions {

@@ -205,9 +205,9 @@ fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
 fn table(roofline: &Roofline<'_>) -> Element {
     let heads = [
         ("", "number"),
-        ("case", ""),
+        ("case", "case"),
         ("FLOP/B", "number"),
-        ("compute", "number"),
+        ("compute", "number wide"),
         ("of the roof", "number"),
         ("below", ""),
     ];
@@ -218,18 +218,19 @@ fn table(roofline: &Roofline<'_>) -> Element {
     let rows = roofline.points.iter().map(|point| {
         let roof = roofline.lowest_roof(point.intensity);
         let figures = [
-            three_digits(point.intensity),
-            flop_rate(point.rate).to_string(),
-            percent(point.rate / roof.rate),
+            (three_digits(point.intensity), "number"),
+            (flop_rate(point.rate).to_string(), "number wide"),
+            (percent(point.rate / roof.rate), "number"),
         ];
         element("tr")
             .child(element("td").class("number").text(point.number))
             .child(
                 element("th")
                     .with("scope", "row")
+                    .class("case")
                     .child(point.anchor.link(case_name(point.result))),
             )
-            .children(figures.map(|figure| element("td").class("number").text(figure)))
+            .children(figures.map(|(figure, class)| element("td").class(class).text(figure)))
             .child(element("td").text(roof.name))
     });
     let table = element("table")

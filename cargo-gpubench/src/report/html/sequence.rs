@@ -9,7 +9,7 @@ use crate::stats::Histogram;
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 118.0;
-const LEFT: f64 = 46.0;
+const LEFT: f64 = 62.0;
 const RIGHT: f64 = WIDTH - 6.0;
 const TOP: f64 = 8.0;
 const BASE: f64 = 96.0;
