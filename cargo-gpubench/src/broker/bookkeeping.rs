@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::BaselineError;
 use super::cases::{Case, Disposition, NameFilter, Naming};
 use super::fences::fences;
+use super::noise_floors::NoiseFloors;
 use super::opponent::OtherResults;
 use super::options::{
     BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, PageTarget, Recording,
@@ -73,6 +74,7 @@ pub(super) struct Bookkeeping {
     past: Option<History>,
     revision: Option<Revision>,
     judging: JudgingOptions,
+    floors: NoiseFloors,
     /// Where a page about the results is written to.
     page: Option<Utf8PathBuf>,
     /// What the run is called beside its baseline.
@@ -128,6 +130,7 @@ impl Bookkeeping {
                 .filter(|_| options.is_about_files())
                 .and_then(Revision::of),
             judging: options.judging,
+            floors: NoiseFloors::default(),
             page: page(options.page.as_ref(), home)?,
             candidate: match &options.source {
                 ResultSource::Measured => "this run".to_owned(),
@@ -135,6 +138,11 @@ impl Bookkeeping {
             },
             verbosity,
         })
+    }
+
+    /// Takes note of how large a change of each case must be.
+    pub(super) fn heed(&mut self, floors: NoiseFloors) {
+        self.floors = floors;
     }
 
     /// Leaves out of the baseline what the filters leave out, and makes sure that it has what is to be measured.
@@ -239,6 +247,7 @@ impl Bookkeeping {
     fn rules(&self, results: &[BenchmarkComplete]) -> Rules {
         Rules {
             floor: self.judging.noise_threshold,
+            floors: self.floors.of_results(results),
             confidence: self.judging.confidence,
             fences: (self.past.as_ref())
                 .map(|past| fences(past, results))

@@ -17,6 +17,7 @@ mod fences;
 mod kernels;
 mod libraries;
 pub mod measure;
+mod noise_floors;
 mod null_windows;
 mod observation;
 mod occupancy;

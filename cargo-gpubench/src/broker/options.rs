@@ -166,6 +166,7 @@ impl From<CompleteSettings> for CaseOptions {
             min_samples,
             max_samples,
             max_time,
+            noise_threshold: _,
         } = settings;
         Self {
             workers: workers.number(),

@@ -8,6 +8,7 @@ use super::judging::JudgingArguments;
 use crate::broker::options::{
     BaselineOptions, HistoryOptions, Newcomers, PageTarget, Recording, ResultOptions, ResultSource,
 };
+use crate::config::Fraction;
 use crate::store::RunName;
 
 const HEADING: &str = "Baseline options";
@@ -76,6 +77,10 @@ pub(super) struct BaselineArguments {
 }
 
 impl BaselineArguments {
+    pub(super) fn noise_threshold(&self) -> Fraction {
+        self.judging.change.noise_threshold
+    }
+
     pub(super) fn into_options(self, page: Option<PageTarget>) -> ResultOptions {
         let Self {
             save_baseline,

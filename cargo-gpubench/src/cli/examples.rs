@@ -53,6 +53,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("baseline-lenient", "--baseline-lenient main --save-baseline pr"),
     ("load-baseline", "--load-baseline pr --baseline main"),
     ("discard-baseline", "-P ci --discard-baseline"),
+    ("against", "--against main"),
     ("noise-threshold", "--noise-threshold 2%"),
     ("confidence-level", "--confidence-level 95%"),
     ("allow-different-setups", "--allow-different-setups"),

@@ -17,7 +17,8 @@ const COMMAND_LINE_HEADINGS: [&str; 6] = [
 ];
 
 /// Options that say what one run is for, or that would take a surprise out of it: who knows the seed knows the inputs.
-const COMMAND_LINE_ONLY: [&str; 11] = [
+const COMMAND_LINE_ONLY: [&str; 12] = [
+    "against",
     "discard-baseline",
     "exact",
     "ignored",

@@ -170,6 +170,21 @@ fn a_row_says_what_its_ratio_is_a_ratio_of() {
 }
 
 #[test]
+fn a_benchmark_s_own_threshold_counts_instead_of_the_common_one() {
+    let after = quiet("axpy", 1.03e5);
+    let rules = Rules {
+        floors: Floors::from([(CaseKey::of(&after), 0.05)]),
+        ..Rules::default()
+    };
+    assert_eq!(
+        row_of(quiet("axpy", 1e5), after, &rules).verdict,
+        ChangeVerdict::WithinNoise
+    );
+    let other = row_of(quiet("gemm", 1e5), quiet("gemm", 1.03e5), &rules);
+    assert_eq!(other.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
 fn a_larger_threshold_turns_a_regression_into_noise() {
     let rules = Rules {
         floor: 0.05,
