@@ -10,6 +10,9 @@ use crate::wire::{Cast, FaultCode};
 /// Null windows behind the end of the worker under test.
 const ALONE: usize = 8;
 
+/// Null windows between a case's sampled ones at least, however slow its calls are: with fewer, its claims could not be held against anything.
+const FEWEST: usize = 8;
+
 /// The null worker in a case, and what came of its windows.
 #[derive(Debug)]
 pub(super) struct NullSide<'a> {
@@ -157,6 +160,23 @@ impl<'a> NullSide<'a> {
         self.since = 1;
         let window = self.conduct(conductor)?;
         self.windows.extend(window);
+        Ok(())
+    }
+
+    /// Conducts as many null windows as a case must have when `rounds` of `of` are over, where the key has drawn fewer.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the null worker.
+    pub(super) fn catch_up(
+        &mut self,
+        conductor: &mut Conductor<'_>,
+        rounds: usize,
+        of: usize,
+    ) -> Result<(), ConductError> {
+        while self.is_there() && self.windows.len() < (FEWEST * rounds).div_ceil(of) {
+            let window = self.conduct(conductor)?;
+            self.windows.extend(window);
+        }
         Ok(())
     }
 

@@ -134,7 +134,7 @@ impl<'a> Rounds<'a> {
         stage: &mut Stage<'_, '_, '_>,
         watcher: &mut dyn Watcher,
     ) -> Result<(), MeasureError> {
-        for _ in 0..rounds {
+        for round in 1..=rounds {
             self.enter()?;
             stage.null.warm_up_begins();
             while self.is_needed(|side| !side.is_warm()) {
@@ -149,6 +149,9 @@ impl<'a> Rounds<'a> {
                 self.pair(stage, needed, Side::sample, watcher)?;
             }
             let goes_on = self.candidate.takes_part();
+            if goes_on {
+                stage.null.catch_up(stage.conductor, round, rounds)?;
+            }
             self.parties().for_each(Party::leave);
             if !goes_on {
                 break;

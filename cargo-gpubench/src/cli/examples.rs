@@ -51,6 +51,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("save-baseline", "--save-baseline main"),
     ("baseline", "--baseline main"),
     ("baseline-lenient", "--baseline-lenient main --save-baseline pr"),
+    ("against", "--against main"),
     ("load-baseline", "--load-baseline pr --baseline main"),
     ("discard-baseline", "-P ci --discard-baseline"),
     ("against", "--against main"),
