@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 mod baselines;
+mod browser;
 mod compilers;
 mod fake_gpu;
 mod fixture;
@@ -14,6 +15,7 @@ mod terminal;
 mod tool;
 
 pub use baselines::{RunFolder, slowed};
+pub use browser::{Browser, Scheme, Screen};
 pub use compilers::nvrtc;
 pub use fake_gpu::{FakeGpu, Ledger};
 pub use fixture::{Fixture, repository};

@@ -25,9 +25,6 @@ pub enum BaselineError {
         /// How many are selected.
         of: usize,
     },
-    /// There is no folder for a page that is not named.
-    #[error("there is no workspace in whose target directory a report could lie")]
-    PageHomeless,
     /// No stored result has a name that was asked for.
     #[error("`{stored}` has no benchmark that fits the filters")]
     NothingFits {
@@ -39,7 +36,7 @@ pub enum BaselineError {
 impl Expected for BaselineError {
     fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Lacks { .. } | Self::PageHomeless => ExitCode::Usage,
+            Self::Lacks { .. } => ExitCode::Usage,
             Self::NothingFits { .. } => ExitCode::NothingSelected,
         }
     }
@@ -49,7 +46,6 @@ impl Expected for BaselineError {
             Self::Lacks { baseline, .. } => Some(format!(
                 "nothing was measured; `--baseline-lenient {baseline}` measures them too and lists them as new"
             )),
-            Self::PageHomeless => Some("name a file: `--report html=report.html`".to_owned()),
             Self::NothingFits { .. } => None,
         }
     }

@@ -7,17 +7,19 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::BaselineError;
 use super::cases::{Case, Disposition, NameFilter, Naming};
 use super::fences::fences;
+use super::noise_floors::NoiseFloors;
 use super::opponent::OtherResults;
 use super::options::{
-    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, OutputOptions, Recording,
-    ReportTarget, ResultOptions, ResultSource, Verbosity,
+    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, PageTarget, Recording,
+    ResultOptions, ResultSource, Verbosity,
 };
 use super::stored_cases::{case_of, chosen};
 use crate::build::{BuildOptions, WorkspaceFolders, workspace_root};
 use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
-    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, RunFinished, RunStarted,
+    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, HtmlReport, OutputError,
+    RunFinished, RunStarted, address, ensure_replaceable, replace_file,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
@@ -34,14 +36,9 @@ impl Places {
     ///
     /// # Errors
     /// When cargo cannot say.
-    pub(super) fn of(
-        libraries: &LibrarySource,
-        results: &ResultOptions,
-        output: &OutputOptions,
-    ) -> Result<Places, ExpectedError> {
-        let is_needed = results.needs_a_workspace() || output.report == Some(ReportTarget::TargetDirectory);
+    pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, ExpectedError> {
         match libraries {
-            LibrarySource::Build(build) if is_needed || is_in_workspace(build, results) => {
+            LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
                 let target_dir = build.compilation.target_dir.as_deref();
                 let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
                 Ok(Places {
@@ -77,11 +74,12 @@ pub(super) struct Bookkeeping {
     past: Option<History>,
     revision: Option<Revision>,
     judging: JudgingOptions,
+    floors: NoiseFloors,
+    /// Where a page about the results is written to.
+    page: Option<Utf8PathBuf>,
     /// What the run is called beside its baseline.
     candidate: String,
     verbosity: Verbosity,
-    /// The page about the run.
-    page: Option<Utf8PathBuf>,
 }
 
 /// What the results are compared with.
@@ -109,7 +107,7 @@ impl Bookkeeping {
     pub(super) fn open(
         options: &ResultOptions,
         places: &Places,
-        output: &OutputOptions,
+        verbosity: Verbosity,
     ) -> Result<Bookkeeping, ExpectedError> {
         let Places { home, sources } = places;
         let baseline = match &options.baseline {
@@ -132,18 +130,19 @@ impl Bookkeeping {
                 .filter(|_| options.is_about_files())
                 .and_then(Revision::of),
             judging: options.judging,
+            floors: NoiseFloors::default(),
+            page: page(options.page.as_ref(), home)?,
             candidate: match &options.source {
                 ResultSource::Measured => "this run".to_owned(),
                 ResultSource::Loaded(name) => name.to_string(),
             },
-            verbosity: output.verbosity,
-            page: page(output.report.as_ref(), home)?,
+            verbosity,
         })
     }
 
-    /// Where the page about the run is to be written.
-    pub(super) fn page(&self) -> Option<&Utf8Path> {
-        self.page.as_deref()
+    /// Takes note of how large a change of each case must be.
+    pub(super) fn heed(&mut self, floors: NoiseFloors) {
+        self.floors = floors;
     }
 
     /// Leaves out of the baseline what the filters leave out, and makes sure that it has what is to be measured.
@@ -219,11 +218,6 @@ impl Bookkeeping {
         Ok(())
     }
 
-    /// The runs in the history of the run's device, oldest first.
-    pub(super) fn past_runs(&self) -> &[HistoryEntry] {
-        self.past.as_ref().map_or(&[], |past| &past.entries)
-    }
-
     /// The run as it is stored.
     pub(super) fn stored(&self, run: RunStarted, results: Vec<BenchmarkComplete>, finished: RunFinished) -> StoredRun {
         StoredRun::of(run, results, Some(finished), self.revision.clone())
@@ -253,6 +247,7 @@ impl Bookkeeping {
     fn rules(&self, results: &[BenchmarkComplete]) -> Rules {
         Rules {
             floor: self.judging.noise_threshold,
+            floors: self.floors.of_results(results),
             confidence: self.judging.confidence,
             fences: (self.past.as_ref())
                 .map(|past| fences(past, results))
@@ -299,6 +294,22 @@ impl Bookkeeping {
             _ => Ok(()),
         };
         saved.and(recorded)
+    }
+
+    /// Writes the page about the results, whether they are complete or not.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn write_page(&self, run: &StoredRun, comparisons: &[ComparisonComplete]) -> Result<(), OutputError> {
+        let Some(path) = &self.page else { return Ok(()) };
+        let report = HtmlReport {
+            run,
+            comparisons,
+            history: self.past.as_ref().map_or(&[], |past| &past.entries),
+        };
+        replace_file(path, &report.page())?;
+        self.say("Report", &address(path));
+        Ok(())
     }
 
     fn save(&self, saving: &Saving, stored: &StoredRun) -> Result<(), StoreError> {
@@ -367,14 +378,6 @@ impl Baseline {
     }
 }
 
-fn page(target: Option<&ReportTarget>, home: &Home) -> Result<Option<Utf8PathBuf>, BaselineError> {
-    match target {
-        None => Ok(None),
-        Some(ReportTarget::File(path)) => Ok(Some(path.clone())),
-        Some(ReportTarget::TargetDirectory) => home.page().map(Some).ok_or(BaselineError::PageHomeless),
-    }
-}
-
 impl Saving {
     fn prepare(name: &RunName, home: &Home) -> Result<Saving, StoreError> {
         let destination = Destination::of(name, home)?;
@@ -394,6 +397,17 @@ fn histories(options: &HistoryOptions, home: &Home) -> Result<Option<Utf8PathBuf
         (None, Recording::On) => Err(StoreError::HomelessHistory),
         (folder, _) => Ok(folder),
     }
+}
+
+/// Where the page is; a file must be named where there is no target directory, and it must be possible to write it.
+fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Utf8PathBuf>, ExpectedError> {
+    let path = match target {
+        None => return Ok(None),
+        Some(PageTarget::File(path)) => path.clone(),
+        Some(PageTarget::TargetDirectory) => home.page().ok_or(StoreError::HomelessPage)?,
+    };
+    ensure_replaceable(&path)?;
+    Ok(Some(path))
 }
 
 /// The name of a result's case as [`Case::full_name`] has it.

@@ -74,19 +74,6 @@ pub struct ArchiveOptions {
     pub output: OutputOptions,
 }
 
-/// Everything `cargo gpubench report` is asked to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReportOptions {
-    /// Stored runs: the latest is reported, the others are its history. At least one.
-    pub runs: Vec<RunName>,
-    /// Stored runs that the reported one is compared with.
-    pub compare: Vec<RunName>,
-    /// The page to write.
-    pub output: Utf8PathBuf,
-    /// Whether messages are coloured.
-    pub color: Color,
-}
-
 /// What is done with the selected cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
@@ -179,6 +166,7 @@ impl From<CompleteSettings> for CaseOptions {
             min_samples,
             max_samples,
             max_time,
+            noise_threshold: _,
         } = settings;
         Self {
             workers: workers.number(),
@@ -263,17 +251,6 @@ pub struct OutputOptions {
     pub user_output: UserOutput,
     /// Files that get the results as well.
     pub exports: Vec<Export>,
-    /// `--report`: a page about the run.
-    pub report: Option<ReportTarget>,
-}
-
-/// Where a page about a run is written to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReportTarget {
-    /// `gpubench/report.html` in the target directory.
-    TargetDirectory,
-    /// This file.
-    File(Utf8PathBuf),
 }
 
 /// Who reads standard output.
@@ -379,6 +356,8 @@ pub struct ResultOptions {
     pub judging: JudgingOptions,
     /// Where their history goes.
     pub history: HistoryOptions,
+    /// `--report`: where a page about them is written to.
+    pub page: Option<PageTarget>,
 }
 
 impl ResultOptions {
@@ -389,6 +368,7 @@ impl ResultOptions {
             || self.save.is_some()
             || self.source != ResultSource::Measured
             || self.history.recording == Recording::On
+            || self.page.is_some()
     }
 }
 
@@ -406,6 +386,15 @@ impl ResultOptions {
             .flatten()
             .any(|name| matches!(name, RunName::Baseline(_)))
     }
+}
+
+/// Where a page about results is written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageTarget {
+    /// `gpubench/report.html` in the target directory.
+    TargetDirectory,
+    /// This file.
+    File(Utf8PathBuf),
 }
 
 /// Where results come from.

@@ -1,59 +1,126 @@
 //! `cargo gpubench report`: from stored runs to a page.
 
-use super::options::ReportOptions;
+use camino::Utf8PathBuf;
+
+use super::fences::fences;
+use super::options::{Color, JudgingOptions};
+use crate::build::{ManifestOptions, WorkspaceFolders};
+use crate::compare::{Contestant, Fences, Floors, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::HtmlReport;
-use crate::report::html::{announcement, write_page};
-use crate::store::history::HistoryEntry;
+use crate::report::{Arrangement, ComparisonComplete, HtmlReport, address, replace_file};
+use crate::store::history::{self, History, HistoryEntry};
 use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun, load};
+
+/// What `cargo gpubench report` is asked.
+#[derive(Clone, Debug)]
+pub struct ReportOptions {
+    /// Stored runs: the latest is reported, the others are what went before. At least one.
+    pub runs: Vec<RunName>,
+    /// Stored runs that the reported one is compared with.
+    pub compare: Vec<RunName>,
+    /// What is taken for a change.
+    pub judging: JudgingOptions,
+    /// The folder of histories; in the target directory where it is not said.
+    pub histories: Option<Utf8PathBuf>,
+    /// Where the workspace is.
+    pub manifest: ManifestOptions,
+    /// Its target directory, where it is not cargo's own.
+    pub target_dir: Option<Utf8PathBuf>,
+    /// The page to write.
+    pub output: Utf8PathBuf,
+    /// Whether messages are coloured.
+    pub color: Color,
+}
 
 /// Writes a page about stored runs.
 ///
 /// # Errors
-/// A run cannot be read, or the page cannot be written.
+/// A run or a history cannot be read, or the page cannot be written.
 pub fn report(options: &ReportOptions) -> Result<ExitCode, ExpectedError> {
-    let home = Home::Absent;
-    let load_all = |names: &[RunName]| {
-        names
-            .iter()
-            .map(|name| load(name, &home))
-            .collect::<Result<Vec<_>, StoreError>>()
-    };
-    let mut runs = load_all(&options.runs)?;
-    runs.sort_by_cached_key(began);
+    let home = home(options)?;
+    let mut runs = load_all(&options.runs, &home)?;
+    runs.sort_by_cached_key(|(_, run)| began(&run.run.started_at));
     // clap asks for one at least.
-    let Some(latest) = runs.pop() else {
+    let Some((name, run)) = runs.pop() else {
         return Ok(ExitCode::Success);
     };
-    let history: Vec<HistoryEntry> = runs
+    let past = past(&run, &home, options)?;
+    let fences = past.as_ref().map(|past| fences(past, &run.results)).unwrap_or_default();
+    let candidate = Contestant { name: &name, run: &run };
+    let comparisons: Vec<ComparisonComplete> = load_all(&options.compare, &home)?
         .iter()
-        .filter(|run| is_comparable(run, &latest))
-        .map(HistoryEntry::of)
+        .map(|(name, run)| compared(Contestant { name, run }, candidate, fences.clone(), options))
         .collect();
     let report = HtmlReport {
-        run: &latest,
-        comparisons: &[],
-        history: &history,
+        run: &run,
+        comparisons: &comparisons,
+        history: &went_before(past, &runs, &run),
     };
-    write_page(&options.output, &report)?;
-    anstream::eprint!("{}", announcement(&options.output));
+    replace_file(&options.output, &report.page())?;
+    anstream::eprintln!("{:>12} {}", "Report", address(&options.output));
     Ok(ExitCode::Success)
 }
 
-/// When a run began, as something that can be ordered; texts that are no moments go first.
-fn began(run: &StoredRun) -> Option<jiff::Timestamp> {
-    run.run.started_at.parse().ok()
+/// Where baselines are: cargo is asked only where one is named.
+fn home(options: &ReportOptions) -> Result<Home, ExpectedError> {
+    let mut names = options.runs.iter().chain(&options.compare);
+    if names.all(|name| matches!(name, RunName::File(_))) {
+        return Ok(Home::Absent);
+    }
+    let folders = WorkspaceFolders::find(&options.manifest, options.target_dir.as_deref())?;
+    Ok(Home::in_target_directory(&folders.target))
 }
 
-/// Whether times of one run can stand in the history of another; a run whose times cannot is warned of.
-fn is_comparable(run: &StoredRun, latest: &StoredRun) -> bool {
-    let is_comparable = DeviceIdentity::of(&run.run) == DeviceIdentity::of(&latest.run);
-    if !is_comparable {
-        print_warning(&format!(
-            "the run of {} on {} is left out: its device or how it was measured differs from the latest run's, on {}",
-            run.run.started_at, run.run.device.name, latest.run.device.name
-        ));
+fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, StoreError> {
+    names
+        .iter()
+        .map(|name| Ok((name.to_string(), load(name, home)?)))
+        .collect()
+}
+
+/// When a run began, as something that can be ordered; texts that are no moments go first.
+fn began(started_at: &str) -> Option<jiff::Timestamp> {
+    started_at.parse().ok()
+}
+
+/// The history of the run's device.
+fn past(run: &StoredRun, home: &Home, options: &ReportOptions) -> Result<Option<History>, StoreError> {
+    match options.histories.clone().or_else(|| home.histories()) {
+        Some(folder) => history::of_device(&folder, &DeviceIdentity::of(&run.run)),
+        None => Ok(None),
     }
-    is_comparable
+}
+
+fn compared(
+    baseline: Contestant<'_>,
+    candidate: Contestant<'_>,
+    fences: Fences,
+    options: &ReportOptions,
+) -> ComparisonComplete {
+    let rules = Rules {
+        floor: options.judging.noise_threshold,
+        floors: Floors::new(),
+        confidence: options.judging.confidence,
+        fences,
+        matching: Matching::Names,
+        setups: options.judging.setups,
+    };
+    compare(baseline, candidate, Arrangement::Apart, &rules)
+}
+
+/// The history and the other runs that were named, each run once, the oldest first.
+fn went_before(past: Option<History>, others: &[(String, StoredRun)], latest: &StoredRun) -> Vec<HistoryEntry> {
+    let mut entries = past.map_or_else(Vec::new, |past| past.entries);
+    for (name, run) in others {
+        if DeviceIdentity::of(&run.run) != DeviceIdentity::of(&latest.run) {
+            print_warning(&format!(
+                "`{name}` is left out: it was measured on another device or in another way than the latest run"
+            ));
+        } else if entries.iter().all(|entry| entry.run_id != run.run.run_id) {
+            entries.push(HistoryEntry::of(run));
+        }
+    }
+    entries.sort_by_cached_key(|entry| began(&entry.started_at));
+    entries
 }

@@ -11,9 +11,9 @@ use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, HtmlReporter, JsonReporter,
-    JunitReporter, MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters,
-    RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
+    MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
+    RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
@@ -132,11 +132,6 @@ impl Reporting {
     /// As [`run_started`](Self::run_started).
     pub(super) fn begin(&mut self, started: RunStarted, cases: &[BenchmarkStarted]) -> Result<(), ExpectedError> {
         self.bookkeeping.begin(&started)?;
-        if let Some(page) = self.bookkeeping.page() {
-            let page = HtmlReporter::new(page.to_owned(), Output::stderr());
-            let page = page.with_history(self.bookkeeping.past_runs().to_vec());
-            self.reporters.0.push(Box::new(page));
-        }
         self.tell(|reporters| reporters.run_started(&started, cases));
         self.run = Some(started);
         Ok(())
@@ -237,11 +232,15 @@ impl Reporting {
             self.tell(|reporters| reporters.comparison_complete(comparison));
         }
         self.tell(|reporters| reporters.run_finished(&finished));
-        let kept = stored.map_or(Ok(()), |stored| self.bookkeeping.keep(&stored));
+        let kept = stored.as_ref().map_or(Ok(()), |stored| self.bookkeeping.keep(stored));
+        let shown = stored.map_or(Ok(()), |stored| {
+            self.bookkeeping.write_page(&stored, comparison.as_slice())
+        });
         if let Some(failure) = self.failure {
             return Err(ExpectedError::Report(failure));
         }
         kept?;
+        shown?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
             _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,

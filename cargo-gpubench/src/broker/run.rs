@@ -8,6 +8,7 @@ use super::campaign::{Campaign, Selected};
 use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
 use super::compilers::compiler_for;
 use super::libraries::Libraries;
+use super::noise_floors::NoiseFloors;
 use super::opponent::{Opponent, OtherCases, OtherRevision};
 use super::options::{
     Action, Annotations, DeviceChoice, LibrarySource, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
@@ -35,8 +36,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         Action::Measure => options.results.clone(),
         Action::List | Action::Build | Action::Test | Action::Profile(_) => ResultOptions::default(),
     };
-    let places = Places::of(&options.libraries, &results, &options.output)?;
-    let mut bookkeeping = Bookkeeping::open(&results, &places, &options.output)?;
+    let places = Places::of(&options.libraries, &results)?;
+    let mut bookkeeping = Bookkeeping::open(&results, &places, options.output.verbosity)?;
     if let ResultSource::Loaded(name) = &results.source {
         return replay(name, options, &places, bookkeeping);
     }
@@ -77,6 +78,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         return list(&cases, built);
     }
     let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
+    bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &built.libraries));
     bookkeeping.fit_baseline(&options.cases.names, &packages, &cases)?;
     let selected = Selected {
         libraries: &built.libraries,

@@ -5,7 +5,10 @@ use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};
 
 use super::judging::JudgingArguments;
-use crate::broker::options::{BaselineOptions, HistoryOptions, Newcomers, Recording, ResultOptions, ResultSource};
+use crate::broker::options::{
+    BaselineOptions, HistoryOptions, Newcomers, PageTarget, Recording, ResultOptions, ResultSource,
+};
+use crate::config::Fraction;
 use crate::store::RunName;
 
 const HEADING: &str = "Baseline options";
@@ -74,7 +77,11 @@ pub(super) struct BaselineArguments {
 }
 
 impl BaselineArguments {
-    pub(super) fn into_options(self) -> ResultOptions {
+    pub(super) fn noise_threshold(&self) -> Fraction {
+        self.judging.change.noise_threshold
+    }
+
+    pub(super) fn into_options(self, page: Option<PageTarget>) -> ResultOptions {
         let Self {
             save_baseline,
             baseline,
@@ -108,6 +115,7 @@ impl BaselineArguments {
                 },
                 folder: history_dir,
             },
+            page,
         }
     }
 }

@@ -54,6 +54,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("against", "--against main"),
     ("load-baseline", "--load-baseline pr --baseline main"),
     ("discard-baseline", "-P ci --discard-baseline"),
+    ("against", "--against main"),
     ("noise-threshold", "--noise-threshold 2%"),
     ("confidence-level", "--confidence-level 95%"),
     ("allow-different-setups", "--allow-different-setups"),

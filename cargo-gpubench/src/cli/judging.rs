@@ -3,21 +3,22 @@
 
 use clap::Args;
 
-use super::fraction::Fraction;
 use crate::broker::options::{JudgingOptions, OnRegression};
 use crate::compare::Setups;
+use crate::config::Fraction;
 use crate::stats::Confidence;
 
 const HEADING: &str = "Baseline options";
 
+/// What is taken for a change.
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
-pub(super) struct JudgingArguments {
+pub(super) struct ChangeArguments {
     /// Take changes below this for noise: `2%`, `0.02`
     ///
     /// Where the history of the device has ten runs and shows more noise, that counts.
     #[arg(long, value_name = "PERCENT", default_value = "1%")]
-    noise_threshold: Fraction,
+    pub(super) noise_threshold: Fraction,
 
     /// How sure the intervals of a comparison are: `99%`, `0.99`
     #[arg(long, value_name = "PERCENT", default_value = "99%")]
@@ -28,19 +29,27 @@ pub(super) struct JudgingArguments {
     /// What differs is listed. Without the option such results are shown and not compared.
     #[arg(long)]
     allow_different_setups: bool,
+}
+
+/// What is taken for a change, and what a change for the worse means.
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING)]
+pub(super) struct JudgingArguments {
+    #[command(flatten)]
+    pub(super) change: ChangeArguments,
 
     /// Exit with 0 even where a comparison finds a regression
     #[arg(long)]
     no_fail_on_regression: bool,
 }
 
-impl JudgingArguments {
+impl ChangeArguments {
+    /// A regression then makes a command fail, as is usual.
     pub(super) fn into_options(self) -> JudgingOptions {
         let Self {
             noise_threshold,
             confidence_level,
             allow_different_setups,
-            no_fail_on_regression,
         } = self;
         JudgingOptions {
             noise_threshold: noise_threshold.value(),
@@ -50,11 +59,24 @@ impl JudgingArguments {
             } else {
                 Setups::MustAgree
             },
+            on_regression: OnRegression::Fail,
+        }
+    }
+}
+
+impl JudgingArguments {
+    pub(super) fn into_options(self) -> JudgingOptions {
+        let Self {
+            change,
+            no_fail_on_regression,
+        } = self;
+        JudgingOptions {
             on_regression: if no_fail_on_regression {
                 OnRegression::Show
             } else {
                 OnRegression::Fail
             },
+            ..change.into_options()
         }
     }
 }

@@ -62,7 +62,7 @@ pub(super) struct OutputArguments {
     /// The page is one file that needs no network and no script. Without FILE it is `gpubench/report.html` in the target directory. `cargo gpubench report`
     /// makes it from stored results.
     #[arg(long, value_name = "KIND")]
-    report: Option<ReportArgument>,
+    pub(super) report: Option<ReportArgument>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -114,7 +114,7 @@ impl OutputArguments {
             export_csv,
             export_markdown,
             export_junit,
-            report,
+            report: _,
         } = self;
         let exports = [
             (ExportFormat::Json, export_json),
@@ -136,7 +136,6 @@ impl OutputArguments {
                 .into_iter()
                 .filter_map(|(format, path)| path.map(|path| Export { format, path }))
                 .collect(),
-            report: report.map(|ReportArgument(target)| target),
         }
     }
 }

@@ -5,38 +5,62 @@ use std::env;
 use std::str::FromStr;
 
 use camino::Utf8PathBuf;
-use clap::Args;
+use clap::{Args, ValueHint};
 use thiserror::Error;
 
+use super::judging::ChangeArguments;
 use super::output::{ColorArgument, color};
-use crate::broker::options::{ReportOptions, ReportTarget};
+use crate::broker::ReportOptions;
+use crate::broker::options::PageTarget;
+use crate::build::ManifestOptions;
 use crate::store::RunName;
+
+const OUTPUT: &str = "Output options";
+const PLACES: &str = "Manifest options";
 
 /// Every option of `cargo gpubench report`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLE)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ReportArguments {
-    /// A stored run: a baseline's name, its file, or the lines that `--export-json` writes
+    /// The run: a baseline's name, its file, or the lines that `--export-json` writes
     ///
-    /// Of several runs on one device the latest is reported, and the others are the history that it is shown with.
+    /// Of several runs on one device the latest is reported, and the others are shown as what went before.
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<RunName>,
 
-    /// Compare the run with this one as well; may be given several times
-    #[arg(long, value_name = "RUN")]
+    /// Compare the run with this one; may be given several times
+    #[arg(long, value_name = "RUN", help_heading = "Baseline options")]
     compare: Vec<RunName>,
 
+    #[command(flatten)]
+    change: ChangeArguments,
+
     /// Write the page to this file
-    #[arg(short, long, value_name = "FILE", default_value = "gpubench-report.html")]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, default_value = "gpubench-report.html", help_heading = OUTPUT)]
     output: Utf8PathBuf,
 
     /// Colour the output
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
     color: Option<ColorArgument>,
+
+    /// Take the history of the device from this folder instead of the target directory
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
+    history_dir: Option<Utf8PathBuf>,
+
+    /// Look for baselines in this target directory
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
+    target_dir: Option<Utf8PathBuf>,
+
+    /// Look for baselines of the workspace of this `Cargo.toml`
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help_heading = PLACES)]
+    manifest_path: Option<Utf8PathBuf>,
 }
 
-const EXAMPLE: &str = "\
-Example: cargo gpubench report results.jsonl --compare main -o report.html";
+const EXAMPLES: &str = "\
+Examples:
+  cargo gpubench report main                             a baseline
+  cargo gpubench report pr --compare main -o pr.html     a run beside another
+  cargo gpubench report nightly/*.jsonl                  the latest of several, with what went before";
 
 impl ReportArguments {
     /// Says what is to be done.
@@ -44,12 +68,23 @@ impl ReportArguments {
         let Self {
             runs,
             compare,
+            change,
             output,
             color: color_argument,
+            history_dir,
+            target_dir,
+            manifest_path,
         } = self;
         ReportOptions {
             runs,
             compare,
+            judging: change.into_options(),
+            histories: history_dir,
+            manifest: ManifestOptions {
+                manifest_path,
+                ..ManifestOptions::default()
+            },
+            target_dir,
             output,
             color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
         }
@@ -58,7 +93,7 @@ impl ReportArguments {
 
 /// What `--report` takes: the kind of report, and where it goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ReportArgument(pub(super) ReportTarget);
+pub(super) struct ReportArgument(pub(super) PageTarget);
 
 /// Why a text is no value of `--report`.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -80,9 +115,9 @@ impl FromStr for ReportArgument {
             None => (text, None),
         };
         match (kind, file) {
-            ("html", None) => Ok(Self(ReportTarget::TargetDirectory)),
+            ("html", None) => Ok(Self(PageTarget::TargetDirectory)),
             ("html", Some("")) => Err(NotAReport::File),
-            ("html", Some(file)) => Ok(Self(ReportTarget::File(file.into()))),
+            ("html", Some(file)) => Ok(Self(PageTarget::File(file.into()))),
             _ => Err(NotAReport::Kind(kind.to_owned())),
         }
     }
@@ -92,15 +127,15 @@ impl FromStr for ReportArgument {
 mod tests {
     use super::*;
 
-    fn target(text: &str) -> Result<ReportTarget, String> {
+    fn target(text: &str) -> Result<PageTarget, String> {
         let argument: Result<ReportArgument, NotAReport> = text.parse();
         argument.map(|argument| argument.0).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_report_is_of_a_kind_and_may_have_a_file() {
-        assert_eq!(target("html"), Ok(ReportTarget::TargetDirectory));
-        assert_eq!(target("html=a=b.html"), Ok(ReportTarget::File("a=b.html".into())));
+        assert_eq!(target("html"), Ok(PageTarget::TargetDirectory));
+        assert_eq!(target("html=a=b.html"), Ok(PageTarget::File("a=b.html".into())));
     }
 
     #[test]

@@ -31,16 +31,7 @@ pub enum OutputError {
 /// When the file cannot be written; an old one is then as it was.
 pub fn replace_file(path: &Utf8Path, text: &str) -> Result<(), OutputError> {
     let write = || {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_str().is_empty())
-            .unwrap_or(Utf8Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let readable = std::fs::Permissions::from_mode(0o644);
-        let mut file = tempfile::Builder::new()
-            .prefix(".gpubench")
-            .permissions(readable)
-            .tempfile_in(folder)?;
+        let mut file = file_beside(path)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(path)?;
@@ -50,6 +41,45 @@ pub fn replace_file(path: &Utf8Path, text: &str) -> Result<(), OutputError> {
         name: path.to_string(),
         source,
     })
+}
+
+/// Looks whether a file could be written whole, before there is anything to lose.
+///
+/// # Errors
+/// When it could not.
+pub fn ensure_replaceable(path: &Utf8Path) -> Result<(), OutputError> {
+    let beside = match path.is_dir() {
+        true => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        false => file_beside(path).map(drop),
+    };
+    beside.map_err(|source| OutputError::Failed {
+        name: path.to_string(),
+        source,
+    })
+}
+
+/// A file in the same folder, which takes the other's place when it is complete.
+fn file_beside(path: &Utf8Path) -> io::Result<tempfile::NamedTempFile> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_str().is_empty())
+        .unwrap_or(Utf8Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let readable = std::fs::Permissions::from_mode(0o644);
+    tempfile::Builder::new()
+        .prefix(".gpubench")
+        .permissions(readable)
+        .tempfile_in(folder)
+}
+
+/// The address of a file, which a terminal makes a link of: `file:///home/me/report.html`, with what an address must not contain encoded (RFC 3986).
+pub fn address(path: &Utf8Path) -> String {
+    let absolute = camino::absolute_utf8(path).unwrap_or_else(|_| path.to_owned());
+    let encoded = absolute.as_str().bytes().map(|byte| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    format!("file://{}", encoded.collect::<String>())
 }
 
 /// A destination with a name for errors. What is printed is flushed, so that results so far survive whatever ends the run.
@@ -139,8 +169,18 @@ mod tests {
         replace_file(&path, "new").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(path.parent().unwrap().read_dir_utf8().unwrap().count(), 1);
-        let occupied = replace_file(path.parent().unwrap(), "x").unwrap_err();
-        assert!(matches!(occupied, OutputError::Failed { .. }));
+        assert!(ensure_replaceable(&path).is_ok());
+        let folder = path.parent().unwrap();
+        assert!(replace_file(folder, "x").is_err() && ensure_replaceable(folder).is_err());
+        assert_eq!(folder.read_dir_utf8().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_address_has_nothing_in_it_that_ends_a_link() {
+        assert_eq!(
+            address(Utf8Path::new("/a b/µ/r?.html")),
+            "file:///a%20b/%C2%B5/r%3F.html"
+        );
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub enum StoreError {
     /// A run is to be added to a history where there is nowhere to keep one.
     #[error("there is no target directory in which a history could be")]
     HomelessHistory,
+    /// A page is to be written where there is no place for one.
+    #[error("there is no target directory in which the report could be")]
+    HomelessPage,
     /// A file is not there.
     #[error("there is no file `{path}`")]
     NoFile {
@@ -163,6 +166,7 @@ impl Expected for StoreError {
         match self {
             StoreError::NoBaseline { name, known } => Some(baselines_hint(name, known)),
             StoreError::Homeless { name } => Some(format!("name a file, as in `./{name}.json`")),
+            StoreError::HomelessPage => Some("`--report html=FILE` names a file".to_owned()),
             StoreError::HomelessHistory => Some("`--history-dir` names a folder".to_owned()),
             StoreError::NoFile { .. } => {
                 Some("a name with a path separator, or one that ends in `.json`, is a file's".to_owned())

@@ -30,7 +30,7 @@ impl Home {
         self.folder("history")
     }
 
-    /// Where the page about a run lies that is not named.
+    /// Where the page about a run is, unless another place is named.
     pub fn page(&self) -> Option<Utf8PathBuf> {
         self.folder("report.html")
     }

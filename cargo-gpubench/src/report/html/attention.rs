@@ -30,7 +30,7 @@ pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete]) -> Op
         element("section")
             .with("id", "attention")
             .with("aria-labelledby", "attention-title")
-            .child(element("h2").with("id", "attention-title").text("First"))
+            .child(element("h2").with("id", "attention-title").text("Needs a look"))
             .child(listed("failures", failures))
             .children(regressions)
             .child(listed("remarks", remarks)),
@@ -101,7 +101,7 @@ fn regressions(run: &StoredRun, comparison: &ComparisonComplete) -> Option<Eleme
                     .child(comparison::mark(ChangeVerdict::Regressed))
                     .text(format_args!(
                         " against {}: {}",
-                        comparison.baseline.name,
+                        comparison::short_name(comparison),
                         counted(lines.len(), "case")
                     )),
             )

@@ -10,16 +10,18 @@ use crate::store::StoredRun;
 use crate::verdict::Verdict;
 
 /// A column: its title, and the class that says how it is set and when it gives way.
-const COLUMNS: [(&str, &str); 10] = [
+const COLUMNS: [(&str, &str); 12] = [
     ("case", "case"),
     ("verdict", "verdict"),
-    ("samples", "strip wide"),
+    ("samples", "wide"),
     ("median", "number"),
     ("± 95 %", "number"),
     ("cv", "number wide"),
     ("n", "number wider"),
     ("bandwidth", "number wide"),
+    ("of peak", "number wide"),
     ("compute", "number wide"),
+    ("of peak", "number wider"),
     ("grade", "grade"),
 ];
 
@@ -102,14 +104,10 @@ fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {
         known(interval.map(|share| format!("±{}", percent(share)))),
         known(stats.cv.map(percent)),
         text(stats.n),
-        rate(
-            throughput.bytes_per_s.map(|rate| byte_rate(rate).to_string()),
-            throughput.of_peak_bandwidth,
-        ),
-        rate(
-            throughput.flops_per_s.map(|rate| flop_rate(rate).to_string()),
-            throughput.of_peak_flops,
-        ),
+        known(throughput.bytes_per_s.map(|rate| byte_rate(rate).to_string())),
+        known(throughput.of_peak_bandwidth.map(percent)),
+        known(throughput.flops_per_s.map(|rate| flop_rate(rate).to_string())),
+        known(throughput.of_peak_flops.map(percent)),
         result.grade.map(grade).into(),
     ];
     cells
@@ -117,16 +115,6 @@ fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {
         .zip(&COLUMNS[1..])
         .map(|(cell, (_, class))| element("td").class(class).child(cell))
         .collect()
-}
-
-/// A rate, and which share of the peak it is.
-fn rate(rate: Option<String>, of_peak: Option<f64>) -> Markup {
-    let share = rate.as_ref().and(of_peak).map(|share| {
-        element("span")
-            .class("share")
-            .text(format_args!(" {} of peak", percent(share)))
-    });
-    known(rate).then(share)
 }
 
 fn known(value: Option<String>) -> Markup {

@@ -1,12 +1,14 @@
 //! One run held against another: what changed, by how much, and how sure that is.
 
+use std::collections::BTreeMap;
+
 use super::cases::scrolled;
 use super::forest::Forest;
 use super::markup::{Element, Markup, element, text};
 use super::names::{Anchor, counted, marked, moment, name_with_params, revision};
 use crate::report::units::{percent, time};
 use crate::report::{
-    Arrangement, Change, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
+    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
 };
 use crate::store::StoredRun;
 
@@ -27,7 +29,7 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
         .into_iter()
         .partition(|row| matches!(row.verdict, ChangeVerdict::WithinNoise | ChangeVerdict::NoChange));
     let title = format!("comparison-{position}-title");
-    let named = |what: &str| format!("{what} against {}", comparison.baseline.name);
+    let named = |what: &str| format!("{what} against {}", short_name(comparison));
     let table_of = |caption: String, rows: &[&ComparisonRow]| {
         (!rows.is_empty()).then(|| scrolled(&caption, table(run, &caption, rows, &forest)))
     };
@@ -43,7 +45,7 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
             element("h2")
                 .with("id", &title)
                 .text("Compared with ")
-                .child(element("span").class("said").text(&comparison.baseline.name)),
+                .child(element("span").class("said").text(short_name(comparison))),
         )
         .child(counts(comparison))
         .child(sides(comparison))
@@ -52,6 +54,12 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
         .child(folded)
         .child(one_sided("Only in this run", &comparison.new))
         .child(one_sided("Only in the baseline", &comparison.removed))
+}
+
+/// The baseline's name; of a file's, what is behind the last separator.
+pub(super) fn short_name(comparison: &ComparisonComplete) -> &str {
+    let name = &comparison.baseline.name;
+    name.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or(name)
 }
 
 /// Where the section of a comparison is.
@@ -104,11 +112,14 @@ fn counts(comparison: &ComparisonComplete) -> Element {
         let count = count(*verdict);
         (count > 0).then(|| {
             let count = element("b").text(count);
-            element("span")
-                .class("count")
-                .child(count)
-                .text(" ")
-                .child(mark(*verdict))
+            Markup::from(
+                element("span")
+                    .class("count")
+                    .child(count)
+                    .text(" ")
+                    .child(mark(*verdict)),
+            )
+            .then(text(" "))
         })
     });
     element("p").class("outcome small").children(counted)
@@ -129,7 +140,7 @@ fn sides(comparison: &ComparisonComplete) -> Element {
     });
     element("p")
         .class("quiet")
-        .text("Baseline: ")
+        .text(format_args!("Baseline {}: ", comparison.baseline.name))
         .child(side(&comparison.baseline))
         .text(". This run: ")
         .child(side(&comparison.candidate))
@@ -174,68 +185,90 @@ fn one_sided(title: &str, names: &[String]) -> Option<Element> {
     })
 }
 
+/// Columns of the table: their titles, and the classes that say how they are set and when they give way.
+const COLUMNS: [(&str, &str); 4] = [
+    ("case", "case"),
+    ("verdict", "verdict"),
+    ("baseline", "number wide"),
+    ("this run", "number wide"),
+];
+
+/// Rows with the same remark from which on it is said once, above the table.
+const MANY: usize = 4;
+
+/// The table, with a remark that many rows share above it.
 fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Forest) -> Element {
-    let columns = [
-        ("case", "case"),
-        ("verdict", "verdict"),
-        ("baseline", "number wide"),
-        ("this run", "number wide"),
-        ("change", "number"),
-    ];
-    let heads = columns.map(|(title, class)| element("th").with("scope", "col").class(class).text(title));
-    let plot = element("th")
-        .with("scope", "col")
-        .class("forest-cell")
+    let shared = shared_remark(rows);
+    let caption = element("caption").text(caption).child(shared.map(|(remark, count)| {
+        let said = format!(" In {}: {remark}", counted(count, "case"));
+        element("span").class("share").text(said)
+    }));
+    let shared = shared.map(|(remark, _)| remark);
+    let heads = COLUMNS.map(|(title, class)| element("th").with("scope", "col").class(class).text(title));
+    let change = element("div")
+        .class("change")
+        .child(element("span").text("change"))
         .child(forest.axis());
+    let change = element("th").with("scope", "col").child(change);
     let noise = element("th").with("scope", "col").class("number wide").text("noise");
-    let head = element("tr").children(heads).child(plot).child(noise);
     element("table")
         .class("comparison")
-        .child(element("caption").text(caption))
-        .child(element("thead").child(head))
-        .child(element("tbody").children(rows.iter().map(|row| line(run, row, forest))))
+        .child(caption)
+        .child(element("thead").child(element("tr").children(heads).child(change).child(noise)))
+        .child(element("tbody").children(rows.iter().map(|row| line(run, row, forest, shared))))
 }
 
-fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest) -> Element {
+/// The remark that most rows have, and how many.
+fn shared_remark<'a>(rows: &[&'a ComparisonRow]) -> Option<(&'a str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for remark in rows.iter().filter_map(|row| row.remark.as_deref()) {
+        *counts.entry(remark).or_default() += 1;
+    }
+    counts
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .filter(|(_, count)| *count >= MANY)
+}
+
+/// A row, and a second one with what there is to remark that is not `shared`.
+fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&str>) -> Markup {
     let name = name_with_params(&row.benchmark, &row.params);
     let name = match anchor_of(run, row) {
         Some(anchor) => Markup::from(anchor.link(name)),
         None => name,
     };
-    let renamed = (row.case != row.baseline_case).then(|| {
-        element("span")
-            .class("remark")
-            .text("against ")
-            .child(super::names::name(&row.baseline_case))
+    let remarks = remarks(row, shared);
+    let median = |side: &ComparedResult| element("td").class("number wide").text(shown(side.median_ns));
+    let change = row.change.as_ref().map(|change| {
+        element("div")
+            .class("change")
+            .child(element("span").child(figures(change)))
+            .child(forest.line(change, row.verdict))
     });
-    let remark = row
-        .remark
-        .as_ref()
-        .map(|remark| element("span").class("remark").text(remark));
-    let median = |side: &crate::report::ComparedResult| element("td").class("number wide").text(shown(side.median_ns));
-    element("tr")
-        .child(
-            element("th")
-                .with("scope", "row")
-                .class("case")
-                .child(name)
-                .child(renamed)
-                .child(remark),
-        )
+    let figures = element("tr")
+        .class(if remarks.is_empty() { "plain" } else { "remarked" })
+        .child(element("th").with("scope", "row").class("case").child(name))
         .child(element("td").class("verdict").child(mark(row.verdict)))
         .child(median(&row.baseline))
         .child(median(&row.candidate))
-        .child(element("td").class("number").child(row.change.as_ref().map(figures)))
-        .child(
-            element("td")
-                .class("forest-cell")
-                .child(row.change.as_ref().map(|change| forest.line(change, row.verdict))),
-        )
+        .child(element("td").child(change))
         .child(
             element("td")
                 .class("number wide")
                 .child(row.change.as_ref().map(threshold)),
-        )
+        );
+    let remarks = (!remarks.is_empty()).then(|| {
+        let cell = element("td").class("remark").with("colspan", COLUMNS.len() + 2);
+        element("tr").child(cell.text(remarks.join("; ")))
+    });
+    Markup::from(figures).then(remarks)
+}
+
+/// What it was matched with, where that has another name, and what is said of the verdict.
+fn remarks(row: &ComparisonRow, shared: Option<&str>) -> Vec<String> {
+    let renamed = (row.case != row.baseline_case).then(|| format!("against {}", row.baseline_case));
+    let own = row.remark.as_deref().filter(|remark| Some(*remark) != shared);
+    renamed.into_iter().chain(own.map(str::to_owned)).collect()
 }
 
 fn shown(median_ns: Option<f64>) -> String {
@@ -245,7 +278,8 @@ fn shown(median_ns: Option<f64>) -> String {
 fn figures(figures: &Change) -> Markup {
     let [low, high] = figures.interval;
     let interval = format!("{} to {}", change(low), change(high));
-    Markup::from(element("b").text(change(figures.ratio))).then(element("span").class("share").text(interval))
+    Markup::from(element("b").text(change(figures.ratio)))
+        .then(element("span").class("share").text(format_args!(" {interval}")))
 }
 
 fn threshold(change: &Change) -> Markup {
@@ -253,7 +287,8 @@ fn threshold(change: &Change) -> Markup {
         ThresholdSource::Floor => "floor",
         ThresholdSource::History => "history",
     };
-    text(format_args!("±{}", percent(change.threshold))).then(element("span").class("share").text(source))
+    text(format_args!("±{}", percent(change.threshold)))
+        .then(element("span").class("share").text(format_args!(" {source}")))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Several kernels for one problem.
 
+use super::chart::{At, rectangle};
 use super::markup::{Element, Markup, element, text};
 use super::names::{Anchor, name, name_with_params};
 use crate::report::contest::{Contest, Contests, Ranked, Standing};
@@ -25,8 +26,8 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
 }
 
 fn table(run: &StoredRun, contest: &Contest<'_>) -> Element {
-    let heads = ["kernel", "median", "beside the fastest"];
-    let heads = heads.map(|head| element("th").with("scope", "col").text(head));
+    let heads = [("kernel", ""), ("median", "number"), ("beside the fastest", "standing")];
+    let heads = heads.map(|(head, class)| element("th").with("scope", "col").class(class).text(head));
     let slowest = contest.ranking.last().map_or(0.0, |ranked| ranked.median_ns);
     let rows = contest.ranking.iter().map(|ranked| row(run, ranked, slowest));
     element("table")
@@ -54,8 +55,8 @@ fn row(run: &StoredRun, ranked: &Ranked, slowest: f64) -> Element {
         .child(
             element("td")
                 .class("standing")
-                .child(bar(ranked.median_ns / slowest))
-                .child(standing),
+                .child(standing)
+                .child(bar(ranked.median_ns / slowest)),
         )
 }
 
@@ -67,9 +68,5 @@ fn bar(share: f64) -> Element {
         .with("viewBox", "0 0 100 4")
         .with("aria-hidden", "true")
         .with("preserveAspectRatio", "none")
-        .child(super::chart::rectangle(
-            "mass",
-            (super::chart::At(0.0), super::chart::At(100.0 * share)),
-            (super::chart::At(0.0), super::chart::At(4.0)),
-        ))
+        .child(rectangle("mass", (At(0.0), At(100.0 * share)), (At(0.0), At(4.0))))
 }

@@ -2,6 +2,7 @@
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup, element, text};
+use super::names::counted;
 use crate::report::units::time;
 use crate::report::{BenchmarkComplete, Stats, WorkerShare};
 use crate::stats::{Histogram, quantile};
@@ -49,8 +50,8 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
         size: (WIDTH, axis + 18.0),
         title: "Distribution of the samples".to_owned(),
         description: format!(
-            "{} samples from {} to {}, median {}, middle half from {} to {}",
-            stats.n,
+            "{} from {} to {}, median {}, middle half from {} to {}",
+            counted(stats.n as usize, "sample"),
             time(stats.min_ns),
             time(stats.max_ns),
             time(stats.median_ns),

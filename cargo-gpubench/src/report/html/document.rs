@@ -63,22 +63,26 @@ impl HtmlReport<'_> {
             let section = comparison::section(run, comparison, position);
             Some((
                 comparison::anchor(position),
-                format!("Against {}", comparison.baseline.name),
+                format!("Against {}", comparison::short_name(comparison)),
                 section,
             ))
         });
         let details = case::section(run, self.comparisons, &Past::before(run, self.history));
-        [named("attention", "First", attention::section(run, self.comparisons))]
-            .into_iter()
-            .chain(compared)
-            .chain([
-                named("cases", "Cases", Some(cases::section(run))),
-                named("contests", "Contests", contests::section(run)),
-                named("roofline", "Roofline", roofline::section(run)),
-                named("details", "Each case", Some(details)),
-            ])
-            .flatten()
-            .collect()
+        [named(
+            "attention",
+            "Needs a look",
+            attention::section(run, self.comparisons),
+        )]
+        .into_iter()
+        .chain(compared)
+        .chain([
+            named("cases", "Cases", Some(cases::section(run))),
+            named("contests", "Contests", contests::section(run)),
+            named("roofline", "Roofline", roofline::section(run)),
+            named("details", "Each case", Some(details)),
+        ])
+        .flatten()
+        .collect()
     }
 }
 

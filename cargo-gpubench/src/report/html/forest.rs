@@ -54,24 +54,29 @@ impl Forest {
 
     /// The scale in figures, to stand above the lines.
     pub(super) fn axis(&self) -> Element {
-        let step = Scale::new((0.0, self.reach.exp() - 1.0), (0.0, 1.0)).ticks(2).step;
-        let marks = [1.0 / (1.0 + step), 1.0, 1.0 + step];
-        let labels = marks.map(|ratio| {
-            let text = if ratio == 1.0 { "same".to_owned() } else { round(ratio) };
-            label("t middle", self.at(ratio), At(9.0), text)
-        });
-        let ticks = marks.map(|ratio| line("axis", (self.at(ratio), At(14.0)), (self.at(ratio), At(HEIGHT))));
+        let marks = self.marks();
+        let labels = marks.map(|ratio| label("t middle", self.at(ratio), At(12.0), named(ratio)));
+        let ticks = marks.map(|ratio| line("axis", (self.at(ratio), At(16.0)), (self.at(ratio), At(HEIGHT))));
         let shapes: Markup = labels.into_iter().chain(ticks).collect();
         let drawing = Drawing {
             size: (WIDTH, HEIGHT),
             title: "Scale of ratios".to_owned(),
             description: format!(
                 "faster to the left, slower to the right, {} to {}",
-                round(marks[0]),
-                round(marks[2])
+                named(marks[0]),
+                named(marks[2])
             ),
         };
         drawing.of("forest", shapes)
+    }
+
+    /// Round ratios on both sides of the same time.
+    fn marks(&self) -> [f64; 3] {
+        let step = Scale::new((0.0, self.reach.exp() - 1.0), (0.0, 1.0)).ticks(2).step;
+        match step < 0.5 {
+            true => [1.0 - step, 1.0, 1.0 + step],
+            false => [0.5, 1.0, 2.0],
+        }
     }
 
     /// One case: its threshold as a band, its interval as a line, its ratio as a mark whose form depends on the verdict.
@@ -146,10 +151,13 @@ fn mark(x: At, y: At, verdict: ChangeVerdict) -> Path {
     .close()
 }
 
-/// `+5%`, `÷1.05` would be exact; a round figure is what an axis is for.
-fn round(ratio: f64) -> String {
-    let share = if ratio < 1.0 { 1.0 / ratio - 1.0 } else { ratio - 1.0 };
-    let sign = if ratio < 1.0 { "−" } else { "+" };
-    let per_cent = (share * 1e4).round() / 100.0;
-    format!("{sign}{per_cent}%")
+/// `-5%`, `same`, `2×`.
+fn named(ratio: f64) -> String {
+    let per_cent = ((ratio - 1.0).abs() * 1e4).round() / 100.0;
+    match ratio {
+        1.0 => "same".to_owned(),
+        0.5 | 2.0 => format!("{ratio}×"),
+        _ if ratio < 1.0 => format!("−{per_cent}%"),
+        _ => format!("+{per_cent}%"),
+    }
 }

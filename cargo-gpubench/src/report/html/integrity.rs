@@ -3,7 +3,7 @@
 use super::chart::{At, Drawing, Scale, label, line, rectangle};
 use super::facts::Facts;
 use super::markup::{Element, Markup, element, text};
-use super::names::grade;
+use super::names::{counted, grade};
 use crate::report::units::time;
 use crate::report::{BenchmarkComplete, Conservation, Execution, KernelPartSource};
 
@@ -24,7 +24,13 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
         Markup::from(grade(known)).then(reason)
     });
     let counts = result.window_counts;
-    let inputs = (result.windows > 0).then(|| format!("{} in {} windows", result.distinct_inputs, result.windows));
+    let inputs = (result.windows > 0).then(|| {
+        format!(
+            "{} in {}",
+            result.distinct_inputs,
+            counted(result.windows as usize, "window")
+        )
+    });
     let windows = (result.windows > 0).then(|| {
         format!(
             "{} warm-up, {} timed, {} early-check, {} of the null worker",
@@ -62,8 +68,14 @@ fn clocked(facts: Facts, clocks: &Conservation) -> Facts {
         .and("Claimed", text(time(clocks.claimed_ns)))
         .and("Observed", text(time(clocks.observed_ns)))
         .and_known("Null worker", clocks.null_ns.map(time))
-        .and_known("Excess", clocks.excess_ns.map(time))
+        .and_known("Excess", clocks.excess_ns.map(signed))
         .and_known("Bound", bound)
+}
+
+/// A time with its sign.
+fn signed(nanoseconds: f64) -> String {
+    let sign = if nanoseconds < 0.0 { "" } else { "+" };
+    format!("{sign}{}", time(nanoseconds))
 }
 
 /// What passed beyond the claims, held against what can be explained.

@@ -52,10 +52,13 @@ fn outcome(run: &StoredRun) -> Element {
     ];
     let counts = counts.map(|(class, count, what)| {
         let class = if count == 0 { "none" } else { class };
-        element("span")
-            .class("count")
-            .child(element("b").class(class).text(count))
-            .text(format_args!(" {what}"))
+        Markup::from(
+            element("span")
+                .class("count")
+                .child(element("b").class(class).text(count))
+                .text(format_args!(" {what}")),
+        )
+        .then(text(" "))
     });
     let ending = run.finished.as_ref().map_or_else(never_finished, ending);
     element("p").class("outcome").children(counts).child(ending)
@@ -67,7 +70,7 @@ fn ending(finished: &RunFinished) -> Markup {
         element("span")
             .class("count")
             .child(element("b").class("doubtful").text(finished.not_run))
-            .text(" not run")
+            .text(" not run ")
     });
     let how = match finished.end {
         RunEnd::Completed => format!("in {wall}"),

@@ -19,7 +19,6 @@ mod legend;
 mod markup;
 mod masthead;
 mod names;
-mod reporter;
 mod roofline;
 mod roofline_chart;
 mod sequence;
@@ -31,4 +30,3 @@ mod trend;
 mod tests;
 
 pub use document::HtmlReport;
-pub use reporter::{HtmlReporter, announcement, write_page};

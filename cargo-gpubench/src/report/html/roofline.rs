@@ -58,6 +58,15 @@ pub(super) struct Point<'a> {
     pub(super) rate: f64,
 }
 
+/// The most that a roof allows at one intensity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ceiling {
+    /// The roof.
+    pub(super) name: &'static str,
+    /// Floating-point operations per second.
+    pub(super) rate: f64,
+}
+
 /// The cases and what limits them.
 #[derive(Clone, Debug)]
 pub(super) struct Roofline<'a> {
@@ -101,9 +110,22 @@ impl<'a> Roofline<'a> {
         .filter(|roofline| !roofline.points.is_empty())
     }
 
-    /// What the roofs allow at an intensity.
-    pub(super) fn allowed(&self, intensity: f64) -> f64 {
-        self.compute.rate().min(self.bandwidth.rate() * intensity)
+    /// The lower of the roofs at an intensity. A peak is a limit; the best of a run is one only where no peak is known.
+    pub(super) fn lowest_roof(&self, intensity: f64) -> Ceiling {
+        let bandwidth = Ceiling {
+            name: "bandwidth",
+            rate: self.bandwidth.rate() * intensity,
+        };
+        let compute = Ceiling {
+            name: "compute",
+            rate: self.compute.rate(),
+        };
+        match (self.bandwidth, self.compute) {
+            (Roof::Peak(_), Roof::BestHere(_)) => bandwidth,
+            (Roof::BestHere(_), Roof::Peak(_)) => compute,
+            _ if bandwidth.rate < compute.rate => bandwidth,
+            _ => compute,
+        }
     }
 
     /// The intensity at which the roofs meet.
@@ -183,9 +205,9 @@ fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
 fn table(roofline: &Roofline<'_>) -> Element {
     let heads = [
         ("", "number"),
-        ("case", ""),
+        ("case", "case"),
         ("FLOP/B", "number"),
-        ("compute", "number"),
+        ("compute", "number wide"),
         ("of the roof", "number"),
         ("below", ""),
     ];
@@ -194,25 +216,22 @@ fn table(roofline: &Roofline<'_>) -> Element {
         title => element("th").with("scope", "col").class(class).text(title),
     });
     let rows = roofline.points.iter().map(|point| {
-        let under = if point.intensity < roofline.ridge() {
-            "bandwidth"
-        } else {
-            "compute"
-        };
+        let roof = roofline.lowest_roof(point.intensity);
         let figures = [
-            three_digits(point.intensity),
-            flop_rate(point.rate).to_string(),
-            percent(point.rate / roofline.allowed(point.intensity)),
+            (three_digits(point.intensity), "number"),
+            (flop_rate(point.rate).to_string(), "number wide"),
+            (percent(point.rate / roof.rate), "number"),
         ];
         element("tr")
             .child(element("td").class("number").text(point.number))
             .child(
                 element("th")
                     .with("scope", "row")
+                    .class("case")
                     .child(point.anchor.link(case_name(point.result))),
             )
-            .children(figures.map(|figure| element("td").class("number").text(figure)))
-            .child(element("td").text(under))
+            .children(figures.map(|(figure, class)| element("td").class(class).text(figure)))
+            .child(element("td").text(roof.name))
     });
     let table = element("table")
         .child(element("caption").text("Cases in the roofline, and the roof that each lies below"))

@@ -60,14 +60,14 @@ impl Axes {
         let ridge = roofline.ridge();
         let (least, most) = spread(&mut roofline.points.iter().map(|point| point.intensity).chain([ridge]));
         let (from, to) = (least / 3.0, most * 3.0);
-        let lowest = roofline.allowed(from);
+        let lowest = roofline.lowest_roof(from).rate;
         let rates = roofline
             .points
             .iter()
             .map(|point| point.rate)
             .chain([lowest, roofline.compute.rate()]);
         let (least, most) = spread(&mut rates.into_iter());
-        let (right, base) = (width - 10.0, height - BELOW);
+        let (right, base) = (width - 20.0, height - BELOW);
         Axes {
             intensity: Scale::new((from.log10(), to.log10()), (LEFT, right)),
             rate: Scale::new(((least / 1.6).log10(), (most * 2.0).log10()), (base, TOP)),
@@ -92,7 +92,7 @@ pub(super) fn chart(roofline: &Roofline<'_>, shape: Shape) -> Element {
     let best = roofline
         .points
         .iter()
-        .map(|point| point.rate / roofline.allowed(point.intensity))
+        .map(|point| point.rate / roofline.lowest_roof(point.intensity).rate)
         .fold(0.0, f64::max);
     let drawing = Drawing {
         size: shape.size(),
@@ -108,74 +108,77 @@ pub(super) fn chart(roofline: &Roofline<'_>, shape: Shape) -> Element {
     drawing.of(shape.class(), shapes)
 }
 
-/// Lines at powers of ten.
+/// Lines at round values.
 fn grid(axes: &Axes) -> Markup {
-    let upright = decades(&axes.intensity).into_iter().map(|power| {
-        let x = axes.intensity.at(f64::from(power));
-        Markup::from(line("grid", (x, At(TOP)), (x, At(axes.base)))).then(label(
-            "t middle",
-            x,
-            At(axes.base + 14.0),
-            plain(power),
-        ))
+    let upright = marks(&axes.intensity).into_iter().map(|mark| {
+        let x = axes.intensity.at(mark.log10());
+        let shown = label("t middle", x, At(axes.base + 14.0), mark.plain());
+        Markup::from(line("grid", (x, At(TOP)), (x, At(axes.base)))).then(shown)
     });
-    let level = decades(&axes.rate).into_iter().map(|power| {
-        let y = axes.rate.at(f64::from(power));
-        Markup::from(line("grid", (At(LEFT), y), (At(axes.right), y))).then(label(
-            "t end",
-            At(LEFT - 5.0),
-            At(y.0 + 4.0),
-            prefixed(power),
-        ))
+    let level = marks(&axes.rate).into_iter().map(|mark| {
+        let y = axes.rate.at(mark.log10());
+        let shown = label("t end", At(LEFT - 5.0), At(y.0 + 4.0), mark.prefixed());
+        Markup::from(line("grid", (At(LEFT), y), (At(axes.right), y))).then(shown)
     });
     upright.chain(level).collect()
 }
 
-/// Powers of ten on a scale of logarithms, every other one where there are many.
-fn decades(scale: &Scale) -> Vec<i32> {
-    let all: Vec<i32> = (-30..=30).filter(|power| scale.contains(f64::from(*power))).collect();
-    let step = all.len().div_ceil(7).max(1);
-    all.into_iter().step_by(step).collect()
+/// A round value on a logarithmic scale: a factor times a power of ten.
+#[derive(Clone, Copy)]
+struct Mark {
+    factor: u32,
+    power: i32,
 }
 
-/// `0.01`, `1`, `1000`.
-fn plain(power: i32) -> String {
-    match power {
-        -3..=4 => format!("{}", 10f64.powi(power)),
-        _ => format!("1e{power}"),
+/// Powers of ten on a scale of logarithms, every other one where there are many; with twice and five times them where there are few.
+fn marks(scale: &Scale) -> Vec<Mark> {
+    let of_factor = |factor| (-30..=30).map(move |power| Mark { factor, power });
+    let on_scale = |mark: &Mark| scale.contains(mark.log10());
+    let decades: Vec<Mark> = of_factor(1).filter(on_scale).collect();
+    if decades.len() < 3 {
+        return [1, 2, 5].into_iter().flat_map(of_factor).filter(on_scale).collect();
+    }
+    let step = decades.len().div_ceil(7);
+    decades.into_iter().step_by(step).collect()
+}
+
+impl Mark {
+    fn log10(self) -> f64 {
+        f64::from(self.factor).log10() + f64::from(self.power)
+    }
+
+    /// `0.01`, `1`, `1000`.
+    fn plain(self) -> String {
+        let Mark { factor, power } = self;
+        match power {
+            -3..=-1 => format!("0.{}{factor}", "0".repeat(power.unsigned_abs() as usize - 1)),
+            0..=4 => format!("{factor}{}", "0".repeat(power.unsigned_abs() as usize)),
+            _ => format!("{factor}e{power}"),
+        }
+    }
+
+    /// `100 M`, `1 G`.
+    fn prefixed(self) -> String {
+        let Mark { factor, power } = self;
+        let prefixes = ["", " k", " M", " G", " T", " P"];
+        let prefix = usize::try_from(power.div_euclid(3))
+            .ok()
+            .and_then(|group| prefixes.get(group));
+        match prefix {
+            Some(prefix) => format!("{}{prefix}", factor * 10u32.pow(power.rem_euclid(3).unsigned_abs())),
+            None => format!("{factor}e{power}"),
+        }
     }
 }
 
-/// `100 M`, `1 G`.
-fn prefixed(power: i32) -> String {
-    let prefixes = ["", " k", " M", " G", " T", " P"];
-    match usize::try_from(power.div_euclid(3))
-        .ok()
-        .and_then(|group| prefixes.get(group))
-    {
-        Some(prefix) => format!("{}{prefix}", 10i32.pow(power.rem_euclid(3).unsigned_abs())),
-        None => format!("1e{power}"),
-    }
-}
-
-/// Both roofs, each with its name above it, where no case can be.
+/// Both roofs, each with its name above it. What they are worth is in the caption.
 fn roofs(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
     let corner = axes.at(roofline.ridge(), roofline.compute.rate());
     let start = axes.at(axes.least, roofline.bandwidth.rate() * axes.least);
     Markup::from(line(style(roofline.bandwidth), start, corner))
         .then(line(style(roofline.compute), corner, (At(axes.right), corner.1)))
-        .then(label(
-            "t",
-            At(LEFT + 6.0),
-            At(TOP + 10.0),
-            roofline.bandwidth.named(byte_rate),
-        ))
-        .then(label(
-            "t end",
-            At(axes.right),
-            At(corner.1.0 - 6.0),
-            roofline.compute.named(flop_rate),
-        ))
+        .then(label("t", At(LEFT + 6.0), At(TOP + 10.0), "bandwidth"))
+        .then(label("t end", At(axes.right), At(corner.1.0 - 6.0), "compute"))
 }
 
 fn style(roof: Roof) -> &'static str {
@@ -186,7 +189,7 @@ fn style(roof: Roof) -> &'static str {
 }
 
 fn points(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
-    let mut numbers = Numbers::default();
+    let mut numbers = Numbers::beside_the_names(roofline, axes);
     let places: Vec<(At, At)> = roofline
         .points
         .iter()
@@ -221,12 +224,22 @@ fn dot(point: &Point<'_>, (x, y): (At, At)) -> Element {
 }
 
 /// Where numbers stand, so that none covers another; the table has those for which there is no room.
-#[derive(Default)]
 struct Numbers {
     taken: Vec<(f64, f64, f64, f64)>,
 }
 
 impl Numbers {
+    /// The names of the roofs are there already.
+    fn beside_the_names(roofline: &Roofline<'_>, axes: &Axes) -> Numbers {
+        let (_, At(compute)) = axes.at(roofline.ridge(), roofline.compute.rate());
+        Numbers {
+            taken: vec![
+                (LEFT, TOP, LEFT + 64.0, TOP + 14.0),
+                (axes.right - 56.0, compute - 18.0, axes.right, compute - 2.0),
+            ],
+        }
+    }
+
     fn beside(&mut self, (At(x), At(y)): (At, At)) -> Option<(At, At)> {
         let around = [
             (12.0, 4.0),
@@ -262,4 +275,34 @@ fn names_of_axes(axes: &Axes) -> Markup {
         At(10.0),
         "FLOP/s ↑",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_named_as_they_are_read() {
+        let mark = |factor, power| Mark { factor, power };
+        assert_eq!(
+            [mark(2, -2), mark(5, 0), mark(1, 3), mark(1, -9)].map(Mark::plain),
+            ["0.02", "5", "1000", "1e-9"]
+        );
+        assert_eq!(
+            [mark(2, 11), mark(1, 9), mark(5, 2), mark(1, -1)].map(Mark::prefixed),
+            ["200 G", "1 G", "500", "1e-1"]
+        );
+    }
+
+    #[test]
+    fn a_scale_with_few_powers_of_ten_has_marks_between_them() {
+        let named = |from: f64, to: f64| {
+            marks(&Scale::new((from.log10(), to.log10()), (0.0, 1.0)))
+                .into_iter()
+                .map(Mark::plain)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(named(0.09, 0.6), ["0.1", "0.2", "0.5"]);
+        assert_eq!(named(0.5, 2_000.0), ["1", "10", "100", "1000"]);
+    }
 }

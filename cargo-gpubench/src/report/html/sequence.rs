@@ -9,12 +9,15 @@ use crate::stats::Histogram;
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 118.0;
-const LEFT: f64 = 6.0;
+const LEFT: f64 = 62.0;
 const RIGHT: f64 = WIDTH - 6.0;
 const TOP: f64 = 8.0;
 const BASE: f64 = 96.0;
 
-/// Columns of the drawing; samples beyond that many share one.
+/// Samples that have a dot each.
+const DOTS: usize = 240;
+
+/// Columns of the drawing of more samples: several share one.
 const COLUMNS: usize = 110;
 
 /// Disturbed samples that are marked.
@@ -26,7 +29,8 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
     let range = Histogram::of(samples).filter(|_| samples.len() > 1)?;
     let x = Scale::new((0.0, (samples.len() - 1) as f64), (LEFT, RIGHT));
     let y = Scale::new((range.low, range.high), (BASE, TOP));
-    let shapes = borders(result, &x)
+    let shapes = times(&y)
+        .then(borders(result, &x))
         .then(trace(samples, &x, &y))
         .then(flags(result, &x, &y).drawn_as("cross"))
         .then(line("axis", (At(LEFT), At(BASE + 4.0)), (At(RIGHT), At(BASE + 4.0))))
@@ -49,9 +53,40 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
     )
 }
 
+/// Round times at the left, with a line through the drawing at each.
+fn times(y: &Scale) -> Markup {
+    let ticks = y.ticks(3);
+    let (labels, unit) = ticks.as_times();
+    let last = labels.len().saturating_sub(1);
+    let lines = ticks
+        .values
+        .iter()
+        .zip(labels)
+        .enumerate()
+        .map(|(position, (value, text))| {
+            let At(height) = y.at(*value);
+            let text = if position == last {
+                format!("{text} {unit}")
+            } else {
+                text
+            };
+            Markup::from(line("grid", (At(LEFT), At(height)), (At(RIGHT), At(height)))).then(label(
+                "t end",
+                At(LEFT - 6.0),
+                At(height + 4.0),
+                text,
+            ))
+        });
+    lines.collect()
+}
+
 /// A dot for each sample, or an upright line from the least to the most of those that share a column.
 fn trace(samples: &[f64], x: &Scale, y: &Scale) -> Element {
-    let per_column = samples.len().div_ceil(COLUMNS).max(1);
+    let per_column = if samples.len() <= DOTS {
+        1
+    } else {
+        samples.len().div_ceil(COLUMNS)
+    };
     let columns = samples.chunks(per_column).enumerate();
     let path = columns.fold(Path::default(), |path, (column, samples)| {
         let place = x.at(column as f64 * per_column as f64 + (samples.len() - 1) as f64 / 2.0);

@@ -5,6 +5,9 @@ use super::markup::Element;
 use super::masthead::joined;
 use crate::report::{BenchmarkComplete, GpuState};
 
+/// A space at which no line breaks.
+const NO_BREAK: &str = "\u{a0}";
+
 /// Clocks, throttling, temperature, power, errors and load, as far as they are known.
 pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
     let environment = &result.environment;
@@ -40,14 +43,15 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
 
 /// `1980 MHz, memory 3201 MHz, 33 °C, 131 W`.
 fn state(state: &GpuState) -> Option<String> {
-    joined([
+    let parts = [
         state.clock_hz.map(megahertz),
         state
             .memory_clock_hz
             .map(|clock| format!("memory {}", megahertz(clock))),
         state.temperature_c.map(|temperature| format!("{temperature:.0} °C")),
         state.power_w.map(|power| format!("{power:.0} W")),
-    ])
+    ];
+    joined(parts.map(|part| part.map(|part| part.replace(' ', NO_BREAK))))
 }
 
 fn megahertz(hertz: f64) -> String {

@@ -12,7 +12,11 @@ pub(super) fn readable(text: &impl Display) -> String {
     if text.len() <= LONGEST && text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
         return text;
     }
-    let stripped = anstream::adapter::strip_str(&text).to_string();
+    // Without an escape character there is no sequence to take out, and stripping would hide other control characters.
+    let stripped = match text.contains('\x1b') {
+        true => anstream::adapter::strip_str(&text).to_string(),
+        false => text,
+    };
     let mut letters = stripped.chars();
     let mut shown: String = letters
         .by_ref()

@@ -1,0 +1,187 @@
+//! The page about a run in a real browser: on a telephone and on a desk, light and dark, with the keyboard alone, and without a network.
+#![forbid(unsafe_code)]
+
+use std::collections::HashSet;
+use std::process::Command;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use gpubench_tests::{Browser, Fixture, Run, Scheme, Screen, repository, tool};
+use serde_json::Value;
+
+const AUDIT: &str = include_str!("audit.js");
+
+/// Everything that can be reached and pressed, as far as it is seen now.
+const PRESSABLE: &str =
+    "[...document.querySelectorAll('a[href], summary, [tabindex]')].filter(element => element.checkVisibility())";
+
+const SCREENS: [Screen; 4] = [
+    screen(360, 800, Scheme::Light),
+    screen(360, 800, Scheme::Dark),
+    screen(1280, 900, Scheme::Light),
+    screen(1280, 900, Scheme::Dark),
+];
+
+const fn screen(width: u32, height: u32, scheme: Scheme) -> Screen {
+    Screen { width, height, scheme }
+}
+
+/// Where pictures go: they are for people to look at.
+fn pictures() -> Utf8PathBuf {
+    let folder = Utf8Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// The sample run on a GPU beside itself, as the machine contract's golden copy has it.
+fn page_of_a_gpu() -> Utf8PathBuf {
+    let golden = repository().join("cargo-gpubench/src/report/snapshots");
+    let golden = golden.join("cargo_gpubench__report__golden__json_lines_on_a_gpu.snap");
+    let golden = std::fs::read_to_string(golden).expect("the golden copy");
+    let lines: String = golden
+        .lines()
+        .filter(|line| line.starts_with('{'))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let folder = pictures();
+    let run = folder.join("gpu.jsonl");
+    std::fs::write(&run, lines).expect("a file");
+    let page = folder.join("gpu.html");
+    let made = Command::new(tool())
+        .args([
+            "gpubench",
+            "report",
+            run.as_str(),
+            "--compare",
+            run.as_str(),
+            "-o",
+            page.as_str(),
+        ])
+        .output();
+    let made = made.expect("the tool starts");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    page
+}
+
+/// A run on the CPU device in which cases fail, as `--report` writes it.
+fn page_of_failures() -> Utf8PathBuf {
+    let page = pictures().join("failures.html");
+    let report = format!("html={page}");
+    let cases = ["answers::(honest|one_element)", "memory::reads_null"];
+    let run = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .args(cases)
+        .args(["--report", &report]);
+    let finished = run.finish().expect_code(100);
+    assert!(
+        finished.stderr.contains(&format!("Report file://{page}")),
+        "{}",
+        finished.stderr
+    );
+    page
+}
+
+fn assert_nothing_is_wrong(browser: &mut Browser, of: &str) {
+    let wrong = browser.evaluate(AUDIT);
+    assert_eq!(wrong, Value::Array(Vec::new()), "{of}: {wrong:#}");
+    let complaints: Vec<&Value> = ["Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled"]
+        .into_iter()
+        .flat_map(|kind| browser.events(kind))
+        .collect();
+    assert!(complaints.is_empty(), "{of}: {complaints:#?}");
+    let requests: Vec<&str> = browser
+        .events("Network.requestWillBeSent")
+        .into_iter()
+        .filter_map(|event| event["request"]["url"].as_str())
+        .collect();
+    assert_eq!(requests.len(), 1, "{of}: only the page itself is loaded: {requests:?}");
+}
+
+/// A page on every screen, folded and unfolded, with a picture of each.
+fn look_at(page: &Utf8Path, name: &str) {
+    let mut browser = Browser::start();
+    for screen in SCREENS {
+        let of = format!("{name} at {} in {}", screen.width, screen.scheme.word());
+        browser.open(page, screen);
+        assert_nothing_is_wrong(&mut browser, &of);
+        browser.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)");
+        assert_nothing_is_wrong(&mut browser, &format!("{of}, unfolded"));
+        let file = pictures().join(format!("{name}-{}-{}.png", screen.width, screen.scheme.word()));
+        std::fs::write(file, bytes_of(&browser.picture())).expect("a file");
+    }
+}
+
+/// What Base64 (RFC 4648) stands for.
+fn bytes_of(base64: &str) -> Vec<u8> {
+    let digits = base64.bytes().filter_map(|letter| match letter {
+        b'A'..=b'Z' => Some(letter - b'A'),
+        b'a'..=b'z' => Some(letter - b'a' + 26),
+        b'0'..=b'9' => Some(letter - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    });
+    let digits: Vec<u8> = digits.collect();
+    let groups = digits.chunks(4).flat_map(|group| {
+        let number = (0..4).fold(0u32, |number, position| {
+            number << 6 | u32::from(group.get(position).copied().unwrap_or(0))
+        });
+        number.to_be_bytes()[1..group.len()].to_vec()
+    });
+    groups.collect()
+}
+
+#[test]
+#[ignore = "needs a browser: `.ci/run browser` installs one"]
+fn a_run_on_a_gpu_can_be_read_on_every_screen() {
+    look_at(&page_of_a_gpu(), "gpu");
+}
+
+#[test]
+#[ignore = "needs a browser: `.ci/run browser` installs one"]
+fn a_run_with_failures_can_be_read_on_every_screen() {
+    look_at(&page_of_failures(), "failures");
+}
+
+#[test]
+#[ignore = "needs a browser: `.ci/run browser` installs one"]
+fn everything_can_be_reached_and_seen_by_keyboard() {
+    let mut browser = Browser::start();
+    browser.open(&page_of_a_gpu(), SCREENS[2]);
+    browser.evaluate(&format!(
+        "{PRESSABLE}.forEach((element, position) => element.dataset.position = position)"
+    ));
+    let count = browser
+        .evaluate(&format!("{PRESSABLE}.length"))
+        .as_u64()
+        .expect("a number");
+    assert!(count > 20, "{count}");
+    let mut reached = HashSet::new();
+    for _ in 0..count {
+        browser.press("Tab");
+        let focused = browser.evaluate(
+            "(() => { const style = getComputedStyle(document.activeElement); \
+             return [document.activeElement.dataset.position ?? document.activeElement.outerHTML.slice(0, 80), style.outlineStyle, parseFloat(style.outlineWidth)]; })()",
+        );
+        assert!(
+            focused[1] != "none" && focused[2].as_f64() >= Some(1.0),
+            "the focus cannot be seen: {focused}"
+        );
+        reached.insert(focused[0].to_string());
+    }
+    assert_eq!(reached.len() as u64, count, "some are not reached: {reached:?}");
+}
+
+#[test]
+#[ignore = "needs a browser: `.ci/run browser` installs one"]
+fn a_link_to_a_case_unfolds_it_and_enter_folds_it_again() {
+    let mut browser = Browser::start();
+    browser.open(&page_of_a_gpu(), SCREENS[0]);
+    let is_open = "document.querySelector('#case-2').closest('details').open";
+    assert_eq!(browser.evaluate(is_open), false);
+    browser.evaluate("document.querySelector('#cases a[href=\"#case-2\"]').focus()");
+    browser.press("Enter");
+    assert_eq!(browser.evaluate(is_open), true);
+    browser.evaluate("document.querySelector('#case-2').closest('details').querySelector('summary').focus()");
+    browser.press("Enter");
+    assert_eq!(browser.evaluate(is_open), false);
+}

@@ -1,0 +1,118 @@
+//! The page about a run, as a run writes it and as it is made of stored results. What it looks like is the browser's to say.
+#![forbid(unsafe_code)]
+
+use camino::Utf8Path;
+use gpubench_tests::{Finished, Fixture, Run, RunFolder};
+
+const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
+
+fn text_of(path: &Utf8Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A run of one case.
+fn measured(arguments: &[&str]) -> Finished {
+    let run = Run::on(&Fixture::of("tidy")).briefly().args(["--exact", CASE]);
+    run.args(arguments.iter().copied()).finish()
+}
+
+/// `cargo gpubench report`.
+fn reported(arguments: &[&str]) -> Finished {
+    let run = Run::on_verb("report", &Fixture::of("tidy"));
+    run.args(arguments.iter().copied()).finish()
+}
+
+/// The lines of a run in a file.
+fn export(folder: &RunFolder, name: &str) -> String {
+    let path = folder.path(name).into_string();
+    let _ = measured(&["--export-json", &path]).expect_code(0);
+    path
+}
+
+#[test]
+fn a_run_writes_its_page_and_says_where_on_standard_error() {
+    let folder = RunFolder::new();
+    let page = folder.path("new folder/page.html");
+    let finished = measured(&["--report", &format!("html={page}"), "--message-format", "json"]).expect_code(0);
+    assert_eq!(finished.records().results().count(), 1);
+    let address = format!("file://{}", page.as_str().replace(' ', "%20"));
+    assert!(
+        finished.stderr.contains(&format!("Report {address}\n")),
+        "{}",
+        finished.stderr
+    );
+    let html = text_of(&page);
+    assert!(html.contains("one_thread_a_row") && html.contains("rows=33,"), "{html}");
+    assert!(html.contains("Times of the CPU device say nothing about a GPU."));
+}
+
+#[test]
+fn a_page_without_a_name_is_in_the_target_directory() {
+    let finished = measured(&["--report", "html"]).expect_code(0);
+    let said = finished
+        .stderr
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix("Report file://"));
+    let page = Utf8Path::new(said.expect("it is said where the page is"));
+    assert!(page.ends_with("gpubench/report.html"), "{page}");
+    assert!(text_of(page).starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn another_kind_of_report_is_refused_with_those_there_are() {
+    let finished = measured(&["--report", "pdf"]).expect_code(2);
+    assert!(
+        finished.stderr.contains("`pdf`") && finished.stderr.contains("`html=FILE`"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_found_before_anything_is_measured() {
+    let finished = measured(&["--report", "html=/proc/no/page.html", "--message-format", "json"]).expect_code(110);
+    assert!(
+        finished.stderr.contains("could not write to `/proc/no/page.html`"),
+        "{}",
+        finished.stderr
+    );
+    assert_eq!(finished.stdout, "");
+}
+
+#[test]
+fn stored_results_make_a_page_with_what_they_are_compared_with_and_what_went_before() {
+    let folder = RunFolder::new();
+    let (first, second) = (export(&folder, "first.jsonl"), export(&folder, "second.jsonl"));
+    let page = folder.path("page.html");
+    let _ = reported(&[&second, &first, "--compare", &first, "-o", page.as_str()]).expect_code(0);
+    let html = text_of(&page);
+    assert!(html.contains("Compared with") && html.contains("first.jsonl"), "{html}");
+    assert!(html.contains("1 earlier run and this one"), "{html}");
+}
+
+#[test]
+fn a_run_that_was_measured_in_another_way_is_no_history() {
+    let folder = RunFolder::new();
+    let this = export(&folder, "this.jsonl");
+    let other = text_of(Utf8Path::new(&this)).replace("\"flush_bytes\":262144", "\"flush_bytes\":524288");
+    let other = folder.file("other.jsonl", other);
+    let page = folder.path("page.html");
+    let finished = reported(&[&other, &this, "-o", page.as_str()]).expect_code(0);
+    assert!(finished.stderr.contains("is left out"), "{}", finished.stderr);
+    assert!(!text_of(&page).contains("earlier run"));
+}
+
+#[test]
+fn what_is_not_there_and_what_is_no_run_is_refused_by_name() {
+    let folder = RunFolder::new();
+    let foreign = folder.file("foreign.json", "{\"format\": \"shopping-list\"}");
+    for (name, reason) in [
+        ("./missing.json", "no file"),
+        (foreign.as_str(), "shopping-list"),
+        ("no-such-baseline", "no baseline"),
+    ] {
+        let finished = reported(&[name, "-o", folder.path("page.html").as_str()]).expect_code(2);
+        assert!(finished.stderr.contains(reason), "{name}: {}", finished.stderr);
+    }
+    assert!(!folder.path("page.html").exists());
+}
