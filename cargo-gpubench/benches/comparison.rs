@@ -83,7 +83,7 @@ fn share(verdicts: &[ChangeVerdict], of: impl Fn(ChangeVerdict) -> bool) -> f64 
 }
 
 fn row(name: &str, figure: impl Fn((usize, usize)) -> f64) {
-    print!("  {name:42}");
+    print!("  {name:52}");
     for size in SIZES {
         print!("  {:6.2}", figure(size));
     }
@@ -92,7 +92,7 @@ fn row(name: &str, figure: impl Fn((usize, usize)) -> f64) {
 
 fn title(text: &str) {
     println!("\n{text}");
-    print!("  {:42}", "workers a side × samples of each");
+    print!("  {:52}", "workers a side × samples of each");
     for (workers, samples) in SIZES {
         print!("  {:>6}", format!("{workers}×{samples}"));
     }
@@ -151,7 +151,7 @@ fn power() {
 }
 
 fn precision() {
-    title("Standard deviation of a side's median, per cent: geometric mean of the workers' medians");
+    title("Standard deviation of a side, per cent");
     let mut estimators: Vec<(&str, fn(&[Vec<f64>]) -> f64)> = Vec::new();
     estimators.push(("geometric mean of the workers' medians", |side| {
         let logarithms = side.iter().map(|samples| median(samples).expect("samples").ln());

@@ -52,6 +52,18 @@ pub enum ExpectedError {
     /// A stored run or a history cannot be used.
     #[error(transparent)]
     Store(#[from] crate::store::StoreError),
+    /// Another revision cannot be checked out.
+    #[error(transparent)]
+    Checkout(#[from] crate::checkout::CheckoutError),
+    /// Another revision cannot be built or listed.
+    #[error("the baseline, `{name}`, cannot be measured")]
+    OtherRevision {
+        /// What was asked for.
+        name: String,
+        /// Why.
+        #[source]
+        source: Box<ExpectedError>,
+    },
     /// There is no history to show.
     #[error(transparent)]
     History(#[from] crate::history::HistoryError),
@@ -113,6 +125,8 @@ impl Expected for ExpectedError {
             Self::Archive(error) => error.exit_code(),
             Self::Cases(error) => error.exit_code(),
             Self::Store(error) => error.exit_code(),
+            Self::Checkout(error) => error.exit_code(),
+            Self::OtherRevision { source, .. } => source.exit_code(),
             Self::Baseline(error) => error.exit_code(),
             Self::History(error) => error.exit_code(),
             Self::Listing(error) => error.exit_code(),
@@ -132,6 +146,8 @@ impl Expected for ExpectedError {
             Self::Archive(error) => error.hint(),
             Self::Cases(error) => error.hint(),
             Self::Store(error) => error.hint(),
+            Self::Checkout(error) => error.hint(),
+            Self::OtherRevision { source, .. } => source.hint(),
             Self::Baseline(error) => error.hint(),
             Self::History(error) => error.hint(),
             Self::Listing(error) => error.hint(),

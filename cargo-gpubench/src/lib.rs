@@ -7,6 +7,7 @@ pub mod author;
 pub mod broker;
 pub mod build;
 pub mod cdylib;
+pub mod checkout;
 pub mod cli;
 pub mod clients;
 pub mod closest;

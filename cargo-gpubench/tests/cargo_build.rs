@@ -308,8 +308,9 @@ fn a_built_library_says_where_it_is_and_what_it_needs() {
         println!(\"cargo::rustc-link-search=native={out}\");
         println!(\"cargo::rustc-link-search=native=/usr/lib\");
     }";
+    const SETTINGS: &str = "[package.metadata.gpubench]\nmax-samples = 7";
     let fixture = Fixture::new("described")
-        .package(".", "fx-described", Kernels::Some, "")
+        .package(".", "fx-described", Kernels::Some, SETTINGS)
         .file("build.rs", build_script);
     let options = BuildOptions {
         manifest: ManifestOptions {
@@ -332,6 +333,7 @@ fn a_built_library_says_where_it_is_and_what_it_needs() {
         ("fx-described", "fx_described", "0.1.0")
     );
     assert_eq!(library.root, fixture.path(""));
+    assert_eq!(library.settings.entries(), [("max-samples", "7".to_owned())]);
     assert!(library.library.is_file());
 
     let within = |directory: &camino::Utf8PathBuf| {

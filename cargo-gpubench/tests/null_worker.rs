@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase, measure};
+use cargo_gpubench::broker::measure::{
+    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, ReadyCase, measure, measure_in_turns,
+};
 use cargo_gpubench::broker::purpose::Purpose;
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
@@ -17,7 +19,7 @@ use cargo_gpubench::verdict::{Grade, Verdict};
 use cargo_gpubench::window::{Seeds, WindowKind};
 use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, WindowEnd};
 use clap::Parser;
-use gpubench::catalog::{Catalog, RecordRequest};
+use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
 
 const LIBRARY: &str = r#"
@@ -77,7 +79,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(&mut stage)?;
     without_a_clock_bound_there_is_no_null_worker(&mut stage)?;
     a_hosted_case_has_null_windows_too_and_is_never_sealed(&mut stage)?;
-    println!("null windows between real processes: 4 tests passed");
+    two_sides_take_turns_window_by_window(&mut stage)?;
+    println!("windows between real processes: 5 tests passed");
     Ok(())
 }
 
@@ -170,6 +173,44 @@ fn a_hosted_case_has_null_windows_too_and_is_never_sealed(stage: &mut Stage) -> 
     Ok(())
 }
 
+/// The candidate replays a plan, the baseline runs on the host: they share buffers, inputs' distributions and the reference.
+fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+    let mut null_worker = NullWorker::on(stage.device);
+    let MeasuredInTurns { candidate, baseline } = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, &mut null_worker)?;
+    let baseline = baseline.expect("there are two sides")?;
+    let mut sides = Vec::new();
+    for (side, measured) in [(0, &candidate), (1, &baseline)] {
+        assert_eq!(measured.judgement.verdict, Verdict::Pass, "{:?}", measured.judgement);
+        assert_eq!(measured.samples_ns.len(), 40, "of side {side}");
+        assert_eq!(measured.worker_samples, [20, 20]);
+        assert!(measured.null_windows.len() >= 6 && measured.balance.is_some());
+        sides.extend(measured.windows.iter().map(|window| (window.facts.window, side)));
+    }
+    sides.sort_unstable();
+    let numbers = sides.iter().map(|(number, _)| *number);
+    assert!(numbers.eq(1..=sides.len() as u32), "no number twice, none left out");
+    let longest = sides.chunk_by(|one, other| one.1 == other.1).map(<[_]>::len).max();
+    // At the end of a turn one side may need an early check or a sample more than the other.
+    assert!(longest <= Some(12), "{longest:?} windows of one side in a row");
+    let firsts: Vec<_> = sides.chunks(2).map(|pair| pair[0].1).collect();
+    assert!(
+        firsts.contains(&0) && firsts.contains(&1),
+        "each side begins some pairs"
+    );
+    let digests = |measured: &Measured| -> std::collections::HashSet<u64> {
+        measured
+            .windows
+            .iter()
+            .map(|window| window.facts.input_digest)
+            .collect()
+    };
+    assert!(
+        digests(&candidate).is_disjoint(&digests(&baseline)),
+        "neither sees the other's inputs"
+    );
+    Ok(())
+}
+
 fn kill(process: u32) {
     let id = rustix::process::Pid::from_raw(process as i32).expect("a process");
     rustix::process::kill_process(id, rustix::process::Signal::KILL).expect("it is ours");
@@ -248,57 +289,15 @@ impl Stage {
         null_worker: &mut NullWorker,
         at: impl Fn(usize),
     ) -> Result<Measured, Box<dyn Error>> {
-        let facts = cpu::facts(cpu::available_threads());
-        let axis = self.catalog.benchmarks[benchmark as usize].axes[0].values[value].clone();
-        let request = RecordRequest {
-            params: vec![("n".to_owned(), axis)],
-            facts: facts.device.clone(),
-            occupancies: Vec::new(),
-        };
-        let Recorded::Recording(recording, encoded) = self.author.record(0, &request, &self.interrupt)? else {
-            return Err("a case asks for an occupancy".into());
-        };
-        let request = codec::encode(&request);
-        let case = ReadyCase {
-            number: value as u64,
-            benchmark,
-            request: &request,
-            recording: &recording,
-            encoded: &encoded,
-            modules: &self.modules,
-            annotation: None,
-            own_modules: &[],
-            floor_ns: None,
-            library: CaseLibrary {
-                file: &self.library,
-                search: &[],
-            },
-        };
-        let protocol = Protocol {
-            purpose: Purpose::Measure,
-            workers: NonZeroUsize::MIN,
-            warm_up: WarmUpRule {
-                max_windows: 5,
-                ..WarmUpRule::default()
-            },
-            stop: StopRule {
-                min_samples: 40,
-                max_samples: 40,
-                ..StopRule::default()
-            },
-            within: Duration::from_secs(60),
-            reference_within: Duration::from_secs(60),
-            kernels_run_in: facts.kernels_run_in,
-            device: self.device,
-            output: Output::Captured,
+        let recorded = self.record(benchmark, value)?;
+        let protocol = Side::protocol(
             clock_bound,
-            kernel_part: KernelPart {
-                ns: 1e9,
-                source: KernelPartSource::Assumed,
-            },
-            seeds: &self.seeds,
-            interrupt: &self.interrupt,
-        };
+            NonZeroUsize::MIN,
+            self.device,
+            &self.seeds,
+            &self.interrupt,
+        );
+        let case = recorded.ready(value as u64, &self.library, &self.modules);
         let mut progress = |samples: &[f64]| at(samples.len());
         Ok(measure(
             &case,
@@ -308,6 +307,121 @@ impl Stage {
             null_worker,
             &mut progress,
         )?)
+    }
+
+    /// Measures two benchmarks in turns, by so many workers each.
+    fn measure_both(
+        &mut self,
+        candidate: u32,
+        baseline: u32,
+        workers: usize,
+        null_worker: &mut NullWorker,
+    ) -> Result<MeasuredInTurns, Box<dyn Error>> {
+        let (candidate, baseline) = (self.record(candidate, 0)?, self.record(baseline, 0)?);
+        let workers = NonZeroUsize::new(workers).ok_or("no workers")?;
+        let bound = ClockBound::Exclusive;
+        let protocol = Side::protocol(&bound, workers, self.device, &self.seeds, &self.interrupt);
+        let [candidate, baseline] = [&candidate, &baseline].map(|side| side.ready(0, &self.library, &self.modules));
+        let contest = Contest {
+            candidate: &candidate,
+            baseline: Some(&baseline),
+        };
+        let (referee, author) = (&mut self.referee, &mut self.author);
+        Ok(measure_in_turns(
+            &contest,
+            &protocol,
+            referee,
+            author,
+            null_worker,
+            &mut |_: &[f64]| (),
+        )?)
+    }
+
+    fn record(&mut self, benchmark: u32, value: usize) -> Result<Side, Box<dyn Error>> {
+        let facts = cpu::facts(cpu::available_threads());
+        let axis = self.catalog.benchmarks[benchmark as usize].axes[0].values[value].clone();
+        let request = RecordRequest {
+            params: vec![("n".to_owned(), axis)],
+            facts: facts.device,
+            occupancies: Vec::new(),
+        };
+        let Recorded::Recording(recording, encoded) = self.author.record(benchmark, &request, &self.interrupt)? else {
+            return Err("a case asks for an occupancy".into());
+        };
+        Ok(Side {
+            benchmark,
+            request: codec::encode(&request),
+            recording,
+            encoded,
+        })
+    }
+}
+
+/// A recorded benchmark.
+struct Side {
+    benchmark: u32,
+    request: Vec<u8>,
+    recording: Recording,
+    encoded: Vec<u8>,
+}
+
+impl Side {
+    fn ready<'a>(
+        &'a self,
+        number: u64,
+        library: &'a std::path::Path,
+        modules: &'a [(u32, std::path::PathBuf)],
+    ) -> ReadyCase<'a> {
+        ReadyCase {
+            number,
+            benchmark: self.benchmark,
+            request: &self.request,
+            recording: &self.recording,
+            encoded: &self.encoded,
+            modules,
+            annotation: None,
+            own_modules: &[],
+            floor_ns: None,
+            library: CaseLibrary {
+                file: library,
+                search: &[],
+            },
+        }
+    }
+
+    fn protocol<'a>(
+        clock_bound: &'a ClockBound,
+        workers: NonZeroUsize,
+        device: DeviceOrder,
+        seeds: &'a Seeds,
+        interrupt: &'a Interrupt,
+    ) -> Protocol<'a> {
+        Protocol {
+            purpose: Purpose::Measure,
+            workers,
+            warm_up: WarmUpRule {
+                max_windows: 5,
+                ..WarmUpRule::default()
+            },
+            stop: StopRule {
+                min_samples: 40,
+                max_samples: 40,
+                max_time: Duration::from_secs(60),
+                ..StopRule::default()
+            },
+            within: Duration::from_secs(60),
+            reference_within: Duration::from_secs(60),
+            kernels_run_in: cpu::facts(cpu::available_threads()).kernels_run_in,
+            device,
+            output: Output::Captured,
+            clock_bound,
+            kernel_part: KernelPart {
+                ns: 1e9,
+                source: KernelPartSource::Assumed,
+            },
+            seeds,
+            interrupt,
+        }
     }
 }
 

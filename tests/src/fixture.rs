@@ -34,6 +34,21 @@ impl Fixture {
         Fixture { directory }
     }
 
+    /// A crate that a test has made, which has dependencies of the repository's and no others.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn made_in(directory: &Utf8Path) -> Fixture {
+        assert!(
+            directory.join("Cargo.toml").exists(),
+            "there is no crate in `{directory}`"
+        );
+        lock_dependencies(directory);
+        Fixture {
+            directory: directory.to_owned(),
+        }
+    }
+
     /// Where it is.
     pub fn directory(&self) -> &Utf8Path {
         &self.directory

@@ -140,6 +140,7 @@ impl Run {
     pub fn briefly(self) -> Run {
         self.args(["--min-samples", "4", "--max-samples", "4", "--max-time", "1min"])
             .args(["--flush-bytes", "256KiB", "--threads", "2"])
+            .env("GPUBENCH_WORKERS", "2")
     }
 
     /// With records on standard output.

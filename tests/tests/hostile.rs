@@ -259,7 +259,7 @@ fn honest_benchmarks_beside_them_pass() {
                 .is_some_and(|name| name.contains("::honest"))
         })
         .collect();
-    assert_eq!(honest.len(), 9);
+    assert_eq!(honest.len(), 10);
     for result in honest {
         assert_eq!(
             result["verdict"], "pass",

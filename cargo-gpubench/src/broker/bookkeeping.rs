@@ -7,6 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::BaselineError;
 use super::cases::{Case, Disposition, NameFilter, Naming};
 use super::fences::fences;
+use super::noise_floors::NoiseFloors;
+use super::opponent::OtherResults;
 use super::options::{
     BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, PageTarget, Recording,
     ResultOptions, ResultSource, Verbosity,
@@ -72,6 +74,7 @@ pub(super) struct Bookkeeping {
     past: Option<History>,
     revision: Option<Revision>,
     judging: JudgingOptions,
+    floors: NoiseFloors,
     /// Where a page about the results is written to.
     page: Option<Utf8PathBuf>,
     /// What the run is called beside its baseline.
@@ -127,6 +130,7 @@ impl Bookkeeping {
                 .filter(|_| options.is_about_files())
                 .and_then(Revision::of),
             judging: options.judging,
+            floors: NoiseFloors::default(),
             page: page(options.page.as_ref(), home)?,
             candidate: match &options.source {
                 ResultSource::Measured => "this run".to_owned(),
@@ -134,6 +138,11 @@ impl Bookkeeping {
             },
             verbosity,
         })
+    }
+
+    /// Takes note of how large a change of each case must be.
+    pub(super) fn heed(&mut self, floors: NoiseFloors) {
+        self.floors = floors;
     }
 
     /// Leaves out of the baseline what the filters leave out, and makes sure that it has what is to be measured.
@@ -214,18 +223,44 @@ impl Bookkeeping {
         StoredRun::of(run, results, Some(finished), self.revision.clone())
     }
 
-    /// The results beside those of the baseline, where there is one and the run came to its end.
-    pub(super) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
-        let baseline = self.baseline.as_ref().filter(|_| candidate.is_complete())?;
-        let rules = Rules {
+    /// The results beside those of the revision that they were measured in turns with, where the run came to its end.
+    pub(super) fn compare_in_turns(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
+        let OtherResults {
+            name,
+            revision,
+            results,
+        } = other;
+        let baseline = StoredRun::of(
+            candidate.run.clone(),
+            results,
+            candidate.finished.clone(),
+            Some(revision),
+        );
+        let rules = self.rules(&candidate.results);
+        let [baseline, ours] =
+            [(&*name, &baseline), (&*self.candidate, candidate)].map(|(name, run)| Contestant { name, run });
+        candidate
+            .is_complete()
+            .then(|| compare(baseline, ours, Arrangement::Interleaved, &rules))
+    }
+
+    fn rules(&self, results: &[BenchmarkComplete]) -> Rules {
+        Rules {
             floor: self.judging.noise_threshold,
+            floors: self.floors.of_results(results),
             confidence: self.judging.confidence,
             fences: (self.past.as_ref())
-                .map(|past| fences(past, &candidate.results))
+                .map(|past| fences(past, results))
                 .unwrap_or_default(),
             matching: Matching::Names,
             setups: self.judging.setups,
-        };
+        }
+    }
+
+    /// The results beside those of the baseline, where there is one and the run came to its end.
+    pub(super) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
+        let baseline = self.baseline.as_ref().filter(|_| candidate.is_complete())?;
+        let rules = self.rules(&candidate.results);
         let name = baseline.name.to_string();
         let baseline = Contestant {
             name: &name,

@@ -1,7 +1,7 @@
 //! A run's cases, measured one after another.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use camino::Utf8Path;
@@ -12,9 +12,10 @@ use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
-use super::measure::{CaseLibrary, MeasureError, Measured, Protocol, ReadyCase, Watcher, measure};
+use super::measure::{CaseLibrary, Contest, MeasureError, Measured, Protocol, ReadyCase, Watcher, measure_in_turns};
 use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
+use super::opponent::{Counterpart, Opponent};
 use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::purpose::Purpose;
@@ -53,7 +54,12 @@ pub(super) struct Selected<'a> {
     pub(super) facts: &'a Facts,
 }
 
-impl Selected<'_> {
+impl<'a> Selected<'a> {
+    /// The library a case comes from.
+    pub(super) fn library(&self, case: &Case) -> &'a BuiltLibrary {
+        &self.libraries[self.library_of(case)]
+    }
+
     /// Position of the library a case comes from.
     ///
     /// # Panics
@@ -79,6 +85,7 @@ pub(super) struct Campaign<'a> {
     null_worker: NullWorker,
     telemetry: Telemetry,
     reporting: Reporting,
+    opponent: Option<Opponent<'a>>,
 }
 
 /// Where the run's referee stands.
@@ -119,7 +126,17 @@ impl<'a> Campaign<'a> {
             null_worker: NullWorker::on(selected.device),
             telemetry: Telemetry::through(gauge_of(selected.facts)),
             reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()), bookkeeping)?,
+            opponent: None,
         })
+    }
+
+    /// Has the cases measured in turns with those of another revision.
+    #[must_use]
+    pub(super) fn against(self, opponent: Opponent<'a>) -> Campaign<'a> {
+        Campaign {
+            opponent: Some(opponent),
+            ..self
+        }
     }
 
     /// Measures every case and gives what the command exits with.
@@ -132,6 +149,10 @@ impl<'a> Campaign<'a> {
             Ok(end) => end,
             Err(Interrupted) => RunEnd::Interrupted,
         };
+        self.note_removed();
+        if let Some(opponent) = self.opponent.take() {
+            self.reporting.note_other(opponent.finish());
+        }
         self.reporting.finish(end)
     }
 
@@ -203,6 +224,18 @@ impl<'a> Campaign<'a> {
             &mut self.reporting,
             self.interrupt,
         )?;
+        if let Some(opponent) = &mut self.opponent {
+            let theirs = opponent.selected;
+            let prepared = prepare(
+                &theirs,
+                &mut opponent.authors,
+                &*self.compiler,
+                &mut ask_device,
+                &mut self.reporting,
+                self.interrupt,
+            )?;
+            opponent.note_prepared(prepared);
+        }
         for ((case, prepared), announced) in selected.cases.iter().zip(prepared).zip(announced) {
             if self.interrupt.is_set() {
                 return Err(Interrupted);
@@ -212,6 +245,7 @@ impl<'a> Campaign<'a> {
             let mut result = self.settle(case, prepared, announced)?;
             result.wall_ns = began.elapsed().as_nanos() as u64;
             self.reporting.benchmark_complete(&result);
+            self.settle_owed(case, announced);
             if result.verdict.is_failure() && self.options.after_failure == AfterFailure::Stop {
                 return Ok(RunEnd::FailedFast);
             }
@@ -235,32 +269,16 @@ impl<'a> Campaign<'a> {
             Some(Err(failure)) => failure.fill_in(&mut result),
             Some(Ok(prepared)) => {
                 self.telemetry.begin_case();
-                match self.measure_one(case, &prepared) {
-                    Ok(measured) => {
-                        let target_cv = self.options_of(case).stopping.target_cv;
-                        let Facts {
-                            peak_bandwidth,
-                            peak_flops,
-                            ..
-                        } = self.selected.facts;
-                        let peaks = Peaks {
-                            bandwidth: *peak_bandwidth,
-                            flops: *peak_flops,
-                        };
-                        let kernel_part = KernelPart::of_device(&self.selected.facts.device.name);
-                        fill_in(
-                            &mut result,
-                            &prepared.recorded.recording,
-                            measured,
-                            Yardsticks {
-                                target_cv,
-                                peaks,
-                                kernel_part,
-                            },
-                        );
+                match self.measure_one(case, &prepared, announced) {
+                    Ok((measured, theirs)) => {
+                        let yardsticks = self.yardsticks(case);
+                        fill_in(&mut result, &prepared.recorded.recording, measured, yardsticks);
                         if !Purpose::from(self.options.action).is_timed() {
                             result.event_overhead_ns = None;
                             result.conservation = None;
+                        }
+                        if let (Some(theirs), Some(opponent)) = (theirs, &mut self.opponent) {
+                            opponent.keep(theirs);
                         }
                     }
                     Err(error) => {
@@ -287,12 +305,36 @@ impl<'a> Campaign<'a> {
         self.options.measurement.of_case(case, library.settings)
     }
 
-    fn measure_one(&mut self, case: &Case, prepared: &PreparedCase) -> Result<Measured, MeasureError> {
-        let PreparedCase {
-            recorded,
-            modules,
-            own_modules,
-        } = prepared;
+    fn yardsticks(&self, case: &Case) -> Yardsticks {
+        let Facts {
+            peak_bandwidth,
+            peak_flops,
+            device,
+            ..
+        } = self.selected.facts;
+        Yardsticks {
+            target_cv: self.options_of(case).stopping.target_cv,
+            peaks: Peaks {
+                bandwidth: *peak_bandwidth,
+                flops: *peak_flops,
+            },
+            kernel_part: KernelPart::of_device(&device.name),
+        }
+    }
+
+    /// Measures a case, in turns with its counterpart where there is one; and gives that one's result where the other revision has the case.
+    fn measure_one(
+        &mut self,
+        case: &Case,
+        prepared: &PreparedCase,
+        announced: &BenchmarkStarted,
+    ) -> Result<(Measured, Option<BenchmarkComplete>), MeasureError> {
+        let recording = &prepared.recorded.recording;
+        let mut theirs = self.unmeasured(case, announced);
+        let counterpart = match &self.opponent {
+            None => Counterpart::Absent,
+            Some(opponent) => opponent.counterpart(case, recording),
+        };
         let facts = self.selected.facts;
         let CaseOptions {
             workers,
@@ -324,23 +366,29 @@ impl<'a> Campaign<'a> {
             interrupt: self.interrupt,
         };
         let name = case.full_name();
-        let library = &self.selected.libraries[self.selected.library_of(case)];
-        let library_path = library.search_path();
-        let ready = ReadyCase {
+        let ground = Ground {
+            annotation: (self.options.annotations == Annotations::Nvtx).then_some(&*name),
             number: case_number(&name),
-            benchmark: case.benchmark as u32,
-            request: &recorded.request,
-            recording: &recorded.recording,
-            encoded: &recorded.encoded,
-            modules,
-            library: CaseLibrary {
-                file: library.library.as_std_path(),
-                search: &library_path,
-            },
-            floor_ns: floor_ns(&recorded.recording, facts, self.flush_bytes()),
-            own_modules,
-            annotation: (self.options.annotations == Annotations::Nvtx).then_some(&name),
+            facts,
+            flush_bytes: self.flush_bytes(),
         };
+        let library_path = self.selected.library(case).search_path();
+        let ready = ground.ready(&self.selected, case, prepared, &library_path);
+        let their_path = match (&self.opponent, &counterpart) {
+            (Some(opponent), Counterpart::Ready(theirs, _)) => opponent.selected.library(theirs).search_path(),
+            _ => Vec::new(),
+        };
+        let their_case = match (&self.opponent, &counterpart) {
+            (Some(opponent), Counterpart::Ready(theirs, prepared)) => {
+                Some(ground.ready(&opponent.selected, theirs, prepared, &their_path))
+            }
+            _ => None,
+        };
+        let contest = Contest {
+            candidate: &ready,
+            baseline: their_case.as_ref(),
+        };
+        let yardsticks = self.yardsticks(case);
         let begin = self.begin();
         let referee = self
             .referee
@@ -350,8 +398,8 @@ impl<'a> Campaign<'a> {
             .authors
             .client(self.selected.library_of(case))
             .map_err(MeasureError::Attach)?;
-        measure(
-            &ready,
+        let measured = measure_in_turns(
+            &contest,
             &protocol,
             referee,
             author,
@@ -360,7 +408,52 @@ impl<'a> Campaign<'a> {
                 telemetry: &mut self.telemetry,
                 reporting: &mut self.reporting,
             },
-        )
+        )?;
+        let theirs = match (counterpart, measured.baseline) {
+            (Counterpart::Absent, _) => None,
+            (Counterpart::Unlike(reason), _) => {
+                theirs.message = Some(reason);
+                Some(theirs)
+            }
+            (Counterpart::Failed(failure), _) => {
+                failure.fill_in(&mut theirs);
+                Some(theirs)
+            }
+            (Counterpart::Ready(_, prepared), Some(Ok(measured))) => {
+                fill_in(&mut theirs, &prepared.recorded.recording, measured, yardsticks);
+                Some(theirs)
+            }
+            (Counterpart::Ready(..), Some(Err(failure))) => {
+                let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure));
+                failure.into_iter().for_each(|failure| failure.fill_in(&mut theirs));
+                Some(theirs)
+            }
+            (Counterpart::Ready(..), None) => None,
+        };
+        Ok((measured.candidate, theirs))
+    }
+
+    /// Where the candidate could not be measured, the other revision was not either.
+    fn settle_owed(&mut self, case: &Case, announced: &BenchmarkStarted) {
+        let mut theirs = self.unmeasured(case, announced);
+        theirs.message = Some("it takes turns with the candidate, which was not measured".to_owned());
+        if let Some(opponent) = self.opponent.as_mut().filter(|opponent| opponent.owes(case)) {
+            opponent.keep(theirs);
+        }
+    }
+
+    /// What only the other revision has is told, not measured.
+    fn note_removed(&mut self) {
+        let Some(opponent) = &mut self.opponent else { return };
+        let device = environment::device(self.selected.facts).short();
+        for case in opponent.only_there() {
+            let started = self.reporting.announce(case, 0);
+            opponent.keep(BenchmarkComplete::unmeasured(
+                &started,
+                device.clone(),
+                Verdict::Skipped,
+            ));
+        }
     }
 
     fn unmeasured(&self, case: &Case, announced: &BenchmarkStarted) -> BenchmarkComplete {
@@ -378,6 +471,45 @@ impl<'a> Campaign<'a> {
             .get(case.benchmark)
             .map(|benchmark| benchmark.problem.clone());
         result
+    }
+}
+
+/// What both sides of a case have in common.
+struct Ground<'g> {
+    number: u64,
+    annotation: Option<&'g str>,
+    facts: &'g Facts,
+    flush_bytes: u64,
+}
+
+impl<'g> Ground<'g> {
+    fn ready(
+        &self,
+        selected: &Selected<'g>,
+        case: &Case,
+        prepared: &'g PreparedCase,
+        search: &'g [PathBuf],
+    ) -> ReadyCase<'g> {
+        let PreparedCase {
+            recorded,
+            modules,
+            own_modules,
+        } = prepared;
+        ReadyCase {
+            number: self.number,
+            benchmark: case.benchmark as u32,
+            request: &recorded.request,
+            recording: &recorded.recording,
+            encoded: &recorded.encoded,
+            modules,
+            library: CaseLibrary {
+                file: selected.library(case).library.as_std_path(),
+                search,
+            },
+            floor_ns: floor_ns(&recorded.recording, self.facts, self.flush_bytes),
+            own_modules,
+            annotation: self.annotation,
+        }
     }
 }
 

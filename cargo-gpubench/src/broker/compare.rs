@@ -7,7 +7,7 @@ use super::BaselineError;
 use super::fences::fences;
 use super::options::{Color, JudgingOptions, OnRegression, Verbosity};
 use crate::build::{ManifestOptions, WorkspaceFolders};
-use crate::compare::{Contestant, Matching, Rules, compare};
+use crate::compare::{Contestant, Floors, Matching, Rules, compare};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
@@ -172,6 +172,7 @@ fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result
     };
     Ok(Rules {
         floor: options.judging.noise_threshold,
+        floors: Floors::new(),
         confidence: options.judging.confidence,
         fences: past.map(|past| fences(&past, &candidate.results)).unwrap_or_default(),
         matching: options.matching.clone(),

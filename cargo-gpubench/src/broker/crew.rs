@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
+use std::rc::Rc;
 
 use gpubench::catalog::Execution;
 
@@ -9,6 +10,7 @@ use super::measure::{Protocol, ReadyCase};
 use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
 use crate::device::CodeHome;
 use crate::sandbox::Confinement;
+use crate::window::Seat;
 
 /// When the workers of a case are started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,9 @@ impl Muster {
 
 /// The workers of a case that have not been measured yet.
 pub(super) struct Crew<'a> {
+    seat: Seat,
+    /// Positions of its buffers among those of the case.
+    buffers: Vec<usize>,
     case: &'a ReadyCase<'a>,
     protocol: &'a Protocol<'a>,
     /// Processes whose memory must be closed to hosted workers.
@@ -41,7 +46,15 @@ pub(super) struct Crew<'a> {
     started: VecDeque<Result<WorkerClient, RoleFailure>>,
     waiting: VecDeque<Member>,
     /// What those that are still to be started will be given.
-    opened: Option<OpenedCase>,
+    opened: Option<Rc<OpenedCase>>,
+}
+
+/// What a crew is called for.
+pub(super) struct Post {
+    pub(super) seat: Seat,
+    /// Positions of its buffers among those of the case.
+    pub(super) buffers: Vec<usize>,
+    pub(super) workers: usize,
 }
 
 /// A worker whose set-up has ended.
@@ -57,11 +70,14 @@ impl<'a> Crew<'a> {
     pub(super) fn call(
         case: &'a ReadyCase<'a>,
         protocol: &'a Protocol<'a>,
-        workers: usize,
+        post: Post,
         guarded: [u32; 2],
         opened: &OpenedCase,
     ) -> Crew<'a> {
+        let Post { seat, buffers, workers } = post;
         let mut crew = Crew {
+            seat,
+            buffers,
             case,
             protocol,
             guarded,
@@ -76,7 +92,7 @@ impl<'a> Crew<'a> {
     }
 
     /// Leaves the descriptors to the workers that are still to be started. Where there are none, nobody keeps them: a descriptor is one more thing that could be taken.
-    pub(super) fn entrust(&mut self, opened: OpenedCase) {
+    pub(super) fn entrust(&mut self, opened: Rc<OpenedCase>) {
         // Memory may not suffice for all at once.
         if self.missing > 0 || self.started.len() > 1 {
             self.opened = Some(opened);
@@ -159,15 +175,25 @@ impl<'a> Crew<'a> {
             request: self.case.request,
             guarded: self.guarded,
         };
+        let page = match self.seat {
+            Seat::Candidate => Some(&opened.page),
+            Seat::Baseline => opened.baseline_page.as_ref(),
+        };
+        let layouts: Vec<_> = self.buffers.iter().map(|buffer| opened.layouts[*buffer]).collect();
+        let buffers: Vec<_> = self
+            .buffers
+            .iter()
+            .map(|buffer| opened.buffers[*buffer].as_fd())
+            .collect();
         let launch = WorkerLaunch {
             hosted: (self.case.recording.execution == Execution::Hosted).then_some(&hosted),
             device: self.protocol.device,
-            layouts: &opened.layouts,
+            layouts: &layouts,
             modules: self.case.modules,
             annotation: self.case.annotation,
             recording: self.case.encoded,
-            page: opened.page.as_fd(),
-            buffers: &opened.buffers,
+            page: page.expect("a case with a baseline has a page for it").as_fd(),
+            buffers: &buffers,
         };
         WorkerClient::spawn(&launch, self.protocol.output)
     }

@@ -1,23 +1,27 @@
 //! One case from its buffers to its judgement.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use gpubench::catalog::Recording;
+use gpubench::codec;
 
-use super::crew::Crew;
+use super::crew::{Crew, Post};
 use super::null_windows::{NullSide, cast};
 use super::purpose::Purpose;
-use super::sampling::Sampling;
+use super::rounds::{Party, Rounds};
+use super::side::{Side, Stage};
 use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
 };
 use crate::device::{ClockBound, CodeHome, KernelPart};
-use crate::stats::{Balance, StopReason, StopRule, WarmUpRule};
+use crate::stats::{Balance, Shares, StopReason, StopRule, WarmUpRule};
 use crate::verdict::{Judgement, WindowEvidence};
-use crate::window::{ConductError, Conductor, Duties, Seeds};
+use crate::window::{ConductError, Conductor, Duties, Seat, Seeds};
 use crate::wire::DeviceOrder;
 
 /// A case that can be measured.
@@ -162,20 +166,77 @@ pub fn measure(
     null_worker: &mut NullWorker,
     watcher: &mut dyn Watcher,
 ) -> Result<Measured, MeasureError> {
+    let contest = Contest {
+        candidate: case,
+        baseline: None,
+    };
+    measure_in_turns(&contest, protocol, referee, author, null_worker, watcher).map(|measured| measured.candidate)
+}
+
+/// What is measured, and what it is compared with window by window. Both have the same tensors.
+#[derive(Clone, Copy, Debug)]
+pub struct Contest<'a> {
+    /// What is measured.
+    pub candidate: &'a ReadyCase<'a>,
+    /// What it is compared with; its own reference and generators take no part.
+    pub baseline: Option<&'a ReadyCase<'a>>,
+}
+
+/// What was measured on both sides.
+#[derive(Debug)]
+pub struct MeasuredInTurns {
+    /// The side that is judged.
+    pub candidate: Measured,
+    /// The other, where there is one; or why it could not be measured for no fault of its kernels.
+    pub baseline: Option<Result<Measured, RoleFailure>>,
+}
+
+/// As [`measure`], in turns with a baseline where there is one: each round has a fresh worker of either side, and their windows take turns. What becomes of the baseline does not touch the candidate's result.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_in_turns(
+    contest: &Contest<'_>,
+    protocol: &Protocol<'_>,
+    referee: &mut RefereeClient,
+    author: &mut AuthorClient,
+    null_worker: &mut NullWorker,
+    watcher: &mut dyn Watcher,
+) -> Result<MeasuredInTurns, MeasureError> {
     let interrupt = protocol.interrupt;
-    let duties = Duties::new(case.recording, protocol.kernels_run_in);
+    let Contest {
+        candidate: case,
+        baseline,
+    } = *contest;
+    let Buffers {
+        recording,
+        encoded,
+        of_candidate,
+        of_baseline,
+    } = Buffers::of(contest);
     let order = CaseOrder {
         case: case.number,
-        cast: cast(protocol.clock_bound),
-        duties,
-        encoded: case.encoded,
+        cast: cast(protocol.clock_bound, baseline),
+        duties: Duties::new(&recording, protocol.kernels_run_in),
+        encoded: &encoded,
         modules: case.own_modules,
     };
-    let opened = referee.open_case(&order, interrupt).map_err(MeasureError::Open)?;
-    let mut sampling = Sampling::new(case, protocol);
+    let opened = Rc::new(referee.open_case(&order, interrupt).map_err(MeasureError::Open)?);
     let guarded = [referee.child().id(), author.child().id()];
-    let mut crew = Crew::call(case, protocol, sampling.workers(), guarded, &opened);
-    let mut null = NullSide::set_up(null_worker, &opened, case.encoded);
+    let workers = Shares::new(protocol.stop.clone(), protocol.workers).workers();
+    let party = |seat, case, buffers| {
+        let post = Post { seat, buffers, workers };
+        let crew = Crew::call(case, protocol, post, guarded, &opened);
+        Party::new(Side::new(seat, case, protocol, &recording.plan.scratch), crew)
+    };
+    let mut rounds = Rounds {
+        candidate: party(Seat::Candidate, case, of_candidate),
+        baseline: baseline.map(|baseline| party(Seat::Baseline, baseline, of_baseline)),
+        case: case.number,
+        seeds: protocol.seeds,
+    };
+    let mut null = NullSide::set_up(null_worker, &opened, &encoded);
+    let duties = Duties::new(case.recording, protocol.kernels_run_in);
     let grant = BufferGrant {
         benchmark: case.benchmark,
         request: case.request,
@@ -188,7 +249,10 @@ pub fn measure(
     if duties.needs_author() {
         author.attach(&grant, interrupt).map_err(MeasureError::Attach)?;
     }
-    crew.entrust(opened);
+    rounds
+        .parties()
+        .for_each(|party| party.crew.entrust(Rc::clone(&opened)));
+    drop(opened);
     let mut conductor = Conductor {
         last_inputs: None,
         referee,
@@ -201,16 +265,66 @@ pub fn measure(
     conductor.prepare_decoys()?;
 
     null.ready(protocol)?;
-    sampling.measure(&mut crew, &mut null, &mut conductor, watcher)?;
-    drop(crew);
-    if sampling.is_complete() {
+    let mut stage = Stage {
+        conductor: &mut conductor,
+        null: &mut null,
+        begun: 0,
+    };
+    rounds.conduct(protocol.purpose, workers, &mut stage, watcher)?;
+    let Rounds {
+        candidate, baseline, ..
+    } = rounds;
+    let (candidate, baseline) = (candidate.retire(), baseline.map(Party::retire));
+    if candidate.side.is_complete() {
         null.go_on_alone(&mut conductor)?;
     }
     null.hand_back(protocol)?;
-    let measured = sampling.finish(null, watcher.other_clients());
+    let other_clients = watcher.other_clients();
+    let measured = MeasuredInTurns {
+        candidate: candidate.side.finish(&null, other_clients),
+        baseline: baseline.map(|retired| match retired.lost {
+            None => Ok(retired.side.finish(&null, other_clients)),
+            Some(failure) => Err(failure),
+        }),
+    };
     if duties.needs_author() {
         conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;
     }
     conductor.referee.close_case(interrupt).map_err(MeasureError::Open)?;
     Ok(measured)
+}
+
+/// The buffers of a case: the tensors, which all sides share, and each side's own scratch.
+struct Buffers<'a> {
+    /// The candidate's recording, with the scratch of both sides.
+    recording: Cow<'a, Recording>,
+    encoded: Cow<'a, [u8]>,
+    /// Positions of each side's buffers.
+    of_candidate: Vec<usize>,
+    of_baseline: Vec<usize>,
+}
+
+impl<'a> Buffers<'a> {
+    fn of(contest: &Contest<'a>) -> Buffers<'a> {
+        let Contest { candidate, baseline } = *contest;
+        let tensors = candidate.recording.tensors.len();
+        let own = tensors + candidate.recording.plan.scratch.len();
+        let Some(baseline) = baseline else {
+            return Buffers {
+                recording: Cow::Borrowed(candidate.recording),
+                encoded: Cow::Borrowed(candidate.encoded),
+                of_candidate: (0..own).collect(),
+                of_baseline: Vec::new(),
+            };
+        };
+        let mut recording = candidate.recording.clone();
+        recording.plan.scratch.extend(&baseline.recording.plan.scratch);
+        let all = tensors + recording.plan.scratch.len();
+        Buffers {
+            encoded: Cow::Owned(codec::encode(&recording)),
+            recording: Cow::Owned(recording),
+            of_candidate: (0..own).collect(),
+            of_baseline: (0..tensors).chain(own..all).collect(),
+        }
+    }
 }

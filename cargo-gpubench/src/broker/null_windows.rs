@@ -1,6 +1,6 @@
 //! The null windows of a case, interleaved with those of the worker under test.
 
-use super::measure::{MeasureError, Protocol};
+use super::measure::{MeasureError, Protocol, ReadyCase};
 use crate::clients::{NullWorker, OpenedCase, RoleFailure};
 use crate::device::ClockBound;
 use crate::verdict::{Ending, WindowEvidence};
@@ -9,6 +9,9 @@ use crate::wire::{Cast, FaultCode};
 
 /// Null windows behind the end of the worker under test.
 const ALONE: usize = 8;
+
+/// Null windows between a case's sampled ones at least, however slow its calls are: with fewer, its claims could not be held against anything.
+const FEWEST: usize = 8;
 
 /// The null worker in a case, and what came of its windows.
 #[derive(Debug)]
@@ -73,10 +76,12 @@ impl Pacing {
 }
 
 /// Who takes part in a case.
-pub(super) fn cast(clock_bound: &ClockBound) -> Cast {
-    match clock_bound {
-        ClockBound::Exclusive => Cast::WorkerAndNull,
-        ClockBound::Absent(_) => Cast::Worker,
+pub(super) fn cast(clock_bound: &ClockBound, baseline: Option<&ReadyCase<'_>>) -> Cast {
+    match (clock_bound, baseline) {
+        (ClockBound::Exclusive, None) => Cast::WorkerAndNull,
+        (ClockBound::Absent(_), None) => Cast::Worker,
+        (ClockBound::Exclusive, Some(_)) => Cast::RivalsAndNull,
+        (ClockBound::Absent(_), Some(_)) => Cast::Rivals,
     }
 }
 
@@ -155,6 +160,23 @@ impl<'a> NullSide<'a> {
         self.since = 1;
         let window = self.conduct(conductor)?;
         self.windows.extend(window);
+        Ok(())
+    }
+
+    /// Conducts as many null windows as a case must have when `rounds` of `of` are over, where the key has drawn fewer.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the null worker.
+    pub(super) fn catch_up(
+        &mut self,
+        conductor: &mut Conductor<'_>,
+        rounds: usize,
+        of: usize,
+    ) -> Result<(), ConductError> {
+        while self.is_there() && self.windows.len() < (FEWEST * rounds).div_ceil(of) {
+            let window = self.conduct(conductor)?;
+            self.windows.extend(window);
+        }
         Ok(())
     }
 

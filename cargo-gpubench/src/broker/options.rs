@@ -166,6 +166,7 @@ impl From<CompleteSettings> for CaseOptions {
             min_samples,
             max_samples,
             max_time,
+            noise_threshold: _,
         } = settings;
         Self {
             workers: workers.number(),
@@ -347,6 +348,8 @@ pub struct ResultOptions {
     pub source: ResultSource,
     /// What they are compared with.
     pub baseline: Option<BaselineOptions>,
+    /// `--against`: the revision that they are measured in turns with.
+    pub against: Option<String>,
     /// `--save-baseline`: what they are saved as.
     pub save: Option<RunName>,
     /// What is taken for a change.
@@ -361,6 +364,7 @@ impl ResultOptions {
     /// Whether anything is asked for that needs files other than those of the results themselves.
     pub fn is_about_files(&self) -> bool {
         self.baseline.is_some()
+            || self.against.is_some()
             || self.save.is_some()
             || self.source != ResultSource::Measured
             || self.history.recording == Recording::On

@@ -3,6 +3,7 @@
 use super::BaselineError;
 use super::bookkeeping::{Bookkeeping, Places};
 use super::cases::Naming;
+use super::noise_floors::NoiseFloors;
 use super::options::RunOptions;
 use super::reporting::Reporting;
 use super::stored_cases::chosen;
@@ -35,6 +36,7 @@ pub(super) fn replay(
         let stored = name.to_string();
         return Err(BaselineError::NothingFits { stored }.into());
     }
+    bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &[]));
     bookkeeping.replay(&options.cases.names, &run.packages, &results, revision)?;
     run.cases = results.len() as u64;
     let finished = finished_of(&results, finished, &run.run_id);

@@ -5,7 +5,7 @@ use camino::Utf8PathBuf;
 use super::fences::fences;
 use super::options::{Color, JudgingOptions};
 use crate::build::{ManifestOptions, WorkspaceFolders};
-use crate::compare::{Contestant, Fences, Matching, Rules, compare};
+use crate::compare::{Contestant, Fences, Floors, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{Arrangement, ComparisonComplete, HtmlReport, address, replace_file};
@@ -100,6 +100,7 @@ fn compared(
 ) -> ComparisonComplete {
     let rules = Rules {
         floor: options.judging.noise_threshold,
+        floors: Floors::new(),
         confidence: options.judging.confidence,
         fences,
         matching: Matching::Names,

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
+use super::opponent::OtherResults;
 use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::purpose::Purpose;
 use crate::error::ExpectedError;
@@ -25,6 +26,8 @@ pub(super) struct Reporting {
     /// The run's first record, once it has begun.
     run: Option<RunStarted>,
     results: Vec<BenchmarkComplete>,
+    /// What came of the revision that they are measured in turns with.
+    other: Option<OtherResults>,
     run_id: String,
     naming: Naming,
     began: Instant,
@@ -68,6 +71,7 @@ impl Reporting {
             bookkeeping,
             run: None,
             results: Vec::new(),
+            other: None,
             run_id: run_id(),
             naming,
             began: Instant::now(),
@@ -186,6 +190,11 @@ impl Reporting {
         self.results.push(result.clone());
     }
 
+    /// Notes what came of the revision that the cases were measured in turns with.
+    pub(super) fn note_other(&mut self, other: OtherResults) {
+        self.other = Some(other);
+    }
+
     /// The run has ended; gives what the command exits with.
     ///
     /// # Errors
@@ -214,7 +223,11 @@ impl Reporting {
         let results = std::mem::take(&mut self.results);
         let run = self.run.take();
         let stored = run.map(|run| self.bookkeeping.stored(run, results, finished.clone()));
-        let comparison = stored.as_ref().and_then(|stored| self.bookkeeping.compare(stored));
+        let other = self.other.take();
+        let comparison = stored.as_ref().and_then(|stored| match other {
+            None => self.bookkeeping.compare(stored),
+            Some(other) => self.bookkeeping.compare_in_turns(stored, other),
+        });
         if let Some(comparison) = &comparison {
             self.tell(|reporters| reporters.comparison_complete(comparison));
         }

@@ -8,11 +8,14 @@ use super::campaign::{Campaign, Selected};
 use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
 use super::compilers::compiler_for;
 use super::libraries::Libraries;
+use super::noise_floors::NoiseFloors;
+use super::opponent::{Opponent, OtherCases, OtherRevision};
 use super::options::{
-    Action, Annotations, DeviceChoice, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
+    Action, Annotations, DeviceChoice, LibrarySource, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
 };
 use super::replay::replay;
-use crate::build::{Built, BuiltLibrary};
+use crate::build::{BuildOptions, Built, BuiltLibrary, WorkspaceFolders};
+use crate::checkout::Checkout;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
@@ -20,6 +23,7 @@ use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::probe::{Answer, Target, ask};
 use crate::sandbox::hide_from_others;
+use crate::store::Revision;
 use crate::wire::DeviceOrder;
 
 /// Does what the options say.
@@ -46,7 +50,11 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         what: "cannot close the memory of this process to others".to_owned(),
         source: source.into(),
     })?;
+    let checkout = check_out(&results, &options.libraries, &interrupt)?;
     let libraries = Libraries::obtain(&options.libraries, &interrupt)?;
+    let other = checkout
+        .map(|(checkout, build)| OtherRevision::build(checkout, build, &interrupt))
+        .transpose()?;
     let built = &libraries.built;
     if options.action == Action::Build {
         if options.output.verbosity > Verbosity::Quiet {
@@ -70,6 +78,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         return list(&cases, built);
     }
     let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
+    bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &built.libraries));
     bookkeeping.fit_baseline(&options.cases.names, &packages, &cases)?;
     let selected = Selected {
         libraries: &built.libraries,
@@ -81,7 +90,44 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     };
     let here = compiler_for(&facts, &options.device);
     let compiler = libraries.compiler(&facts.device, &catalogs, here)?;
-    Campaign::new(options, selected, compiler, authors, referee, bookkeeping, &interrupt)?.measure()
+    let campaign = Campaign::new(options, selected, compiler, authors, referee, bookkeeping, &interrupt)?;
+    let Some(other) = &other else {
+        return campaign.measure();
+    };
+    let (their_authors, their_catalogs) = other.authors(settings)?;
+    let theirs = choose_other_cases(options, other, &their_catalogs, &facts);
+    let their_cases = OtherCases::beside(&cases, theirs);
+    let opponent = Opponent::new(other, &their_cases, &their_catalogs, their_authors, selected);
+    campaign.against(opponent).measure()
+}
+
+/// The revision that is compared with, checked out before anything is built.
+fn check_out<'o>(
+    results: &ResultOptions,
+    libraries: &'o LibrarySource,
+    interrupt: &Interrupt,
+) -> Result<Option<(Checkout, &'o BuildOptions)>, ExpectedError> {
+    let (Some(revision), LibrarySource::Build(build)) = (&results.against, libraries) else {
+        return Ok(None);
+    };
+    let target_dir = build.compilation.target_dir.as_deref();
+    let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
+    let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
+    if Revision::of(&root).is_some_and(|ours| ours.modified) {
+        anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
+    }
+    Ok(Some((checkout, build)))
+}
+
+/// The cases of the other revision that fit the command line. What does not fit is no failure of this one.
+fn choose_other_cases(options: &RunOptions, other: &OtherRevision, catalogs: &[Catalog], facts: &Facts) -> Vec<Case> {
+    choose_cases(options, other.built(), catalogs, facts).unwrap_or_else(|error| {
+        print_warning(&format!(
+            "the baseline has nothing to compare with: {}",
+            crate::error::chain(&error)
+        ));
+        Vec::new()
+    })
 }
 
 /// Ranges that reach nobody would look like a profiler's failure.

@@ -8,6 +8,7 @@ use super::judging::JudgingArguments;
 use crate::broker::options::{
     BaselineOptions, HistoryOptions, Newcomers, PageTarget, Recording, ResultOptions, ResultSource,
 };
+use crate::config::Fraction;
 use crate::store::RunName;
 
 const HEADING: &str = "Baseline options";
@@ -44,6 +45,17 @@ pub(super) struct BaselineArguments {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file"])]
     load_baseline: Option<RunName>,
 
+    /// Measure in turns with another revision of the sources, and compare with that
+    ///
+    /// A branch, a tag or a hash: `cargo gpubench --against main`. The revision is checked out below the target directory and built as the sources here are; the windows of the two then take
+    /// turns on the device, so that drift hits both alike. What is not committed is part of the sources here. A regression makes the command exit with 3.
+    #[arg(
+        long,
+        value_name = "GIT-REV",
+        conflicts_with_all = ["baseline", "baseline_lenient", "load_baseline", "archive_file", "list", "no_run"]
+    )]
+    against: Option<String>,
+
     /// Keep nothing of this run: no baseline, no history
     ///
     /// It overrides what the environment and the configuration say.
@@ -65,12 +77,17 @@ pub(super) struct BaselineArguments {
 }
 
 impl BaselineArguments {
+    pub(super) fn noise_threshold(&self) -> Fraction {
+        self.judging.change.noise_threshold
+    }
+
     pub(super) fn into_options(self, page: Option<PageTarget>) -> ResultOptions {
         let Self {
             save_baseline,
             baseline,
             baseline_lenient,
             load_baseline,
+            against,
             discard_baseline,
             judging,
             history,
@@ -87,6 +104,7 @@ impl BaselineArguments {
         ResultOptions {
             source: load_baseline.map_or(ResultSource::Measured, ResultSource::Loaded),
             baseline: strict.or(lenient),
+            against,
             save: save_baseline.filter(|_| !discard_baseline),
             judging: judging.into_options(),
             history: HistoryOptions {

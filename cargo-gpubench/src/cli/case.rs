@@ -47,7 +47,7 @@ pub(super) struct CaseArguments {
 }
 
 impl CaseArguments {
-    /// Every setting, wherever its value comes from.
+    /// Every setting of these, wherever its value comes from.
     pub(super) fn settings(&self) -> CaseSettings {
         let Self {
             timeout,
@@ -66,6 +66,7 @@ impl CaseArguments {
             min_samples: Some(min_samples),
             max_samples: Some(max_samples),
             max_time: Some(max_time),
+            noise_threshold: None,
         }
     }
 }

@@ -8,13 +8,13 @@ use clap::{Args, ValueEnum, ValueHint};
 use regex::Regex;
 
 use super::UsageError;
-use super::fraction::Fraction;
 use super::judging::JudgingArguments;
 use super::output::{ColorArgument, color};
 use crate::broker::options::Verbosity;
 use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
 use crate::build::ManifestOptions;
 use crate::compare::Matching;
+use crate::config::Fraction;
 use crate::store::RunName;
 
 const SELECTION: &str = "Selection options";

@@ -61,14 +61,14 @@ pub struct GpubenchArguments {
     ///
     /// One fresh process and one call a case, with fresh inputs: every element of every output is compared, and that all of it is there when the call has
     /// ended. Results have a verdict and no times, and are neither saved nor compared.
-    #[arg(long, help_heading = HEADING, conflicts_with_all = ["list", "no_run", "profile_time"])]
+    #[arg(long, help_heading = HEADING, conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline", "baseline_lenient", "against", "history"])]
     test: bool,
 
     /// Call every case again and again for this long, for a profiler that the command runs under
     ///
     /// Seconds, or a time with a unit. Every call is checked; nothing is analysed, saved or compared. Choose the case to be looked at with a filter; with `--nvtx` the
     /// profiler knows its calls by name.
-    #[arg(long, value_name = "TIME", help_heading = HEADING, conflicts_with_all = ["list", "no_run"])]
+    #[arg(long, value_name = "TIME", help_heading = HEADING, conflicts_with_all = ["list", "no_run", "save_baseline", "baseline", "baseline_lenient", "against", "history"])]
     profile_time: Option<ProfileTime>,
 
     /// Stop after the first benchmark that fails
@@ -174,7 +174,10 @@ Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline
 impl GpubenchArguments {
     /// Every setting of cases, wherever its value comes from.
     pub(super) fn case_settings(&self) -> CaseSettings {
-        self.measurement.case.settings()
+        CaseSettings {
+            noise_threshold: Some(self.baseline.noise_threshold()),
+            ..self.measurement.case.settings()
+        }
     }
 
     /// Takes what is in force, where that is to be shown.
@@ -467,6 +470,9 @@ mod tests {
             (&["--exclude", "a"], "--workspace"),
             (&["--list", "--no-run"], "cannot be used with"),
             (&["--test", "--list"], "cannot be used with"),
+            (&["--test", "--baseline", "main"], "cannot be used with"),
+            (&["--test", "--against", "main"], "cannot be used with"),
+            (&["--profile-time", "1", "--history"], "cannot be used with"),
             (&["--test", "--profile-time", "1"], "cannot be used with"),
             (&["--profile-time", "0"], "longer than nothing"),
             (&["--ignored", "--include-ignored"], "cannot be used with"),

@@ -3,9 +3,9 @@
 
 use clap::Args;
 
-use super::fraction::Fraction;
 use crate::broker::options::{JudgingOptions, OnRegression};
 use crate::compare::Setups;
+use crate::config::Fraction;
 use crate::stats::Confidence;
 
 const HEADING: &str = "Baseline options";
@@ -18,7 +18,7 @@ pub(super) struct ChangeArguments {
     ///
     /// Where the history of the device has ten runs and shows more noise, that counts.
     #[arg(long, value_name = "PERCENT", default_value = "1%")]
-    noise_threshold: Fraction,
+    pub(super) noise_threshold: Fraction,
 
     /// How sure the intervals of a comparison are: `99%`, `0.99`
     #[arg(long, value_name = "PERCENT", default_value = "99%")]
@@ -36,7 +36,7 @@ pub(super) struct ChangeArguments {
 #[command(next_help_heading = HEADING)]
 pub(super) struct JudgingArguments {
     #[command(flatten)]
-    change: ChangeArguments,
+    pub(super) change: ChangeArguments,
 
     /// Exit with 0 even where a comparison finds a regression
     #[arg(long)]

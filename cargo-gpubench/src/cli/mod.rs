@@ -17,7 +17,6 @@ mod environment;
 mod error;
 mod examples;
 mod foreign;
-mod fraction;
 mod gpubench;
 mod habit;
 mod history;

@@ -17,12 +17,14 @@ const COMMAND_LINE_HEADINGS: [&str; 6] = [
 ];
 
 /// Options that say what one run is for, or that would take a surprise out of it: who knows the seed knows the inputs.
-const COMMAND_LINE_ONLY: [&str; 10] = [
+const COMMAND_LINE_ONLY: [&str; 12] = [
+    "against",
     "discard-baseline",
     "exact",
     "ignored",
     "list",
     "load-baseline",
+    "no-fail-fast",
     "no-run",
     "partition",
     "profile-time",

@@ -1,6 +1,6 @@
 //! The null worker as the broker sees it: a worker that runs nothing but this tool's own code, for all cases of a run.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaunch};
@@ -25,6 +25,7 @@ impl NullWorker {
     /// # Errors
     /// When the process cannot be started or is gone.
     pub fn set_up(&mut self, opened: &OpenedCase, page: BorrowedFd<'_>, recording: &[u8]) -> Result<(), RoleFailure> {
+        let buffers: Vec<_> = opened.buffers.iter().map(AsFd::as_fd).collect();
         let launch = WorkerLaunch {
             device: self.device,
             layouts: &opened.layouts,
@@ -33,7 +34,7 @@ impl NullWorker {
             recording,
             hosted: None,
             page,
-            buffers: &opened.buffers,
+            buffers: &buffers,
         };
         // One that ended between two cases is no failure of this one.
         if let Some(mut process) = self.process.take()

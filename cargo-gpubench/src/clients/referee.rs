@@ -47,6 +47,8 @@ pub struct OpenedCase {
     pub layouts: Vec<BufferLayout>,
     /// The page shared with the worker under test.
     pub page: OwnedFd,
+    /// The page shared with the worker of the baseline, where the case has one.
+    pub baseline_page: Option<OwnedFd>,
     /// The page shared with the null worker, where the case has one.
     pub null_page: Option<OwnedFd>,
     /// Every buffer, for the workers.
@@ -114,10 +116,7 @@ impl RefereeClient {
         let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
         self.child.send(to_referee::OPEN_CASE, &parts, &[])?;
         let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
-        let pages = match order.cast {
-            Cast::Worker => 1,
-            Cast::WorkerAndNull => 2,
-        };
+        let pages = 1 + usize::from(order.cast.has_baseline()) + usize::from(order.cast.has_null());
         let mut descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
@@ -133,9 +132,11 @@ impl RefereeClient {
         let buffers = descriptors.split_off(pages);
         let mut pages = descriptors.into_iter();
         let page = pages.next().expect("a case has at least one page");
+        let baseline_page = order.cast.has_baseline().then(|| pages.next()).flatten();
         Ok(OpenedCase {
             layouts,
             page,
+            baseline_page,
             null_page: pages.next(),
             buffers,
             author_descriptors,
@@ -207,6 +208,8 @@ impl RefereeClient {
             window,
             kind: kind.number(),
             patience_ns: 0,
+            seat: 0,
+            reserved: 0,
         };
         self.child.send(order, &[bytemuck::bytes_of(&window)], &[])?;
         let frame = self.child.expect(from_referee::PREPARED, within, interrupt)?;
@@ -222,6 +225,8 @@ impl RefereeClient {
             window,
             kind: 0,
             patience_ns: 0,
+            seat: 0,
+            reserved: 0,
         };
         self.child
             .send(to_referee::REFERENCE, &[bytemuck::bytes_of(&order)], &[])?;

@@ -1,6 +1,6 @@
 //! A worker as the broker sees it.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub struct WorkerLaunch<'a> {
     /// The page it shares with the referee.
     pub page: BorrowedFd<'a>,
     /// Every buffer.
-    pub buffers: &'a [OwnedFd],
+    pub buffers: &'a [BorrowedFd<'a>],
 }
 
 /// What a hosted worker is given besides.
@@ -136,7 +136,7 @@ impl WorkerClient {
             hosted.request,
             launch.recording,
         ];
-        let buffers = launch.buffers.iter().map(AsFd::as_fd);
+        let buffers = launch.buffers.iter().copied();
         let descriptors: Vec<_> = std::iter::once(launch.page).chain(buffers).collect();
         self.child.send(kind, &parts, &descriptors)
     }

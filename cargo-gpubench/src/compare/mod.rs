@@ -20,4 +20,4 @@ mod tests;
 pub use comparison::{Contestant, compare};
 pub use judgement::{CANNOT_RULE_OUT, judge};
 pub use key::CaseKey;
-pub use rules::{Fences, Matching, Rules, Setups, Threshold};
+pub use rules::{Fences, Floors, Matching, Rules, Setups, Threshold};

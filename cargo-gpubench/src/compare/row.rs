@@ -128,7 +128,10 @@ fn rivalry(pair: &Pair<'_>) -> Option<String> {
 fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     match result.verdict {
         Verdict::Pass => None,
-        Verdict::Skipped => Some(format!("the {side} was skipped")),
+        Verdict::Skipped => Some(match &result.message {
+            None => format!("the {side} was skipped"),
+            Some(reason) => format!("the {side} was skipped: {reason}"),
+        }),
         failure => Some(format!("the {side} ended in `{failure}`")),
     }
 }

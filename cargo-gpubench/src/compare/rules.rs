@@ -13,6 +13,8 @@ use crate::stats::Confidence;
 pub struct Rules {
     /// The relative change that is noise in any case, as a fraction: `0.01` is 1 %.
     pub floor: f64,
+    /// The same for benchmarks that have one of their own.
+    pub floors: Floors,
     /// How sure intervals are.
     pub confidence: Confidence,
     /// What the history of the device says about single benchmarks.
@@ -25,6 +27,9 @@ pub struct Rules {
 
 /// The relative change that is usual between neighbouring runs of a benchmark, as [`history_fence`](crate::stats::history_fence) finds it.
 pub type Fences = HashMap<CaseKey, f64>;
+
+/// The relative change of single benchmarks that is noise in any case, as a fraction.
+pub type Floors = HashMap<CaseKey, f64>;
 
 /// Which benchmarks belong together.
 #[derive(Clone, Debug, Default)]
@@ -61,13 +66,14 @@ impl Rules {
 
     /// The threshold of a benchmark: the larger of the floor and its fence.
     pub fn threshold(&self, key: &CaseKey) -> Threshold {
+        let floor = self.floors.get(key).copied().unwrap_or(self.floor);
         match self.fences.get(key) {
-            Some(fence) if *fence > self.floor => Threshold {
+            Some(fence) if *fence > floor => Threshold {
                 value: *fence,
                 source: ThresholdSource::History,
             },
             _ => Threshold {
-                value: self.floor,
+                value: floor,
                 source: ThresholdSource::Floor,
             },
         }
@@ -78,6 +84,7 @@ impl Default for Rules {
     fn default() -> Rules {
         Rules {
             floor: Rules::FLOOR,
+            floors: Floors::new(),
             confidence: Confidence::DEFAULT,
             fences: Fences::new(),
             matching: Matching::default(),

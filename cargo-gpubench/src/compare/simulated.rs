@@ -77,7 +77,7 @@ impl TwoLevel {
     ) -> Vec<Vec<f64>> {
         (0..workers)
             .map(|_| {
-                let own = center * (1.0 + self.shifts.draw(random));
+                let own = center * (1.0 + self.shifts.draw(random)).max(0.05);
                 (0..samples)
                     .map(|_| own * (1.0 + self.noise.draw(random)).max(0.05))
                     .collect()

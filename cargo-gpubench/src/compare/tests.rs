@@ -170,6 +170,21 @@ fn a_row_says_what_its_ratio_is_a_ratio_of() {
 }
 
 #[test]
+fn a_benchmark_s_own_threshold_counts_instead_of_the_common_one() {
+    let after = quiet("axpy", 1.03e5);
+    let rules = Rules {
+        floors: Floors::from([(CaseKey::of(&after), 0.05)]),
+        ..Rules::default()
+    };
+    assert_eq!(
+        row_of(quiet("axpy", 1e5), after, &rules).verdict,
+        ChangeVerdict::WithinNoise
+    );
+    let other = row_of(quiet("gemm", 1e5), quiet("gemm", 1.03e5), &rules);
+    assert_eq!(other.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
 fn a_larger_threshold_turns_a_regression_into_noise() {
     let rules = Rules {
         floor: 0.05,
@@ -407,7 +422,8 @@ fn a_median_of_zero_has_no_ratio() {
 #[test]
 fn another_device_driver_or_flush_is_never_compared_silently() {
     let baseline = run(vec![quiet("axpy", 1e5)]);
-    let changed: [(&str, fn(&mut RunStarted)); 6] = [
+    type Change = fn(&mut RunStarted);
+    let changed: [(&str, Change); 6] = [
         (
             "device: a GPU in the baseline, the CPU device in the candidate",
             |run| run.device.kind = DeviceKind::Cpu,

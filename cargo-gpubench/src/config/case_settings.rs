@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use super::{Percent, SampleCount, TimeLimit, WorkerCount};
+use super::{Fraction, Percent, SampleCount, TimeLimit, WorkerCount};
 use crate::closest::closest;
 
 mod serialised;
@@ -88,6 +88,8 @@ case_settings! {
     "max-samples" => max_samples: SampleCount = SampleCount::of(1000),
     /// How long samples are taken.
     "max-time" => max_time: TimeLimit = TimeLimit::seconds(2),
+    /// The relative change that is taken for noise.
+    "noise-threshold" => noise_threshold: Fraction = Fraction::hundredths(1),
 }
 
 /// Why a text is no setting.

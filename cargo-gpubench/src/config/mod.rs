@@ -7,6 +7,7 @@
 mod case_settings;
 mod error;
 mod file;
+mod fraction;
 mod layers;
 mod percent;
 mod place;
@@ -19,6 +20,7 @@ mod worker_count;
 pub use case_settings::{CaseSettings, CompleteSettings, InvalidSetting, SamplesCross};
 pub use error::{ConfigError, ConfigWarning, Ineffective};
 pub use file::{ConfigFile, DEFAULT_FILE, KnownKeys, default_location, folder_with_configuration};
+pub use fraction::{Fraction, InvalidFraction};
 pub use layers::{CaseLayers, CaseNames, CaseOverride};
 pub use percent::Percent;
 pub use place::Place;

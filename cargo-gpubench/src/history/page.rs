@@ -116,9 +116,10 @@ fn runs_of(history: &BenchmarkHistory) -> String {
 fn dates(first: &HistoryRun, last: &HistoryRun, room: usize, columns: usize) -> String {
     let (from, to) = (date(first), date(last));
     let gap = (columns + 1).saturating_sub(from.len() + to.len() + 1);
-    let between = match from == to {
-        true => String::new(),
-        false => format!("{}{to}", " ".repeat(gap.max(1))),
+    let between = if from == to {
+        String::new()
+    } else {
+        format!("{}{to}", " ".repeat(gap.max(1)))
     };
     format!("{:room$} {FAINT}{from}{between}{FAINT:#}\n", "")
 }

@@ -40,9 +40,12 @@ fn points(values: &[f64], width: usize, height: usize) -> Vec<(usize, usize)> {
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let last = values.len().saturating_sub(1).max(1);
     let across = |position: usize| position * width.saturating_sub(1) / last;
-    let down = |value: f64| match high > low {
-        true => ((high - value) / (high - low) * height.saturating_sub(1) as f64).round() as usize,
-        false => height / 2,
+    let down = |value: f64| {
+        if high > low {
+            ((high - value) / (high - low) * height.saturating_sub(1) as f64).round() as usize
+        } else {
+            height / 2
+        }
     };
     let values = values.iter().enumerate();
     values

@@ -75,18 +75,17 @@ fn chosen(
         .map(|cases| cases.iter().filter(is_chosen).cloned().collect::<Vec<_>>())
         .filter(|cases| !cases.is_empty())
         .collect();
-    let all = || of_devices.iter().flatten();
-    match shown.is_empty() {
-        false => Ok(shown),
-        true => Err(HistoryError::NothingFits {
-            of: all().count(),
-            closest: options
-                .filters
-                .first()
-                .and_then(|filter| closest(filter.as_str(), all().map(|history| history.case.as_str())))
-                .map(str::to_owned),
-        }),
+    if !shown.is_empty() {
+        return Ok(shown);
     }
+    let all = || of_devices.iter().flatten().map(|history| history.case.as_str());
+    let first = options.filters.first();
+    Err(HistoryError::NothingFits {
+        of: all().count(),
+        closest: first
+            .and_then(|filter| closest(filter.as_str(), all()))
+            .map(str::to_owned),
+    })
 }
 
 fn pages(shown: &[Vec<BenchmarkHistory>]) -> String {

@@ -11,7 +11,7 @@ use super::buffers::{self, Buffer};
 use super::own_kernels::OwnKernels;
 use crate::device::harness::Harness;
 use crate::device::{CodeHome, DevicePtr, Driver, Module, Stream};
-use crate::window::{Duties, Seeds, WindowKind};
+use crate::window::{Duties, Seat, Seeds, WindowKind};
 use crate::wire::{BufferLayout, Cast, FlushKind, SharedPage};
 
 /// What the referee holds for the whole run.
@@ -57,6 +57,8 @@ pub(super) struct OpenCase {
     pub(super) buffers: Vec<Buffer>,
     /// Shared with the worker under test.
     pub(super) page: SharedPage,
+    /// Shared with the worker of the baseline, where there is one.
+    pub(super) baseline_page: Option<SharedPage>,
     /// Shared with the null worker, where there is one: what the worker under test could write would be no clock to hold against it.
     pub(super) null_page: Option<SharedPage>,
     pub(super) own_kernels: OwnKernels,
@@ -74,16 +76,16 @@ impl OpenCase {
         let duties = Duties::new(&recording, referee.kernels_run_in);
         let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;
         let page = SharedPage::create().map_err(RefereeError::Page)?;
-        let null_page = match cast {
-            Cast::Worker => None,
-            Cast::WorkerAndNull => Some(SharedPage::create().map_err(RefereeError::Page)?),
-        };
+        let another = || SharedPage::create().map_err(RefereeError::Page);
+        let baseline_page = cast.has_baseline().then(another).transpose()?;
+        let null_page = cast.has_null().then(another).transpose()?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
         Ok(OpenCase {
             number,
             recording,
             buffers,
             page,
+            baseline_page,
             null_page,
             own_kernels,
         })
@@ -99,11 +101,15 @@ impl OpenCase {
         self.buffers.iter().map(|buffer| buffer.layout).collect()
     }
 
-    /// The page of the worker whose window is of this kind.
-    pub(super) fn page_of(&self, kind: WindowKind) -> Result<&SharedPage, RefereeError> {
-        match kind {
-            WindowKind::Timed | WindowKind::EarlyCheck => Ok(&self.page),
-            WindowKind::Null => self
+    /// The page of the worker on a seat, or of the null worker where the window is of that kind.
+    pub(super) fn page_of(&self, kind: WindowKind, seat: Seat) -> Result<&SharedPage, RefereeError> {
+        match (kind, seat) {
+            (WindowKind::Timed | WindowKind::EarlyCheck, Seat::Candidate) => Ok(&self.page),
+            (WindowKind::Timed | WindowKind::EarlyCheck, Seat::Baseline) => self
+                .baseline_page
+                .as_ref()
+                .ok_or(RefereeError::Order("the case has no worker of a baseline")),
+            (WindowKind::Null, _) => self
                 .null_page
                 .as_ref()
                 .ok_or(RefereeError::Order("the case has no null worker")),
@@ -112,8 +118,11 @@ impl OpenCase {
 
     /// Descriptors for the workers: their pages, then every buffer.
     pub(super) fn worker_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
-        let mut descriptors = Vec::with_capacity(2 + self.buffers.len());
-        for page in std::iter::once(&self.page).chain(&self.null_page) {
+        let mut descriptors = Vec::with_capacity(3 + self.buffers.len());
+        for page in std::iter::once(&self.page)
+            .chain(&self.baseline_page)
+            .chain(&self.null_page)
+        {
             descriptors.push(page.as_fd().try_clone_to_owned().map_err(RefereeError::Page)?);
         }
         for buffer in &self.buffers {

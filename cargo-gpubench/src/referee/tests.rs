@@ -17,7 +17,7 @@ use crate::device::faulty::FaultyDriver;
 use crate::device::harness::{Coverage, Harness};
 use crate::device::memfd::MemfdTable;
 use crate::device::{Access, DeviceError, DevicePtr, Driver, Stream};
-use crate::window::{Place, Seeds, WindowKind};
+use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
     BufferLayout, Cast, Channel, FlushKind, NOWHERE, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
     WindowFacts, WindowOrder,
@@ -222,6 +222,8 @@ fn order(window: u32) -> WindowOrder {
         window,
         kind: WindowKind::Timed.number(),
         patience_ns: 20_000_000_000,
+        seat: 0,
+        reserved: 0,
     }
 }
 
@@ -431,7 +433,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
         kind: WindowKind::Null.number(),
         ..order(WindowKind::null_window(0))
     };
-    let null_page = case.page_of(WindowKind::Null)?;
+    let null_page = case.page_of(WindowKind::Null, Seat::Candidate)?;
     let null_facts = end_at_once(&mut referee, &case, null_page, &null_order)?;
     case.close(&mut *referee.driver);
     Ok([facts, null_facts])

@@ -9,7 +9,7 @@ use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::check::seal_keys;
 use super::stamps::Stamps;
-use crate::window::{Place, WindowKind};
+use crate::window::{Place, Seat, WindowKind};
 use crate::wire::{Channel, ChannelError, Patience, SharedPage, WindowEnd, WindowFacts, WindowOrder, to_referee};
 
 /// How often the referee looks whether the broker gives a window up while it waits for *done*.
@@ -35,7 +35,8 @@ impl Referee {
             ..WindowFacts::zeroed()
         };
 
-        let page = case.page_of(kind)?;
+        let seat = Seat::from_number(order.seat).ok_or(RefereeError::Order("unknown seat"))?;
+        let page = case.page_of(kind, seat)?;
         match kind {
             WindowKind::Null => self.repeat_takings(case)?,
             WindowKind::Timed | WindowKind::EarlyCheck => self.take_from_author(case, order.window)?,

@@ -58,7 +58,7 @@ pub struct ComparedRun {
 pub enum Arrangement {
     /// One after the other: what drifted in between is part of the difference.
     Apart,
-    /// Window by window in turns, on the same device and with the same inputs.
+    /// Window by window in turns, on the same device, with inputs drawn from the same distributions.
     Interleaved,
 }
 

@@ -227,9 +227,10 @@ impl BenchmarkComplete {
             params,
             ..
         } = self;
-        match params.0.is_empty() {
-            true => format!("{package}::{benchmark}"),
-            false => format!("{package}::{benchmark}::{params}"),
+        if params.0.is_empty() {
+            format!("{package}::{benchmark}")
+        } else {
+            format!("{package}::{benchmark}::{params}")
         }
     }
 

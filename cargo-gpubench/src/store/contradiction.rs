@@ -99,13 +99,16 @@ pub enum Contradiction {
 /// The first that cannot be.
 pub(super) fn check(stored: &StoredRun) -> Result<(), Contradiction> {
     let run = &stored.run.run_id;
-    let of_the_run = |of: &str, found: &String| match found == run {
-        true => Ok(()),
-        false => Err(Contradiction::OtherRun {
-            of: of.to_owned(),
-            found: found.clone(),
-            run: run.clone(),
-        }),
+    let of_the_run = |of: &str, found: &String| {
+        if found == run {
+            Ok(())
+        } else {
+            Err(Contradiction::OtherRun {
+                of: of.to_owned(),
+                found: found.clone(),
+                run: run.clone(),
+            })
+        }
     };
     let mut seen = HashSet::new();
     for result in &stored.results {
@@ -189,13 +192,14 @@ fn check_stats(case: &str, stats: &Stats, samples: &[f64]) -> Result<(), Contrad
     // How the interval is drawn may change between versions; where it lies cannot.
     let [low, high] = stats.ci95_ns;
     let ascending = [stats.min_ns, low, stats.median_ns, high, stats.max_ns];
-    match ascending.is_sorted_by(|a, b| a <= b || is_close(*a, *b)) {
-        true => Ok(()),
-        false => Err(Contradiction::Interval {
+    if ascending.is_sorted_by(|a, b| a <= b || is_close(*a, *b)) {
+        Ok(())
+    } else {
+        Err(Contradiction::Interval {
             case: case.to_owned(),
             low,
             high,
-        }),
+        })
     }
 }
 
@@ -223,9 +227,10 @@ fn agree(case: &str, figure: &'static str, said: Option<f64>, computed: Option<f
         (None, None) => true,
         _ => false,
     };
-    match agrees {
-        true => Ok(()),
-        false => Err(differs(case, figure, said, computed)),
+    if agrees {
+        Ok(())
+    } else {
+        Err(differs(case, figure, said, computed))
     }
 }
 

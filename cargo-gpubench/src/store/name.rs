@@ -54,9 +54,10 @@ impl FromStr for BaselineName {
     fn from_str(text: &str) -> Result<BaselineName, NotABaselineName> {
         let admitted = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let is_name = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('.') && text.chars().all(admitted);
-        match is_name {
-            true => Ok(BaselineName(text.to_owned())),
-            false => Err(NotABaselineName(text.to_owned())),
+        if is_name {
+            Ok(BaselineName(text.to_owned()))
+        } else {
+            Err(NotABaselineName(text.to_owned()))
         }
     }
 }
@@ -67,9 +68,10 @@ impl FromStr for RunName {
     fn from_str(text: &str) -> Result<RunName, NotABaselineName> {
         let path = Utf8Path::new(text);
         let is_path = text.contains('/') || matches!(path.extension(), Some(EXTENSION | "jsonl"));
-        match is_path {
-            true => Ok(RunName::File(path.to_owned())),
-            false => text.parse().map(RunName::Baseline),
+        if is_path {
+            Ok(RunName::File(path.to_owned()))
+        } else {
+            text.parse().map(RunName::Baseline)
         }
     }
 }

@@ -30,10 +30,7 @@ impl Revision {
     /// As much of the commit's hash as tells it from others for people, with a `+` where files differed: `1a2b3c4d5+`.
     pub fn short(&self) -> String {
         let hash: String = self.commit.chars().take(9).collect();
-        match self.modified {
-            true => format!("{hash}+"),
-            false => hash,
-        }
+        if self.modified { format!("{hash}+") } else { hash }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::device::CodeHome;
 use crate::verdict::{Ending, WindowEvidence};
 use crate::wire::{Claim, FaultCode, Generate, Prepared, WindowOrder};
 
-use super::{Duties, WindowKind};
+use super::{Duties, Seat, WindowKind};
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
@@ -85,13 +85,14 @@ impl Conductor<'_> {
         self.prepare(0, WindowKind::Timed)
     }
 
-    /// Conducts one window.
+    /// Conducts one window of a worker on a seat.
     ///
     /// # Errors
     /// When it fails for no fault of the worker.
     pub fn conduct(
         &mut self,
         worker: &mut WorkerClient,
+        seat: Seat,
         window: u32,
         kind: WindowKind,
     ) -> Result<Conducted, ConductError> {
@@ -101,7 +102,7 @@ impl Conductor<'_> {
             self.prepare(window, kind)?;
             self.compute_answers(window)?;
         }
-        self.release(worker, window, kind)
+        self.release(worker, seat, window, kind)
     }
 
     /// Conducts a null window: as any other from the referee's restoring on. Nothing is generated for it, and the worker under test is not armed meanwhile: a stream of its own that
@@ -117,16 +118,25 @@ impl Conductor<'_> {
         if self.duties.reference() == CodeHome::Author {
             self.compute_answers(WindowKind::null_window(before))?;
         }
-        self.release(worker, WindowKind::null_window(before), WindowKind::Null)
+        let number = WindowKind::null_window(before);
+        self.release(worker, Seat::Candidate, number, WindowKind::Null)
     }
 
-    fn release(&mut self, worker: &mut WorkerClient, window: u32, kind: WindowKind) -> Result<Conducted, ConductError> {
+    fn release(
+        &mut self,
+        worker: &mut WorkerClient,
+        seat: Seat,
+        window: u32,
+        kind: WindowKind,
+    ) -> Result<Conducted, ConductError> {
         let patience = self.within.saturating_add(REFEREE_MARGIN);
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
             window,
             kind: kind.number(),
             patience_ns,
+            seat: seat.number(),
+            reserved: 0,
         };
         if let Err(failure) = worker.arm(&order, self.within, self.interrupt) {
             return Ok(Conducted::Lost(None, ending_of(failure)?));

@@ -6,9 +6,11 @@
 mod conduct;
 mod duties;
 mod kind;
+mod seat;
 mod seeds;
 
 pub use conduct::{ConductError, Conducted, Conductor};
 pub use duties::{Duties, Maker};
 pub use kind::WindowKind;
+pub use seat::Seat;
 pub use seeds::{NullPace, Place, Purpose, Seeds, case_number};

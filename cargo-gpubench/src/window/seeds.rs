@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::WindowKind;
+use super::{Seat, WindowKind};
 
 /// One early-check window in so many, on average.
 const EARLY_CHECK_PERIOD: u64 = 8;
@@ -78,6 +78,8 @@ pub enum Purpose {
     NullTurn,
     /// Contents of the instance that the decoy lines of a window are taken from.
     DecoyContents,
+    /// Which side of a case begins a pair of windows.
+    FirstOfPair,
 }
 
 /// A case and a window in it.
@@ -152,6 +154,14 @@ impl Seeds {
         }
     }
 
+    /// Which side begins the pair of windows at `place`.
+    pub fn first_of_pair(&self, place: Place) -> Seat {
+        match self.key(Purpose::FirstOfPair, place).is_multiple_of(2) {
+            true => Seat::Candidate,
+            false => Seat::Baseline,
+        }
+    }
+
     /// Whether a null window comes before the window at `place`, `since_null` windows after the last one. Drawn by the key, so that the worker under test
     /// cannot foresee it, but never later than twice the average.
     pub fn null_comes_first(&self, place: Place, since_null: u32, pace: NullPace) -> bool {
@@ -210,6 +220,14 @@ mod tests {
             assert!(since <= 16);
         }
         assert!((900..1_500).contains(&early), "{early}");
+    }
+
+    #[test]
+    fn each_side_begins_about_half_of_the_pairs() {
+        let seeds = Seeds::new([7; 32]);
+        let first = |window| seeds.first_of_pair(Place { case: 0, window });
+        let candidate = (1..=8_000).filter(|window| first(*window) == Seat::Candidate).count();
+        assert!((3_800..4_200).contains(&candidate), "{candidate}");
     }
 
     #[test]

@@ -60,8 +60,16 @@ fn main() {
     };
     report("fill u8, all values", &fill(GB_U8, 1, GB_FILL_INTEGERS, 256), MIB);
     report("fill i32 in 0..100", &fill(GB_I32, 4, GB_FILL_INTEGERS, 100), MIB);
+    report("fill i8 in 0..100", &fill(GB_I8, 1, GB_FILL_INTEGERS, 100), MIB);
+    report("fill u16 in 0..1000", &fill(GB_U16, 2, GB_FILL_INTEGERS, 1000), MIB);
+    report(
+        "fill i32 in 0..1000003",
+        &fill(GB_I32, 4, GB_FILL_INTEGERS, 1_000_003),
+        MIB,
+    );
     report("fill i64 in 0..2^40", &fill(GB_I64, 8, GB_FILL_INTEGERS, 1 << 40), MIB);
     report("fill f16 uniform", &fill(GB_F16, 2, GB_FILL_UNIFORM, 0), MIB);
+    report("fill f16 normal", &fill(GB_F16, 2, GB_FILL_NORMAL, 0), MIB);
     report("fill f32 normal", &fill(GB_F32, 4, GB_FILL_NORMAL, 0), MIB);
     report("fill f64 normal", &fill(GB_F64, 8, GB_FILL_NORMAL, 0), MIB);
     let uniform = fill(GB_F32, 4, GB_FILL_UNIFORM, 0);

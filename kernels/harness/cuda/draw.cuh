@@ -23,6 +23,17 @@ template <uint32_t BYTES>
 struct Draw;
 
 template <>
+struct Draw<1> {
+  static GB_INLINE uint32_t whole(const uint32_t *words, uint32_t i) {
+#if !defined(__GPUBENCH_CPU__)
+    return (words[i / 4] >> (8 * (i % 4))) & 0xffu;
+#else
+    return ((const uint8_t *)words)[i];
+#endif
+  }
+};
+
+template <>
 struct Draw<2> {
   // Below 2^16.
   static GB_INLINE uint32_t whole(const uint32_t *words, uint32_t i) {
@@ -34,8 +45,7 @@ struct Draw<2> {
   }
   // floor(draw * span / 2^16); spans up to 2^16.
   static GB_INLINE uint32_t below(const uint32_t *words, uint32_t i, uint32_t span) { return whole(words, i) * span >> 16; }
-  // In [0, 1). Bits of a number between 128 and 129, whose last place is 2^-16.
-  static GB_INLINE float unit(const uint32_t *words, uint32_t i) { return float_of(0x43000000u | whole(words, i)) - 128.0f; }
+  static GB_INLINE float unit(const uint32_t *words, uint32_t i) { return (float)(int32_t)whole(words, i) * 0x1p-16f; }
 };
 
 template <>
@@ -60,6 +70,48 @@ struct Draw<8> {
     const uint64_t middle = (ll >> 32) + (uint32_t)lh + (uint32_t)hl;
     return hh + (lh >> 32) + (hl >> 32) + (middle >> 32);
   }
+};
+
+// A draw as the last places of a power of two, which is one operation: equally spaced numbers, `step()` apart, from
+// `first()` to `last()`.
+template <uint32_t BYTES>
+struct Notch;
+
+// 128 + draw * 2^-16.
+template <>
+struct Notch<2> {
+  uint32_t upper;
+  static GB_INLINE Notch prepared() { return Notch{kept(0x43000000u)}; }
+  static GB_INLINE float first() { return 128.0f; }
+  static GB_INLINE float last() { return 129.0f - 0x1p-16f; }
+  static GB_INLINE double step() { return 0x1p-16; }
+  GB_INLINE float of(const uint32_t *words, uint32_t i) const {
+#if !defined(__GPUBENCH_CPU__)
+    return float_of(__byte_perm(words[i / 2], upper, i % 2 == 0 ? 0x7610 : 0x7632));
+#else
+    return float_of(upper | Draw<2>::whole(words, i));
+#endif
+  }
+};
+
+// 1 + the upper 23 bits of the draw * 2^-23.
+template <>
+struct Notch<4> {
+  static GB_INLINE Notch prepared() { return Notch{}; }
+  static GB_INLINE float first() { return 1.0f; }
+  static GB_INLINE float last() { return 2.0f - 0x1p-23f; }
+  static GB_INLINE double step() { return 0x1p-23; }
+  GB_INLINE float of(const uint32_t *words, uint32_t i) const { return float_of((words[i] >> 9) + 0x3f800000u); }
+};
+
+// 1 + the upper 52 bits of the draw * 2^-52.
+template <>
+struct Notch<8> {
+  static GB_INLINE Notch prepared() { return Notch{}; }
+  static GB_INLINE double first() { return 1.0; }
+  static GB_INLINE double last() { return 2.0 - 0x1p-52; }
+  static GB_INLINE double step() { return 0x1p-52; }
+  GB_INLINE double of(const uint32_t *words, uint32_t i) const { return double_of(Draw<8>::whole(words, i) >> 12 | 0x3ff0000000000000ull); }
 };
 
 // What a thread handles in one go: as much as 16 bytes of elements, or what two blocks make, on a GPU.
@@ -108,16 +160,15 @@ struct Packed<E, 2, true> {
 };
 #endif
 
-template <class E, uint32_t LENGTH, class Make>
-GB_INLINE void store_run(typename E::Bits *out, uint32_t n, Make make) {
-  typedef Stored<E> S;
 #if !defined(__GPUBENCH_CPU__)
+// A whole run, to an address of 16 bytes.
+template <class E, uint32_t LENGTH, class Make>
+GB_INLINE void store_whole(typename E::Bits *out, Make make) {
+  typedef Stored<E> S;
   constexpr uint32_t SIZE = sizeof(typename E::Bits), WORDS = LENGTH * SIZE / 4;
   typename S::Made made[LENGTH];
   GB_UNROLL for (uint32_t i = 0; i < LENGTH; ++i) made[i] = make(i);
-  if (n != LENGTH || (uint64_t)out % 16 != 0) {
-    GB_EACH(i, n, LENGTH) out[i] = S::bits(made[i]);
-  } else if constexpr (SIZE == 8) {
+  if constexpr (SIZE == 8) {
     static_assert(LENGTH == 2, "16 bytes");
     *(ulonglong2 *)out = make_ulonglong2(E::raw(S::bits(made[0])), E::raw(S::bits(made[1])));
   } else {
@@ -130,9 +181,13 @@ GB_INLINE void store_run(typename E::Bits *out, uint32_t n, Make make) {
     if constexpr (WORDS == 4) *(uint4 *)out = make_uint4(words[0], words[1], words[2], words[3]);
     else GB_UNROLL for (uint32_t w = 0; w < WORDS; ++w) ((uint32_t *)out)[w] = words[w];
   }
-#else
-  for (uint32_t i = 0; i < n; ++i) out[i] = S::bits(make(i));
+}
 #endif
+
+// The first `n` elements of a run, one by one.
+template <class E, uint32_t LENGTH, class Make>
+GB_INLINE void store_some(typename E::Bits *out, uint32_t n, Make make) {
+  GB_EACH(i, n, LENGTH) out[i] = Stored<E>::bits(make(i));
 }
 
 }  // namespace gb

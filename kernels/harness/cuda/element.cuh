@@ -109,6 +109,8 @@ struct Short {
   typedef uint16_t Raw;
   typedef float Real;
   static constexpr bool FLOATING = true;
+  // Up to which it has all integers.
+  static constexpr int64_t EXACT = 1ll << (MANTISSA + 1);
   static constexpr uint32_t SHIFT = 23 - MANTISSA;
   static constexpr uint32_t BIAS = (1u << (EXPONENT - 1)) - 1;
   static constexpr uint32_t INFINITE = ((1u << EXPONENT) - 1) << MANTISSA;
@@ -164,6 +166,7 @@ struct F32 {
   typedef uint32_t Raw;
   typedef float Real;
   static constexpr bool FLOATING = true;
+  static constexpr int64_t EXACT = 1ll << 24;
   static GB_INLINE float real(float x) { return x; }
   static GB_INLINE float nearest(float x) { return x; }
   static GB_INLINE uint32_t raw(float x) { return bits_of(x); }
@@ -175,6 +178,7 @@ struct F64 {
   typedef uint64_t Raw;
   typedef double Real;
   static constexpr bool FLOATING = true;
+  static constexpr int64_t EXACT = 1ll << 53;
   static GB_INLINE double real(double x) { return x; }
   static GB_INLINE double nearest(double x) { return x; }
   static GB_INLINE uint64_t raw(double x) { return bits_of(x); }

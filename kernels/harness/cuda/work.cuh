@@ -95,6 +95,17 @@ GB_INLINE void after_earlier_work() {
 #endif
 }
 
+// A number that a loop keeps in a register, where the compiler would rather make it again each time.
+GB_INLINE uint32_t kept(uint32_t x) {
+#if !defined(__GPUBENCH_CPU__)
+  // From the thread itself.
+  asm volatile("shfl.sync.bfly.b32 %0, %0, 0, 0x1f, %1;" : "+r"(x) : "r"(__activemask()));
+#endif
+  return x;
+}
+
+GB_INLINE uint64_t kept(uint64_t x) { return kept((uint32_t)x) | (uint64_t)kept((uint32_t)(x >> 32)) << 32; }
+
 GB_INLINE uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 GB_INLINE uint64_t greatest(uint64_t a, uint64_t b) { return a < b ? b : a; }

@@ -206,6 +206,8 @@ fn uniform_elements_stay_below_their_bound() {
         (0.999, 1.0001),
         (-65504.0, 65504.0),
         (1e-7, 2e-7),
+        (-65504.0, 1e-7),
+        (-1e-7, 65504.0),
     ];
     for dtype in [GB_F16, GB_BF16, GB_F32, GB_F64] {
         for (a, b) in bounds {
@@ -214,6 +216,52 @@ fn uniform_elements_stay_below_their_bound() {
                 assert!(value >= a, "type {dtype}: {value} is below {a}");
             }
         }
+    }
+}
+
+#[test]
+fn uniform_elements_are_equally_spaced_from_the_lower_bound_on() {
+    let (key, tensor) = (0x1234_5678_9abc_def0_u64, 3);
+    let word = |i: usize| philox([(i / 4) as u32, 0, tensor, 0], [key as u32, (key >> 32) as u32])[i % 4];
+    for (i, value) in values(uniform(GB_F32, 1000, -2.0, 6.0)).into_iter().enumerate() {
+        assert_eq!(value, -2.0 + f64::from(word(i) >> 9) * 2_f64.powi(-20));
+    }
+    for (i, value) in values(uniform(GB_F64, 1000, -2.0, 6.0)).into_iter().enumerate() {
+        let draw = u64::from(word(2 * i)) | u64::from(word(2 * i + 1)) << 32;
+        assert_eq!(value, -2.0 + (draw >> 12) as f64 * 2_f64.powi(-49));
+    }
+    for (i, value) in values(uniform(GB_F16, 1000, 0.0, 1024.0)).into_iter().enumerate() {
+        let draw = word(i / 2) >> (16 * (i % 2)) & 0xffff;
+        let exact = f64::from(draw) / 64.0;
+        // The last numbers would be rounded to the bound: all are a little lower.
+        assert!(
+            (value - exact).abs() <= exact * 2_f64.powi(-11) + 0.3,
+            "{value} for {exact}"
+        );
+    }
+}
+
+#[test]
+fn the_widest_and_the_narrowest_ranges_are_filled_evenly() {
+    for (dtype, a, b) in [
+        (GB_F16, -65504.0, 65504.0),
+        (GB_F16, 0.0, 1e-5),
+        (GB_BF16, -3e38, 3e38),
+        (GB_BF16, 1e-39, 1e-38),
+        (GB_F32, -3.4e38, 3.4e38),
+        (GB_F32, 0.0, 1e-38),
+        (GB_F32, 1e6, 1e6 + 1.0),
+        (GB_F64, 0.0, 1e-307),
+        (GB_F64, -8e307, 8e307),
+    ] {
+        let values = values(uniform(dtype, 40_000, a, b));
+        assert!(
+            values.iter().all(|&value| a <= value && value < b),
+            "type {dtype}, {a}..{b}"
+        );
+        let mean = values.iter().map(|value| (value - a) / (b - a)).sum::<f64>() / 4e4;
+        // The coarsest has eight numbers in the range.
+        assert!((mean - 0.5).abs() < 0.07, "type {dtype}, {a}..{b}: {mean}");
     }
 }
 
@@ -298,34 +346,108 @@ fn uniform_elements_have_the_moments_of_the_distribution() {
     }
 }
 
+fn normal(dtype: u32, len: u64, mean: f64, deviation: f64) -> FillArguments {
+    FillArguments {
+        kind: GB_FILL_NORMAL,
+        ..uniform(dtype, len, mean, deviation)
+    }
+}
+
 #[test]
 fn normal_elements_have_the_moments_and_the_tails_of_the_distribution() {
+    // Sums of 16 numbers have thinner tails.
+    for (dtype, kurtosis, beyond_3, beyond_4) in [
+        (GB_F16, 2.925, 0.0022, 2.9e-5),
+        (GB_BF16, 2.925, 0.0022, 2.9e-5),
+        (GB_F32, 3.0, 0.0027, 6.33e-5),
+        (GB_F64, 3.0, 0.0027, 6.33e-5),
+    ] {
+        let count = 2_000_000;
+        let z: Vec<f64> = values(normal(dtype, count, 2.0, 3.0))
+            .iter()
+            .map(|value| (value - 2.0) / 3.0)
+            .collect();
+        let moment = |power: i32| z.iter().map(|z| z.powi(power)).sum::<f64>() / count as f64;
+        assert!(moment(1).abs() < 0.003, "type {dtype}: mean {}", moment(1));
+        assert!((moment(2) - 1.0).abs() < 0.005, "type {dtype}: variance {}", moment(2));
+        assert!(moment(3).abs() < 0.01, "type {dtype}: skewness {}", moment(3));
+        assert!(
+            (moment(4) - kurtosis).abs() < 0.03,
+            "type {dtype}: kurtosis {}",
+            moment(4)
+        );
+        let beyond = |limit: f64| z.iter().filter(|z| z.abs() > limit).count() as f64 / count as f64;
+        // 2 * (1 - Phi(1)).
+        assert!((beyond(1.0) - 0.3173).abs() < 0.005, "type {dtype}: {}", beyond(1.0));
+        assert!((beyond(3.0) - beyond_3).abs() < 0.0002, "type {dtype}: {}", beyond(3.0));
+        assert!((beyond(4.0) - beyond_4).abs() < 2.5e-5, "type {dtype}: {}", beyond(4.0));
+        assert!(z.iter().all(|z| z.is_finite() && z.abs() < 7.0));
+    }
+}
+
+#[test]
+fn normal_elements_have_the_distribution_function_to_a_few_thousandths() {
     for dtype in [GB_F16, GB_BF16, GB_F32, GB_F64] {
-        let arguments = FillArguments {
-            kind: GB_FILL_NORMAL,
-            ..uniform(dtype, 400_000, 2.0, 3.0)
-        };
-        let z: Vec<f64> = values(arguments).iter().map(|value| (value - 2.0) / 3.0).collect();
-        let moment = |power: i32| z.iter().map(|z| z.powi(power)).sum::<f64>() / 4e5;
-        assert!(moment(1).abs() < 0.01, "type {dtype}: mean {}", moment(1));
-        assert!((moment(2) - 1.0).abs() < 0.01, "type {dtype}: variance {}", moment(2));
-        assert!(moment(3).abs() < 0.03, "type {dtype}: skewness {}", moment(3));
-        assert!((moment(4) - 3.0).abs() < 0.1, "type {dtype}: kurtosis {}", moment(4));
-        let beyond = |limit: f64| z.iter().filter(|z| z.abs() > limit).count() as f64 / 4e5;
-        // 2 * (1 - Phi(x)) for 1 and 3.
-        assert!((beyond(1.0) - 0.3173).abs() < 0.01, "type {dtype}: {}", beyond(1.0));
-        assert!((beyond(3.0) - 0.0027).abs() < 0.0006, "type {dtype}: {}", beyond(3.0));
-        assert!(z.iter().all(|z| z.is_finite() && z.abs() < 9.0));
+        let mut z = values(normal(dtype, 1_000_000, 0.0, 1.0));
+        z.sort_by(f64::total_cmp);
+        let mut furthest = 0.0_f64;
+        for step in -40..=40 {
+            // Between the numbers that the shorter types have.
+            let limit = f64::from(step) / 10.0 + 0.000_123;
+            let below = z.partition_point(|&z| z < limit) as f64 / 1e6;
+            furthest = furthest.max((1.0 - share_above(limit) - below).abs());
+        }
+        // The steps of bfloat16 are up to 2^-7 wide.
+        assert!(furthest < 0.0035, "type {dtype}: {furthest}");
+    }
+}
+
+#[test]
+fn elements_of_one_block_are_uncorrelated_and_so_are_their_squares_almost() {
+    let count = 200_000;
+    let z = values(normal(GB_F16, 8 * count, 0.0, 1.0));
+    for one in 0..8 {
+        for other in 0..one {
+            let product = |power: i32| {
+                let terms = z.chunks_exact(8).map(|block| (block[one] * block[other]).powi(power));
+                terms.sum::<f64>() / count as f64
+            };
+            assert!(product(1).abs() < 0.012, "{one} and {other}: {}", product(1));
+            assert!((product(2) - 1.0).abs() < 0.1, "{one} and {other}: {}", product(2));
+        }
+    }
+}
+
+#[test]
+fn normal_elements_of_16_bits_are_signed_sums_of_their_block() {
+    let (key, tensor) = (0x1234_5678_9abc_def0_u64, 3);
+    // Elements are the rows of a Hadamard matrix: whether a number is added, for words and then for halves of a word.
+    let rows = [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1], [-1, 1, 1, -1]];
+    let got = values(normal(GB_F16, 8000, 0.0, 1.0));
+    for (block, elements) in got.chunks_exact(8).enumerate() {
+        let words = philox([block as u32, 0, tensor, 0], [key as u32, (key >> 32) as u32]);
+        let number = |half: u32| i64::from(half >> 4) + 16 * i64::from(half & 0xff);
+        for (i, z) in elements.iter().enumerate() {
+            let sum = |shift: u32| -> i64 {
+                let signed = rows[i / 2].iter().zip(words);
+                signed.map(|(sign, word)| sign * number(word >> shift & 0xffff)).sum()
+            };
+            let sum = if i % 2 == 0 { sum(0) + sum(16) } else { sum(0) - sum(16) };
+            // What the mean of the sum is, if it is not zero.
+            let mean = if i == 0 { 8.0 * 4087.5 } else { 0.0 };
+            let expected = (sum as f64 - mean) / 4738.83;
+            assert!(
+                (z - expected).abs() < expected.abs() * 0.0005 + 0.0005,
+                "{z} for {expected}"
+            );
+        }
     }
 }
 
 #[test]
 fn neighbouring_normal_elements_are_uncorrelated() {
     for dtype in [GB_F32, GB_F64] {
-        let z = values(FillArguments {
-            kind: GB_FILL_NORMAL,
-            ..uniform(dtype, 400_000, 0.0, 1.0)
-        });
+        let z = values(normal(dtype, 400_000, 0.0, 1.0));
         for lag in 1..=4 {
             let correlation = z.windows(lag + 1).map(|pair| pair[0] * pair[lag]).sum::<f64>() / 4e5;
             assert!(correlation.abs() < 0.01, "type {dtype}, lag {lag}: {correlation}");
@@ -356,32 +478,14 @@ fn share_above(z: f64) -> f64 {
 #[test]
 fn normal_elements_are_the_quantiles_of_their_draws() {
     let (key, tensor) = (0x1234_5678_9abc_def0_u64, 3);
-    for (dtype, allowed) in [(GB_F16, 0.008), (GB_BF16, 0.015), (GB_F32, 0.0004), (GB_F64, 0.0004)] {
-        let size = SIZES[dtype as usize];
-        let got = values(FillArguments {
-            kind: GB_FILL_NORMAL,
-            ..uniform(dtype, 100_000, 0.0, 1.0)
-        });
+    for (dtype, size) in [(GB_F32, 4), (GB_F64, 8)] {
+        let got = values(normal(dtype, 100_000, 0.0, 1.0));
         for (i, z) in got.into_iter().enumerate() {
             let words = philox([(i * size / 16) as u32, 0, tensor, 0], [key as u32, (key >> 32) as u32]);
-            let first = words[i * size % 16 / 4];
-            let below = match size {
-                2 => f64::from(first >> (16 * (i % 2)) & 0xffff) / 65536.0,
-                // Of 32 bits the upper 25, the last of them set.
-                _ => 0.5 + f64::from(first as i32 >> 7 | 1) * 2_f64.powi(-25),
-            };
-            // In the outermost steps of 16 bits the distribution is cut off.
-            if !(2e-5..1.0 - 2e-5).contains(&below) {
-                assert!(z.abs() > 3.9 && z.abs() < 5.6, "type {dtype}: {z} for {below}");
-                continue;
-            }
+            let below = 0.5 + f64::from(words[i * size % 16 / 4] as i32) * 2_f64.powi(-32);
             let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
             let off = (1.0 - share_above(z) - below) / density;
-            let step = if size == 2 { 1.0 / 65536.0 / density } else { 0.0 };
-            assert!(
-                off.abs() < allowed + step,
-                "type {dtype}: {z} for {below} is off by {off}"
-            );
+            assert!(off.abs() < 0.0018, "type {dtype}: {z} for {below} is off by {off}");
         }
     }
 }
@@ -389,19 +493,14 @@ fn normal_elements_are_the_quantiles_of_their_draws() {
 #[test]
 fn standard_deviations_of_any_size_give_the_same_numbers() {
     for dtype in [GB_F16, GB_BF16, GB_F32, GB_F64] {
-        let normal = |deviation| {
-            values(FillArguments {
-                kind: GB_FILL_NORMAL,
-                ..uniform(dtype, 4096, 0.0, deviation)
-            })
-        };
-        let unit = normal(1.0);
+        let unit = values(normal(dtype, 4096, 0.0, 1.0));
         for deviation in [2_f64.powi(-70), 2_f64.powi(-10), 2_f64.powi(10), 2_f64.powi(100)] {
             // What the type has no room for is held at its ends, or zero.
             if dtype == GB_F16 && !(1e-4..1e4).contains(&deviation) {
                 continue;
             }
-            for (scaled, unit) in normal(deviation).into_iter().zip(&unit) {
+            let scaled = values(normal(dtype, 4096, 0.0, deviation));
+            for (scaled, unit) in scaled.into_iter().zip(&unit) {
                 let off = (scaled / deviation - unit).abs();
                 assert!(
                     off <= unit.abs() * 0.008 + 1e-3,
@@ -423,6 +522,73 @@ fn integers_of_16_bits_come_from_as_many_for_small_ranges_and_powers_of_two() {
             let expected = low + ((u64::from(draw) * span) >> 16) as i64;
             assert_eq!(i64::from(i16::from_le_bytes([element[0], element[1]])), expected);
         }
+    }
+}
+
+/// Two draws of `bits` bits as offsets below `span`: what the size times one leaves is added to the other.
+fn traded(draws: [u64; 2], bits: u32, span: u64) -> [u64; 2] {
+    let [one, other] = draws.map(|draw| draw * span);
+    let fraction = |product: u64| (product & ((1 << bits) - 1)) * span >> bits;
+    [(one + fraction(other)) >> bits, (other + fraction(one)) >> bits]
+}
+
+#[test]
+fn neighbours_trade_the_remainders_of_their_draws() {
+    for (dtype, low, span) in [
+        (GB_I8, -50, 100_u64),
+        (GB_U8, 128, 128),
+        (GB_U8, 0, 112),
+        (GB_I16, -3, 1000),
+        (GB_U16, 60_000, 4096),
+        (GB_F16, -1000, 2000),
+        (GB_I32, -5, 1_000_003),
+        (GB_U32, 1, 0xffff_fffe),
+        (GB_U32, 0, 3 << 24),
+        (GB_F32, -7, 1_000_003),
+    ] {
+        let size = SIZES[dtype as usize];
+        let bits = 8 * size as u32;
+        let got = values(integers(dtype, 4000, low, span));
+        for (pair, elements) in got.chunks_exact(2).enumerate() {
+            let draw = |i: usize| {
+                let words = philox([(i * size / 16) as u32, 0, 1, 0], [99, 0]);
+                u64::from(words[i * size % 16 / 4]) >> (8 * (i * size % 4)) & ((1 << bits) - 1)
+            };
+            let offsets = traded([2 * pair, 2 * pair + 1].map(draw), bits, span);
+            assert_eq!(
+                elements,
+                offsets.map(|offset| (low + offset as i64) as f64),
+                "type {dtype}"
+            );
+        }
+    }
+}
+
+#[test]
+fn traded_bytes_are_equally_likely_and_hardly_depend_on_one_another() {
+    // Of 96 a remainder has 8 values, which is too few.
+    for span in (1..=128_usize).filter(|&span| span != 96) {
+        let mut pairs = vec![0_u32; span * span];
+        for draws in 0..1 << 16 {
+            let [one, other] = traded([draws & 0xff, draws >> 8], 8, span as u64).map(|offset| offset as usize);
+            pairs[one * span + other] += 1;
+        }
+        let expected = 65536.0 / span as f64;
+        for value in 0..span {
+            let first = (0..span).map(|other| pairs[value * span + other]).sum::<u32>();
+            let second = (0..span).map(|other| pairs[other * span + value]).sum::<u32>();
+            for count in [first, second] {
+                assert!(
+                    (f64::from(count) / expected - 1.0).abs() < 0.016,
+                    "{value} of {span}: {count}"
+                );
+            }
+        }
+        let expected = 65536.0 / (span * span) as f64;
+        let off = |&count: &u32| (f64::from(count) / expected - 1.0).powi(2);
+        let deviation = (pairs.iter().map(off).sum::<f64>() / (span * span) as f64).sqrt();
+        // Of 65536 pairs of draws a pair of values can only have a whole number.
+        assert!(deviation < 0.01_f64.max(1.2 / expected), "{span}: {deviation}");
     }
 }
 

@@ -4,7 +4,8 @@ use regex::Regex;
 
 use super::*;
 use crate::broker::options::{
-    AfterFailure, CaseOptions, DeviceChoice, ExportFormat, MessageFormat, RunOptions, UserOutput, Verbosity,
+    AfterFailure, CaseOptions, DeviceChoice, ExportFormat, MessageFormat, ResultOptions, RunOptions, UserOutput,
+    Verbosity,
 };
 use crate::cli::Command;
 use crate::cli::environment::variable_of;
@@ -141,6 +142,30 @@ fn each_place_counts_more_than_the_one_below_it() {
 }
 
 #[test]
+fn what_counts_as_noise_may_differ_from_case_to_case() {
+    let workspace = Workspace::with(
+        "[profile.default]\nnoise-threshold = '3%'\n[[profile.default.overrides]]\nfilter = 'sums'\nnoise-threshold = 0.05\n",
+    );
+    let threshold = |options: &RunOptions, name| {
+        let names = CaseNames { name, full_name: name };
+        options
+            .measurement
+            .cases
+            .of_case(names, CaseSettings::default())
+            .noise_threshold
+            .value()
+    };
+    let options = workspace.options(&[], &[]);
+    assert_eq!(
+        (threshold(&options, "sums"), threshold(&options, "other")),
+        (0.05, 0.03)
+    );
+    let given = workspace.options(&["--noise-threshold", "2%"], &[]);
+    assert_eq!((threshold(&given, "sums"), threshold(&given, "other")), (0.02, 0.02));
+    assert_eq!(given.results.judging.noise_threshold, 0.02);
+}
+
+#[test]
 fn a_value_may_equal_the_built_in_one_and_still_count() {
     let with_override = Workspace::with("[[profile.default.overrides]]\nfilter = 'sums'\ntimeout = '4s'\n");
     let given = with_override.options(&["--timeout", "10s"], &[]);
@@ -193,6 +218,8 @@ fn the_command_line_can_undo_what_a_profile_or_the_environment_says() {
     assert_eq!(between.output.verbosity, Verbosity::Verbose);
     let against_variable = workspace.options(&["-v"], &[("GPUBENCH_QUIET", "1")]);
     assert_eq!(against_variable.output.verbosity, Verbosity::Verbose);
+    let keeping = Workspace::with("[profile.default]\nsave-baseline = 'main'\nhistory = true\n");
+    assert_eq!(keeping.options(&["--test"], &[]).results, ResultOptions::default());
     let other_list = workspace.options(&["--skip", "b"], &[]);
     assert!(
         !format!("{:?}", other_list.cases.names).contains("\"a\""),
@@ -415,4 +442,24 @@ fn help_shows_what_is_built_in_whatever_this_machine_has_set() {
     let workspace = Workspace::with("[profile.default]\ntimeout = '99s'\n");
     let help = refusal(workspace.settle(&["--help"], &[("GPUBENCH_TIMEOUT", "nonsense")]));
     assert!(help.contains("[default: 10s]") && !help.contains("99s"), "{help}");
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_configurations() {
+    const DOCUMENTATION: [&str; 2] = [
+        include_str!("../../../../docs/configuration.md"),
+        include_str!("../../../../README.md"),
+    ];
+    let blocks = Regex::new(r"(?s)```toml\n(.*?)```").expect("an expression");
+    let texts = DOCUMENTATION.iter().flat_map(|page| blocks.captures_iter(page));
+    let configurations: Vec<_> = texts
+        .map(|block| block[1].to_owned())
+        .filter(|text| text.contains("[profile.ci]"))
+        .collect();
+    assert_eq!(configurations.len(), 2, "one on each page");
+    for configuration in configurations {
+        let workspace = Workspace::with(&configuration);
+        let settled = workspace.settle(&["-P", "ci"], &[]).expect("it makes sense");
+        assert_eq!(settled.warnings, []);
+    }
 }

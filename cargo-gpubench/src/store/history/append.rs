@@ -49,9 +49,10 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
     head(&path, &text)?;
     let (whole, tail) = whole_lines(&text);
     let runs = whole.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
-    let written = match runs < MOST_RUNS {
-        true => extend(&path, whole.len() as u64, &line),
-        false => replace(&path, &[&latest(whole), line.as_slice()].concat()),
+    let written = if runs < MOST_RUNS {
+        extend(&path, whole.len() as u64, &line)
+    } else {
+        replace(&path, &[&latest(whole), line.as_slice()].concat())
     };
     written.map_err(not_written)?;
     Ok(Appended { path, tail })

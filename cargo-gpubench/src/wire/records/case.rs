@@ -57,13 +57,17 @@ pub struct OpenCase {
     pub cast: u32,
 }
 
-/// Which workers a case has. Each has a shared page of its own, which the other cannot write.
+/// Which workers a case has. Each has a shared page of its own, which the others cannot write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cast {
     /// The one under test.
     Worker,
     /// The one under test, and a null worker.
     WorkerAndNull,
+    /// The one under test, and one of the baseline.
+    Rivals,
+    /// The one under test, one of the baseline, and a null worker.
+    RivalsAndNull,
 }
 
 impl Cast {
@@ -72,12 +76,24 @@ impl Cast {
         match self {
             Cast::Worker => 0,
             Cast::WorkerAndNull => 1,
+            Cast::Rivals => 2,
+            Cast::RivalsAndNull => 3,
         }
+    }
+
+    /// Whether a null worker is among them.
+    pub fn has_null(self) -> bool {
+        matches!(self, Cast::WorkerAndNull | Cast::RivalsAndNull)
+    }
+
+    /// Whether a worker of the baseline is among them.
+    pub fn has_baseline(self) -> bool {
+        matches!(self, Cast::Rivals | Cast::RivalsAndNull)
     }
 
     /// The cast of a number.
     pub fn from_number(number: u32) -> Option<Cast> {
-        [Cast::Worker, Cast::WorkerAndNull]
+        [Cast::Worker, Cast::WorkerAndNull, Cast::Rivals, Cast::RivalsAndNull]
             .into_iter()
             .find(|cast| cast.number() == number)
     }
@@ -129,6 +145,10 @@ pub struct WindowOrder {
     pub kind: u32,
     /// Nanoseconds the referee waits for *done* before it reports that it did not come; used by `RELEASE`.
     pub patience_ns: u64,
+    /// A [`Seat`](crate::window::Seat) as number: whose page it is; used by `RELEASE`.
+    pub seat: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// A window's inputs are ready.

@@ -1,26 +1,46 @@
-//! Fractions on the command line, as percentages or as criterion writes them.
+//! Fractions, as percentages or as criterion writes them.
 #![forbid(unsafe_code)]
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
 /// More than nothing and less than everything: `2%` and `0.02` are the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Fraction(f64);
+pub struct Fraction(f64);
 
 impl Fraction {
-    pub(super) fn value(self) -> f64 {
+    /// The fraction.
+    pub fn value(self) -> f64 {
         self.0
+    }
+
+    /// So many hundredths, from 1 to 99.
+    pub const fn hundredths(hundredths: u8) -> Self {
+        assert!(hundredths > 0 && hundredths < 100);
+        Self(hundredths as f64 / 100.0)
     }
 }
 
+/// It is always a number.
+impl Eq for Fraction {}
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A text that is no fraction.
 #[derive(Debug, PartialEq, Error)]
-pub(super) enum InvalidFraction {
+pub enum InvalidFraction {
+    /// Not a number.
     #[error("not a number")]
     NotANumber,
+    /// A number that is a fraction only with a percent sign.
     #[error("it could be `{0}%` or a fraction below 1; write the percent sign")]
     Ambiguous(f64),
+    /// Nothing, or everything, or more.
     #[error("above 0% and below 100% is possible")]
     OutOfRange,
 }
@@ -37,9 +57,10 @@ impl FromStr for Fraction {
                 fraction => fraction,
             },
         };
-        match fraction > 0.0 && fraction < 1.0 {
-            true => Ok(Self(fraction)),
-            false => Err(InvalidFraction::OutOfRange),
+        if fraction > 0.0 && fraction < 1.0 {
+            Ok(Self(fraction))
+        } else {
+            Err(InvalidFraction::OutOfRange)
         }
     }
 }

@@ -1,0 +1,47 @@
+//! How large a change of a case must be in any case, where cases differ in it.
+
+use std::collections::HashMap;
+
+use crate::build::BuiltLibrary;
+use crate::compare::{CaseKey, Floors};
+use crate::config::{CaseLayers, CaseNames, CaseSettings};
+use crate::report::BenchmarkComplete;
+
+/// What the profile's overrides and the manifests of packages say of noise.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NoiseFloors {
+    cases: CaseLayers,
+    packages: HashMap<String, CaseSettings>,
+}
+
+impl NoiseFloors {
+    /// Of what is said about cases, and by the manifests of these libraries.
+    pub(super) fn of(cases: &CaseLayers, libraries: &[BuiltLibrary]) -> Self {
+        let settings = |library: &BuiltLibrary| (library.package.clone(), library.settings);
+        Self {
+            cases: cases.clone(),
+            packages: libraries.iter().map(settings).collect(),
+        }
+    }
+
+    /// The floors of these results.
+    pub(super) fn of_results(&self, results: &[BenchmarkComplete]) -> Floors {
+        results
+            .iter()
+            .map(|result| (CaseKey::of(result), self.of_result(result)))
+            .collect()
+    }
+
+    fn of_result(&self, result: &BenchmarkComplete) -> f64 {
+        let full_name = result.full_name();
+        let within_package = full_name
+            .strip_prefix(&result.package)
+            .and_then(|name| name.strip_prefix("::"));
+        let names = CaseNames {
+            name: within_package.unwrap_or(&full_name),
+            full_name: &full_name,
+        };
+        let package = self.packages.get(&result.package).copied().unwrap_or_default();
+        self.cases.of_case(names, package).noise_threshold.value()
+    }
+}

@@ -1,0 +1,283 @@
+//! The other revision of a run against one: its libraries, its cases, and what came of them.
+
+use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
+
+use super::authors::{AuthorSettings, Authors};
+use super::campaign::Selected;
+use super::cases::{Case, Disposition};
+use super::failure::CaseFailure;
+use super::libraries::Libraries;
+use super::options::LibrarySource;
+use super::preparation::PreparedCase;
+use crate::build::{BuildOptions, Built};
+use crate::checkout::Checkout;
+use crate::clients::Interrupt;
+use crate::error::{Expected, ExpectedError};
+use crate::exit_code::ExitCode;
+use crate::report::BenchmarkComplete;
+use crate::store::Revision;
+
+/// A revision that is built.
+#[derive(Debug)]
+pub(super) struct OtherRevision {
+    checkout: Checkout,
+    built: Built,
+}
+
+impl OtherRevision {
+    /// Builds what the candidate's build selects.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub(super) fn build(
+        checkout: Checkout,
+        candidate: &BuildOptions,
+        interrupt: &Interrupt,
+    ) -> Result<OtherRevision, ExpectedError> {
+        let (name, revision) = (checkout.name(), checkout.revision().short());
+        anstream::eprintln!("    Building the baseline, `{name}` ({revision})");
+        let options = LibrarySource::Build(checkout.build_options(candidate));
+        match Libraries::obtain(&options, interrupt) {
+            Ok(Libraries { built, .. }) => Ok(OtherRevision { checkout, built }),
+            Err(error) => Err(of_the_baseline(checkout.name(), error)),
+        }
+    }
+
+    /// What was built.
+    pub(super) fn built(&self) -> &Built {
+        &self.built
+    }
+
+    /// Starts the authors of its libraries.
+    ///
+    /// # Errors
+    /// When one of them cannot be listed.
+    pub(super) fn authors<'a>(
+        &'a self,
+        settings: AuthorSettings<'a>,
+    ) -> Result<(Authors<'a>, Vec<Catalog>), ExpectedError> {
+        Authors::start(&self.built.libraries, settings)
+            .map_err(|error| of_the_baseline(self.checkout.name(), error.into()))
+    }
+}
+
+/// An error of the other revision's, which must not look like one of the candidate's.
+fn of_the_baseline(name: &str, error: ExpectedError) -> ExpectedError {
+    match error.exit_code() {
+        ExitCode::Interrupted => error,
+        _ => ExpectedError::OtherRevision {
+            name: name.to_owned(),
+            source: Box::new(error),
+        },
+    }
+}
+
+/// Cases of the other revision.
+#[derive(Debug)]
+pub(super) struct OtherCases {
+    /// Those that the candidate has as well, and that can run.
+    shared: Vec<Case>,
+    /// The others.
+    only_there: Vec<Case>,
+}
+
+impl OtherCases {
+    /// Tells those that the candidate has from others.
+    pub(super) fn beside(candidate: &[Case], theirs: Vec<Case>) -> OtherCases {
+        let names: Vec<String> = candidate.iter().map(Case::full_name).collect();
+        let (shared, only_there) = theirs.into_iter().partition(|case| names.contains(&case.full_name()));
+        OtherCases { shared, only_there }
+    }
+}
+
+/// What the candidate is measured in turns with.
+pub(super) struct Opponent<'a> {
+    revision: &'a OtherRevision,
+    /// Its libraries, and the cases that both have.
+    pub(super) selected: Selected<'a>,
+    only_there: &'a [Case],
+    pub(super) authors: Authors<'a>,
+    prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>,
+    results: Vec<BenchmarkComplete>,
+}
+
+/// What there is of a case in the other revision.
+pub(super) enum Counterpart<'p> {
+    /// It has no such case.
+    Absent,
+    /// It can be measured in turns.
+    Ready(&'p Case, &'p PreparedCase),
+    /// It has the case, which cannot be measured with this one, for the reason given.
+    Unlike(String),
+    /// It could not be prepared.
+    Failed(CaseFailure),
+}
+
+impl<'a> Opponent<'a> {
+    /// An opponent on the ground of the candidate's run: its device and its cache of kernels.
+    pub(super) fn new(
+        revision: &'a OtherRevision,
+        cases: &'a OtherCases,
+        catalogs: &'a [Catalog],
+        authors: Authors<'a>,
+        ground: Selected<'a>,
+    ) -> Opponent<'a> {
+        Opponent {
+            revision,
+            selected: Selected {
+                libraries: &revision.built.libraries,
+                catalogs,
+                cases: &cases.shared,
+                ..ground
+            },
+            only_there: &cases.only_there,
+            authors,
+            prepared: Vec::new(),
+            results: Vec::new(),
+        }
+    }
+
+    /// Its cases are prepared.
+    pub(super) fn note_prepared(&mut self, prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>) {
+        self.prepared = prepared;
+    }
+
+    /// Its part of a case of the candidate's.
+    pub(super) fn counterpart(&self, candidate: &Case, recording: &Recording) -> Counterpart<'_> {
+        let name = candidate.full_name();
+        let cases = self.selected.cases.iter().zip(&self.prepared);
+        let Some((case, prepared)) = cases.into_iter().find(|(case, _)| case.full_name() == name) else {
+            return Counterpart::Absent;
+        };
+        match prepared {
+            None => Counterpart::Unlike(match &case.disposition {
+                Disposition::Skip(reason) => reason.clone(),
+                Disposition::Run => "it was not prepared".to_owned(),
+            }),
+            Some(Err(failure)) => Counterpart::Failed(failure.clone()),
+            Some(Ok(prepared)) => match difference(&prepared.recorded.recording.tensors, &recording.tensors) {
+                Some(reason) => Counterpart::Unlike(reason),
+                None => Counterpart::Ready(case, prepared),
+            },
+        }
+    }
+
+    /// Whether it has a case of the candidate's and no result of it.
+    pub(super) fn owes(&self, candidate: &Case) -> bool {
+        let name = candidate.full_name();
+        let has = self.selected.cases.iter().any(|case| case.full_name() == name);
+        has && !self.results.iter().any(|result| result.full_name() == name)
+    }
+
+    /// Keeps a result of a case that both have.
+    pub(super) fn keep(&mut self, result: BenchmarkComplete) {
+        self.results.push(result);
+    }
+
+    /// Cases that the candidate lacks.
+    pub(super) fn only_there(&self) -> &'a [Case] {
+        self.only_there
+    }
+
+    /// What came of it.
+    pub(super) fn finish(self) -> OtherResults {
+        OtherResults {
+            name: self.revision.checkout.name().to_owned(),
+            revision: self.revision.checkout.revision(),
+            results: self.results,
+        }
+    }
+}
+
+/// What came of the other revision.
+#[derive(Clone, Debug)]
+pub(super) struct OtherResults {
+    /// What was asked for.
+    pub(super) name: String,
+    /// What that is.
+    pub(super) revision: Revision,
+    /// A result for each of its cases.
+    pub(super) results: Vec<BenchmarkComplete>,
+}
+
+/// Why two cases cannot share buffers, inputs and a reference, if they cannot.
+fn difference(theirs: &[Tensor], ours: &[Tensor]) -> Option<String> {
+    if theirs.len() != ours.len() {
+        let (theirs, ours) = (theirs.len(), ours.len());
+        return Some(format!("it has {theirs} tensors there and {ours} here"));
+    }
+    let is_other = |theirs: &Tensor, ours: &Tensor| {
+        !has_same_inputs(theirs, ours)
+            || Tensor {
+                fill: ours.fill.clone(),
+                ..theirs.clone()
+            } != *ours
+    };
+    let (theirs, ours) = theirs.iter().zip(ours).find(|(theirs, ours)| is_other(theirs, ours))?;
+    let name = &ours.name;
+    let what = if theirs.name != ours.name {
+        return Some(format!("`{name}` is called `{}` there", theirs.name));
+    } else if (theirs.dtype, &theirs.shape) != (ours.dtype, &ours.shape) {
+        "another type or shape"
+    } else if theirs.role != ours.role {
+        "another role"
+    } else if !has_same_inputs(theirs, ours) {
+        "other inputs"
+    } else {
+        "another tolerance"
+    };
+    Some(format!("`{name}` has {what} there"))
+}
+
+/// Generator kernels are the candidate's on both sides, and their sources may be numbered otherwise there.
+fn has_same_inputs(theirs: &Tensor, ours: &Tensor) -> bool {
+    theirs.fill == ours.fill || matches!((&theirs.fill, &ours.fill), (Fill::Kernel(_), Fill::Kernel(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{DType, Role, Tolerance};
+
+    use super::*;
+
+    fn tensor(name: &str) -> Tensor {
+        Tensor {
+            name: name.to_owned(),
+            dtype: DType::F32,
+            shape: vec![600],
+            role: Role::Output,
+            fill: Fill::Poison,
+            tolerance: Tolerance::Exact,
+        }
+    }
+
+    #[test]
+    fn what_keeps_two_cases_apart_is_named() {
+        let ours = [tensor("x"), tensor("y")];
+        let said = |theirs: &[Tensor]| difference(theirs, &ours);
+        assert_eq!(said(&ours), None);
+        assert_eq!(said(&ours[..1]).unwrap(), "it has 1 tensors there and 2 here");
+        assert_eq!(said(&[tensor("x"), tensor("z")]).unwrap(), "`y` is called `z` there");
+        let larger = Tensor {
+            shape: vec![601],
+            ..tensor("y")
+        };
+        assert_eq!(
+            said(&[tensor("x"), larger]).unwrap(),
+            "`y` has another type or shape there"
+        );
+        let input = Tensor {
+            role: Role::InOut,
+            ..tensor("y")
+        };
+        assert_eq!(said(&[tensor("x"), input]).unwrap(), "`y` has another role there");
+        let lenient = Tensor {
+            tolerance: Tolerance::Close { rtol: 0.1, atol: 0.0 },
+            ..tensor("y")
+        };
+        assert_eq!(
+            said(&[tensor("x"), lenient]).unwrap(),
+            "`y` has another tolerance there"
+        );
+    }
+}

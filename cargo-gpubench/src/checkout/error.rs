@@ -1,0 +1,111 @@
+//! Why a revision cannot be checked out.
+
+use camino::Utf8PathBuf;
+use thiserror::Error;
+
+use crate::error::Expected;
+use crate::exit_code::ExitCode;
+
+/// Why a revision cannot be checked out.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CheckoutError {
+    /// Git cannot be started.
+    #[error("`--against` needs git, which cannot be started")]
+    GitMissing {
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is no manifest to look for in the revision.
+    #[error("`{folder}` and its parents have no `Cargo.toml`")]
+    NoManifest {
+        /// Where was looked.
+        folder: Utf8PathBuf,
+    },
+    /// The sources are under no repository.
+    #[error("`{folder}` is in no git repository that can be used: {why}")]
+    NoRepository {
+        /// Where was looked.
+        folder: Utf8PathBuf,
+        /// In git's words.
+        why: String,
+    },
+    /// The revision is none.
+    #[error("`{revision}` is no revision of the repository `{repository}`")]
+    UnknownRevision {
+        /// What was asked for.
+        revision: String,
+        /// Where.
+        repository: Utf8PathBuf,
+    },
+    /// The revision has submodules.
+    #[error("`{revision}` has submodules, which are not checked out")]
+    Submodules {
+        /// What was asked for.
+        revision: String,
+    },
+    /// The revision has no manifest where the candidate has one.
+    #[error("`{revision}` has no `{manifest}`")]
+    ManifestAbsent {
+        /// What was asked for.
+        revision: String,
+        /// The manifest, from the repository's root.
+        manifest: Utf8PathBuf,
+    },
+    /// Git could not do what it should.
+    #[error("git could not {what}: {why}")]
+    Git {
+        /// What it was asked to do.
+        what: &'static str,
+        /// In its words.
+        why: String,
+    },
+    /// A folder or file of the checkout cannot be made.
+    #[error("cannot use `{path}`")]
+    Folder {
+        /// Which.
+        path: Utf8PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Expected for CheckoutError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::GitMissing { .. } => ExitCode::SetupMissing,
+            Self::NoManifest { .. }
+            | Self::NoRepository { .. }
+            | Self::UnknownRevision { .. }
+            | Self::Submodules { .. }
+            | Self::ManifestAbsent { .. } => ExitCode::Usage,
+            Self::Git { .. } | Self::Folder { .. } => ExitCode::BuildFailed,
+            Self::Interrupted => ExitCode::Interrupted,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::GitMissing { .. } => Some("install git, or compare with a saved run: `--baseline NAME`".to_owned()),
+            Self::NoManifest { .. } => Some("`--manifest-path` names one".to_owned()),
+            Self::NoRepository { .. } => Some(
+                "`--against` compares with a revision of the sources; `--baseline NAME` with a saved run".to_owned(),
+            ),
+            Self::UnknownRevision { .. } => Some(
+                "a branch, a tag, a hash, or `HEAD~1`; `git fetch` first where it is on another machine only"
+                    .to_owned(),
+            ),
+            Self::Submodules { .. } => Some(
+                "save a baseline in a checkout of your own, `--save-baseline NAME`, and compare with `--baseline NAME`"
+                    .to_owned(),
+            ),
+            Self::ManifestAbsent { .. } => Some("the package must lie in the same folder in both revisions".to_owned()),
+            Self::Git { .. } | Self::Folder { .. } | Self::Interrupted => None,
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Another revision of the sources, checked out beside them in a worktree of its own.
+//!
+//! [`Checkout::make`] resolves a revision, locks its folder below the target directory against other runs and has git put the files there; [`Checkout::build_options`] are those of a
+//! build in it that selects what the candidate's build selects.
+#![forbid(unsafe_code)]
+
+mod error;
+mod git;
+mod worktree;
+
+pub use error::CheckoutError;
+pub use worktree::Checkout;

@@ -1,0 +1,264 @@
+//! A revision's worktree.
+
+use std::fs::{File, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::CheckoutError;
+use super::git::Git;
+use crate::build::{BuildOptions, workspace_root};
+use crate::store::Revision;
+
+/// How often a lock that another run holds is looked at.
+const LOOK_AROUND: Duration = Duration::from_millis(100);
+
+/// A revision of the sources in a folder of its own, locked against other runs as long as this lives. The folder stays for the next run, whatever revision that asks for: there is never more
+/// than one, and what the two have in common is not built again.
+#[derive(Debug)]
+pub struct Checkout {
+    name: String,
+    commit: String,
+    /// The candidate's manifest as it is in the revision.
+    manifest: Utf8PathBuf,
+    target: Utf8PathBuf,
+    _lock: File,
+}
+
+impl Checkout {
+    /// Checks a revision out of the repository that the sources of a build lie in, below the target directory `target`. What is there already is used again.
+    ///
+    /// # Errors
+    /// There is no git, repository or revision, the revision lacks the manifest, or git fails.
+    pub fn make(
+        revision: &str,
+        build: &BuildOptions,
+        target: &Utf8Path,
+        interrupted: &AtomicBool,
+    ) -> Result<Checkout, CheckoutError> {
+        let manifest = manifest_of(build)?;
+        let sources = manifest.parent().unwrap_or(Utf8Path::new("/"));
+        let repository = Git::in_folder(sources)
+            .ask(&["rev-parse", "--show-toplevel"])?
+            .map_err(|why| CheckoutError::NoRepository {
+                folder: sources.to_owned(),
+                why,
+            })?;
+        let repository = Utf8PathBuf::from(repository);
+        let git = Git::in_folder(&repository);
+        let commit = commit_of(&git, revision, &repository)?;
+        let place = manifest.strip_prefix(&repository).unwrap_or(&manifest);
+        refuse_what_cannot_be_built(&git, revision, &commit, place)?;
+
+        let against = target.join("gpubench").join("against");
+        fs_err::create_dir_all(&against).map_err(|source| CheckoutError::Folder {
+            path: against.clone(),
+            source,
+        })?;
+        let lock = lock(&against.join("lock"), interrupted)?;
+        let folder = against.join("sources");
+        let worktree = Worktree {
+            git: &git,
+            folder: &folder,
+            commit: &commit,
+        };
+        worktree.fill(interrupted)?;
+        let checkout = Checkout {
+            name: revision.to_owned(),
+            commit,
+            manifest: folder.join(place),
+            target: against.join("target"),
+            _lock: lock,
+        };
+        checkout.adopt_lockfile(&repository, &folder, &manifest)?;
+        Ok(checkout)
+    }
+
+    /// What was asked for.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The revision.
+    pub fn revision(&self) -> Revision {
+        Revision {
+            commit: self.commit.clone(),
+            branch: None,
+            modified: false,
+        }
+    }
+
+    /// The candidate's options for a build of the revision, in a target directory of its own.
+    pub fn build_options(&self, candidate: &BuildOptions) -> BuildOptions {
+        let mut options = candidate.clone();
+        options.manifest.manifest_path = Some(self.manifest.clone());
+        options.compilation.target_dir = Some(self.target.clone());
+        options
+    }
+
+    /// A lockfile that nobody has committed would be made anew, with other versions than the candidate's.
+    fn adopt_lockfile(
+        &self,
+        repository: &Utf8Path,
+        folder: &Utf8Path,
+        manifest: &Utf8Path,
+    ) -> Result<(), CheckoutError> {
+        let Some(root) = workspace_root(Some(manifest)) else {
+            return Ok(());
+        };
+        let Ok(place) = root.strip_prefix(repository) else {
+            return Ok(());
+        };
+        let (ours, theirs) = (root.join("Cargo.lock"), folder.join(place).join("Cargo.lock"));
+        if theirs.exists() || !ours.exists() {
+            return Ok(());
+        }
+        let copied = fs_err::copy(&ours, &theirs);
+        copied
+            .map(drop)
+            .map_err(|source| CheckoutError::Folder { path: theirs, source })
+    }
+}
+
+/// The manifest of a build, without symbolic links in its path, as git has it.
+fn manifest_of(build: &BuildOptions) -> Result<Utf8PathBuf, CheckoutError> {
+    let unusable = |path: &Utf8Path| {
+        let path = path.to_owned();
+        move |source| CheckoutError::Folder { path, source }
+    };
+    if let Some(path) = &build.manifest.manifest_path {
+        return path.canonicalize_utf8().map_err(unusable(path));
+    }
+    let here = Utf8Path::new(".");
+    let folder = here.canonicalize_utf8().map_err(unusable(here))?;
+    let mut manifests = folder.ancestors().map(|folder| folder.join("Cargo.toml"));
+    let found = manifests.find(|manifest| manifest.exists());
+    found.ok_or(CheckoutError::NoManifest { folder })
+}
+
+fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Result<String, CheckoutError> {
+    let wanted = format!("{revision}^{{commit}}");
+    git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted])?
+        .map_err(|_| CheckoutError::UnknownRevision {
+            revision: revision.to_owned(),
+            repository: repository.to_owned(),
+        })
+}
+
+fn refuse_what_cannot_be_built(
+    git: &Git,
+    revision: &str,
+    commit: &str,
+    manifest: &Utf8Path,
+) -> Result<(), CheckoutError> {
+    let has = |path: &str| {
+        git.ask(&["cat-file", "-e", &format!("{commit}:{path}")])
+            .map(|has| has.is_ok())
+    };
+    if has(".gitmodules")? {
+        return Err(CheckoutError::Submodules {
+            revision: revision.to_owned(),
+        });
+    }
+    if !has(manifest.as_str())? {
+        return Err(CheckoutError::ManifestAbsent {
+            revision: revision.to_owned(),
+            manifest: manifest.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Waits for a lock that another run holds, as cargo waits for its own.
+fn lock(path: &Utf8Path, interrupted: &AtomicBool) -> Result<File, CheckoutError> {
+    let unusable = |source| CheckoutError::Folder {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::create(path).map_err(unusable)?;
+    let mut told = false;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if interrupted.load(Ordering::Relaxed) => {
+                return Err(CheckoutError::Interrupted);
+            }
+            Err(TryLockError::WouldBlock) => {
+                if !std::mem::replace(&mut told, true) {
+                    anstream::eprintln!("    Blocking waiting for another run with `--against`");
+                }
+                std::thread::sleep(LOOK_AROUND);
+            }
+            Err(TryLockError::Error(source)) => return Err(unusable(source)),
+        }
+    }
+}
+
+/// A worktree as it should be.
+struct Worktree<'a> {
+    git: &'a Git,
+    folder: &'a Utf8Path,
+    commit: &'a str,
+}
+
+impl Worktree<'_> {
+    /// Makes the folder what it should be. Files that are as they should be keep their times, so that cargo does not build them again.
+    fn fill(&self, interrupted: &AtomicBool) -> Result<(), CheckoutError> {
+        let filled = match self.is_ours()? {
+            true => self.switch(),
+            false => self.remove().and_then(|()| self.add()),
+        };
+        match interrupted.load(Ordering::Relaxed) {
+            false if filled.is_ok() => Ok(()),
+            is_interrupted => {
+                self.remove()?;
+                if is_interrupted {
+                    Err(CheckoutError::Interrupted)
+                } else {
+                    filled
+                }
+            }
+        }
+    }
+
+    /// Whether it is a worktree of this repository.
+    fn is_ours(&self) -> Result<bool, CheckoutError> {
+        if !self.folder.join(".git").exists() {
+            return Ok(false);
+        }
+        let question = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let (ours, theirs) = (self.git.ask(&question)?, Git::in_folder(self.folder).ask(&question)?);
+        Ok(ours.is_ok() && ours == theirs)
+    }
+
+    fn add(&self) -> Result<(), CheckoutError> {
+        let folder = self.folder.as_str();
+        let add = ["worktree", "add", "--quiet", "--force", "--detach", folder, self.commit];
+        self.git.tell("check the revision out", &add).map(drop)
+    }
+
+    fn switch(&self) -> Result<(), CheckoutError> {
+        let git = Git::in_folder(self.folder);
+        git.tell("remove what is none of the revision's", &["clean", "-ffdxq"])?;
+        let switch = ["checkout", "--quiet", "--force", "--detach", self.commit];
+        git.tell("check the revision out", &switch).map(drop)
+    }
+
+    /// Removes what is there, and what git knows of it.
+    fn remove(&self) -> Result<(), CheckoutError> {
+        // It may be no worktree, or one that git has forgotten.
+        let _ = self
+            .git
+            .ask(&["worktree", "remove", "--force", "--force", self.folder.as_str()])?;
+        if self.folder.exists() {
+            fs_err::remove_dir_all(self.folder).map_err(|source| CheckoutError::Folder {
+                path: self.folder.to_owned(),
+                source,
+            })?;
+        }
+        self.git
+            .tell("forget worktrees that are gone", &["worktree", "prune"])
+            .map(drop)
+    }
+}

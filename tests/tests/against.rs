@@ -1,0 +1,405 @@
+//! `--against`: two revisions of a crate, window by window in turns.
+#![forbid(unsafe_code)]
+
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use gpubench_tests::{Finished, Fixture, Role, Run, repository};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// A repository with a crate in a folder of it. The kernel's work and the tensors depend on what a revision says.
+struct Repository {
+    _folder: tempfile::TempDir,
+    root: Utf8PathBuf,
+}
+
+/// What a revision is like.
+#[derive(Clone, Copy)]
+struct State {
+    /// How often the kernel goes round.
+    rounds: u32,
+    /// What is behind the last benchmark.
+    more: &'static str,
+    /// Elements of `reshaped`.
+    elements: u32,
+}
+
+const FAST: State = State {
+    rounds: 200_000,
+    more: "fn old",
+    elements: 64,
+};
+
+const SLOW: State = State {
+    rounds: 800_000,
+    more: "fn young",
+    elements: 65,
+};
+
+impl Repository {
+    fn new() -> Repository {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = Utf8Path::from_path(folder.path()).expect("the name is text");
+        let root = root.canonicalize_utf8().expect("it is there");
+        let repository = Repository { _folder: folder, root };
+        repository.write(FAST);
+        repository.git(&["init", "--quiet", "--initial-branch", "main"]);
+        repository.commit("fast");
+        repository.git(&["tag", "fast"]);
+        repository.write(SLOW);
+        repository.commit("slow");
+        repository
+    }
+
+    fn crate_folder(&self) -> Utf8PathBuf {
+        self.root.join("kernels/spin")
+    }
+
+    fn write(&self, state: State) {
+        let State { rounds, more, elements } = state;
+        let folder = self.crate_folder();
+        std::fs::create_dir_all(folder.join("src")).expect("a folder");
+        let runtime = super_repository("gpubench-runtime");
+        let write = |name: &str, text: String| std::fs::write(folder.join(name), text).expect("it is written");
+        write(
+            "Cargo.toml",
+            format!(
+                "[package]\nname = \"spin\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+                 [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+            ),
+        );
+        write(".gitignore", "Cargo.lock\n".to_owned());
+        write("src/spin.cu", KERNEL.replace("ROUNDS", &rounds.to_string()));
+        write(
+            "src/lib.rs",
+            LIBRARY
+                .replace("ELEMENTS", &elements.to_string())
+                .replace("fn MORE", more),
+        );
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", message]);
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let author = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"];
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(&self.root)
+            .args(author)
+            .args(arguments)
+            .output()
+            .expect("git runs");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// A run in the crate's folder.
+    fn run(&self, revision: &str) -> Run {
+        let limits = [
+            "--min-samples",
+            "30",
+            "--max-samples",
+            "30",
+            "--max-time",
+            "1min",
+            "--workers",
+            "3",
+        ];
+        // On a busy machine two runs of the same code may differ by a lot; the slow revision takes four times as long.
+        let judging = ["--noise-threshold", "60%", "--flush-bytes", "0", "--threads", "1"];
+        Run::on(&Fixture::made_in(&self.crate_folder()))
+            .json()
+            .args(["--against", revision])
+            .args(limits)
+            .args(judging)
+    }
+
+    fn worktrees(&self) -> Vec<String> {
+        let list = self.git(&["worktree", "list", "--porcelain"]);
+        let lines = list.lines().filter_map(|line| line.strip_prefix("worktree "));
+        lines.filter(|path| *path != self.root).map(str::to_owned).collect()
+    }
+}
+
+fn super_repository(folder: &str) -> Utf8PathBuf {
+    repository().join(folder)
+}
+
+const LIBRARY: &str = r#"
+use gpubench::prelude::*;
+
+cuda_source!(SPIN = "spin.cu");
+
+fn vectors(n: usize) -> Tensors {
+    Tensors::new().input("x", u32::shape([n]), Bits).output("y", u32::shape([n]))
+}
+
+fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
+    y.copy_from_slice(x);
+}
+
+/// With scratch, of which the revisions do not need the same amount.
+#[gpubench(axes(n = [64]), inputs = vectors(n), reference = on_cpu, exact)]
+fn spin(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let scratch = cx.scratch::<u32>(ELEMENTS)?;
+    cx.launch(SPIN.kernel("spin"), Grid::covering(n, 64), (x, y, scratch, n))
+}
+
+#[gpubench(axes(n = [64]), inputs = vectors(ELEMENTS), reference = on_cpu, exact)]
+fn reshaped(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let _ = n;
+    cx.launch(SPIN.kernel("copy"), Grid::covering(ELEMENTS, 64), (x, y, ELEMENTS_usize))
+}
+
+#[gpubench(axes(n = [64]), inputs = vectors(n), reference = on_cpu, exact)]
+fn MORE(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    cx.launch(SPIN.kernel("copy"), Grid::covering(n, 64), (x, y, n))
+}
+"#;
+
+const KERNEL: &str = r#"
+extern "C" __global__ void spin(const unsigned *x, unsigned *y, unsigned *scratch, size_t n) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  volatile unsigned round = 0;
+  while (round < ROUNDSu / 64) round = round + 1;
+  scratch[i] = x[i];
+  y[i] = scratch[i];
+}
+
+extern "C" __global__ void copy(const unsigned *x, unsigned *y, size_t n) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+"#;
+
+/// One repository for all tests, which take turns with it: what is built of its revisions is used again.
+fn repository_in_turn() -> MutexGuard<'static, Repository> {
+    static REPOSITORY: OnceLock<Mutex<Repository>> = OnceLock::new();
+    let repository = REPOSITORY.get_or_init(|| Mutex::new(Repository::new()));
+    repository.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn comparison(finished: &Finished) -> Value {
+    finished.records().the("comparison-complete").clone()
+}
+
+fn row<'a>(comparison: &'a Value, benchmark: &str) -> &'a Value {
+    let rows = comparison["rows"].as_array().expect("a list");
+    let found = rows.iter().find(|row| row["benchmark"] == benchmark);
+    found.unwrap_or_else(|| panic!("no row of `{benchmark}` in {comparison:#}"))
+}
+
+#[test]
+fn a_slower_revision_is_a_regression_with_its_row_and_exit_code_3() {
+    let repository = repository_in_turn();
+    let finished = repository.run("fast").finish().expect_code(3);
+    let comparison = comparison(&finished);
+    assert_eq!(comparison["arrangement"], "interleaved");
+    let hash = repository.git(&["rev-parse", "fast"]);
+    let baseline = &comparison["baseline"];
+    assert_eq!(
+        (&baseline["name"], &baseline["revision"]["commit"]),
+        (&"fast".into(), &hash.trim().into())
+    );
+    let spin = row(&comparison, "spin");
+    assert_eq!(spin["verdict"], "regressed", "{spin:#}");
+    let ratio = spin["change"]["ratio"].as_f64().expect("a number");
+    assert!(ratio > 1.6, "{spin:#}");
+    for side in ["baseline", "candidate"] {
+        assert_eq!(
+            (&spin[side]["n"], &spin[side]["workers"]),
+            (&30.into(), &3.into()),
+            "{spin:#}"
+        );
+    }
+    let reshaped = row(&comparison, "reshaped");
+    assert_eq!(reshaped["verdict"], "not-compared");
+    let remark = reshaped["remark"].as_str().unwrap_or_default();
+    assert!(remark.contains("`x` has another type or shape there"), "{remark}");
+    assert_eq!(comparison["new"], serde_json::json!(["young::n=64"]));
+    assert_eq!(comparison["removed"], serde_json::json!(["old::n=64"]));
+    let records = finished.records();
+    assert!(records.results().all(|result| result["verdict"] == "pass"));
+    assert_eq!(
+        records.results().count(),
+        3,
+        "the baseline's results are no results of the run"
+    );
+}
+
+#[test]
+fn the_same_revision_is_no_regression_and_its_worktree_is_used_again() {
+    let repository = repository_in_turn();
+    let once = repository.run("HEAD").args(["spin"]).finish().expect_code(0);
+    assert_eq!(comparison(&once)["new"], serde_json::json!([]));
+    let worktrees = repository.worktrees();
+    let again = repository.run("main").args(["spin"]).finish().expect_code(0);
+    assert_ne!(row(&comparison(&again), "spin")["verdict"], "regressed");
+    assert_eq!(repository.worktrees(), worktrees);
+    assert!(
+        again.stderr.contains("Building the baseline, `main`"),
+        "{}",
+        again.stderr
+    );
+}
+
+#[test]
+fn what_is_not_committed_is_measured_and_said() {
+    let repository = repository_in_turn();
+    repository.write(FAST);
+    let finished = repository.run("HEAD").args(["spin"]).finish();
+    repository.git(&["checkout", "--quiet", "."]);
+    let finished = finished.expect_code(0);
+    assert!(
+        finished.stderr.contains("not committed is part of what is measured"),
+        "{}",
+        finished.stderr
+    );
+    let comparison = comparison(&finished);
+    assert_eq!(comparison["candidate"]["revision"]["modified"], true);
+    assert_eq!(row(&comparison, "spin")["verdict"], "improved");
+}
+
+#[test]
+fn a_revision_that_is_none_is_named_with_a_hint() {
+    let repository = repository_in_turn();
+    let finished = repository.run("nonsense").finish().expect_code(2);
+    assert!(
+        finished
+            .stderr
+            .contains("error: `nonsense` is no revision of the repository"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("(hint: a branch, a tag, a hash"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn sources_without_a_repository_are_named_with_a_hint() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = Utf8Path::from_path(folder.path()).expect("text");
+    let repository = Repository {
+        _folder: tempfile::tempdir().expect("a folder"),
+        root: root.to_owned(),
+    };
+    repository.write(FAST);
+    let finished = repository.run("HEAD").finish().expect_code(2);
+    assert!(
+        finished.stderr.contains("is in no git repository"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("`--baseline NAME` with a saved run"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn an_interrupt_leaves_no_process_and_at_most_a_worktree_that_is_used_again() {
+    let repository = repository_in_turn();
+    let running = repository.run("fast").args(["--timeout", "10min"]).start();
+    running.wait_for_role(Role::Worker);
+    running.signal(Signal::INT);
+    let _ = running.finish().expect_code(130);
+    let left = repository.worktrees();
+    assert_eq!(left.len(), 1, "{left:?}");
+    let _ = repository.run("fast").args(["young"]).finish().expect_code(0);
+    assert_eq!(repository.worktrees(), left);
+}
+
+#[test]
+fn a_baseline_that_does_not_build_is_told_from_the_candidate() {
+    let repository = repository_in_turn();
+    let folder = repository.crate_folder();
+    repository.git(&["checkout", "--quiet", "-b", "broken"]);
+    std::fs::write(folder.join("src/lib.rs"), "fn broken() -> u32 {}\n").expect("it is written");
+    repository.commit("broken");
+    repository.git(&["checkout", "--quiet", "main"]);
+    let finished = repository.run("broken").finish().expect_code(101);
+    assert!(
+        finished
+            .stderr
+            .contains("error: the baseline, `broken`, cannot be measured"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("could not build package `spin`"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_baseline_that_is_wrong_is_not_compared_and_touches_nothing_else() {
+    let repository = repository_in_turn();
+    let kernels = repository.crate_folder().join("src/spin.cu");
+    repository.git(&["checkout", "--quiet", "-b", "wrong"]);
+    let kernel = std::fs::read_to_string(&kernels).expect("text");
+    std::fs::write(&kernels, kernel.replace("y[i] = scratch[i];", "y[i] = scratch[i] + 1;")).expect("it is written");
+    repository.commit("wrong");
+    repository.git(&["checkout", "--quiet", "main"]);
+    let finished = repository.run("wrong").args(["spin"]).finish().expect_code(0);
+    let comparison = comparison(&finished);
+    let spin = row(&comparison, "spin");
+    assert_eq!(
+        (&spin["verdict"], &spin["remark"]),
+        (&"not-compared".into(), &"the baseline ended in `wrong-output`".into())
+    );
+    let result = finished.records().result("spin").clone();
+    assert_eq!(
+        (&result["verdict"], &result["stats"]["n"]),
+        (&"pass".into(), &30.into())
+    );
+}
+
+#[test]
+fn a_revision_with_submodules_is_refused_with_a_hint() {
+    let repository = repository_in_turn();
+    repository.git(&["checkout", "--quiet", "-b", "nested"]);
+    std::fs::write(repository.root.join(".gitmodules"), "").expect("it is written");
+    repository.commit("nested");
+    repository.git(&["checkout", "--quiet", "main"]);
+    let finished = repository.run("nested").finish().expect_code(2);
+    assert!(
+        finished.stderr.contains("error: `nested` has submodules"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("`--save-baseline NAME`"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_machine_without_git_is_told_what_is_missing() {
+    let repository = repository_in_turn();
+    let programs = tempfile::tempdir().expect("a folder");
+    let cargo = which("cargo");
+    std::os::unix::fs::symlink(&cargo, programs.path().join("cargo")).expect("a link");
+    let rustc = which("rustc");
+    std::os::unix::fs::symlink(&rustc, programs.path().join("rustc")).expect("a link");
+    let run = repository.run("HEAD").env("PATH", &programs.path().to_string_lossy());
+    let finished = run.finish().expect_code(96);
+    assert!(finished.stderr.contains("`--against` needs git"), "{}", finished.stderr);
+}
+
+fn which(program: &str) -> std::path::PathBuf {
+    let path = std::env::var_os("PATH").expect("there is one");
+    let mut folders = std::env::split_paths(&path).map(|folder| folder.join(program));
+    folders.find(|file| file.exists()).expect("it is installed")
+}
