@@ -168,6 +168,14 @@ fn filters_choose_benchmarks_and_what_none_fits_is_the_exit_code_4() {
 }
 
 #[test]
+fn changes_that_are_all_too_small_to_be_shown_are_no_empty_selection() {
+    Folder::new()
+        .compare(&["before.json", "slower.json", "--threshold", "50%"])
+        .success()
+        .stdout(contains("axpy").not());
+}
+
+#[test]
 fn a_kernel_that_fails_where_it_passed_ends_with_exit_code_100() {
     let folder = Folder::new();
     let mut broken = run(7, &[("axpy", 1.1e5), ("softmax", 2e6)], SIZE);

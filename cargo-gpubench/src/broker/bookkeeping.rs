@@ -18,8 +18,8 @@ use crate::build::{BuildOptions, WorkspaceFolders, workspace_root};
 use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
-    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, HtmlReport, OutputError,
-    RunFinished, RunStarted, address, ensure_replaceable, replace_file,
+    Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, OutputError, RunFinished, RunStarted, address,
+    ensure_replaceable, replace_file,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
@@ -145,7 +145,8 @@ impl Bookkeeping {
         self.floors = floors;
     }
 
-    /// Leaves out of the baseline what the filters leave out, and makes sure that it has what is to be measured.
+    /// Leaves out of the baseline what the run leaves out, and makes sure that it has what is to be measured. `left_out` are cases that there are and that
+    /// were not selected: what the baseline has of them was not removed.
     ///
     /// # Errors
     /// It lacks some, and that is refused.
@@ -154,6 +155,7 @@ impl Bookkeeping {
         names: &NameFilter,
         packages: &[String],
         cases: &[Case],
+        left_out: &[Case],
     ) -> Result<(), BaselineError> {
         let Some(baseline) = &mut self.baseline else {
             return Ok(());
@@ -172,6 +174,7 @@ impl Bookkeeping {
             });
         }
         let selected: HashSet<String> = cases.iter().map(Case::full_name).collect();
+        let left_out: HashSet<String> = left_out.iter().map(Case::full_name).collect();
         let naming = Naming::for_packages(packages.len());
         let results = std::mem::take(&mut baseline.run.results);
         let (ours, others): (Vec<_>, Vec<_>) = results
@@ -179,7 +182,7 @@ impl Bookkeeping {
             .partition(|result| selected.contains(&case_name(result)));
         let others = others
             .into_iter()
-            .filter(|result| packages.contains(&result.package))
+            .filter(|result| packages.contains(&result.package) && !left_out.contains(&case_name(result)))
             .collect();
         baseline.run.results = [ours, chosen(others, names, naming)].concat();
         Ok(())
@@ -199,7 +202,7 @@ impl Bookkeeping {
         let cases: Vec<Case> = results.iter().map(case_of).collect();
         self.revision = revision;
         self.recording = Recording::Off;
-        self.fit_baseline(names, packages, &cases)
+        self.fit_baseline(names, packages, &cases, &[])
     }
 
     /// Reads the history of the run's device, now that the device is known, and makes sure that the run can be added to it.
@@ -275,8 +278,7 @@ impl Bookkeeping {
 
     /// Whether the command fails because of what a comparison says.
     pub(super) fn fails_because_of(&self, comparison: &ComparisonComplete) -> bool {
-        let is_regression = |row: &ComparisonRow| row.verdict == ChangeVerdict::Regressed;
-        self.judging.on_regression == OnRegression::Fail && comparison.rows.iter().any(is_regression)
+        self.judging.on_regression == OnRegression::Fail && comparison.has_regressed()
     }
 
     /// Saves the run and adds it to the history. A run that did not come to its end is not kept: what it lacks would look removed.

@@ -86,9 +86,18 @@ pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, ExpectedError>
             } else {
                 Need::Nothing
             };
-            let comparisons = comparisons(&names, &home(options, need)?, options)?;
+            let mut comparisons = comparisons(&names, &home(options, need)?, options)?;
+            let have_benchmarks_in_common = comparisons.iter().any(|comparison| !comparison.rows.is_empty());
+            if let Some(least) = options.least_change {
+                comparisons
+                    .iter_mut()
+                    .for_each(|comparison| comparison.keep_changes_of(least));
+            }
             show(&comparisons, options)?;
-            Ok(outcome(&comparisons, options.judging.on_regression))
+            Ok(match outcome(&comparisons, options.judging.on_regression) {
+                ExitCode::Success if !have_benchmarks_in_common => ExitCode::NothingSelected,
+                outcome => outcome,
+            })
         }
     }
 }
@@ -136,11 +145,7 @@ fn comparisons(
         .skip(1)
         .map(|candidate| {
             let rules = rules(candidate.run, home, options)?;
-            let mut comparison = compare(baseline, candidate, Arrangement::Apart, &rules);
-            if let Some(least) = options.least_change {
-                comparison.keep_changes_of(least);
-            }
-            Ok(comparison)
+            Ok(compare(baseline, candidate, Arrangement::Apart, &rules))
         })
         .collect()
 }
@@ -233,7 +238,6 @@ fn outcome(comparisons: &[ComparisonComplete], on_regression: OnRegression) -> E
     match on_regression {
         _ if any(ComparisonComplete::has_newly_failed) => ExitCode::BenchmarkFailed,
         OnRegression::Fail if any(ComparisonComplete::has_regressed) => ExitCode::Regression,
-        _ if any(|comparison| !comparison.rows.is_empty()) => ExitCode::Success,
-        _ => ExitCode::NothingSelected,
+        _ => ExitCode::Success,
     }
 }

@@ -57,8 +57,7 @@ impl Reporting {
             MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
         }];
         for export in &options.output.exports {
-            let output =
-                Output::file(camino::Utf8Path::new(&*export.path.to_string_lossy())).map_err(ExpectedError::Report)?;
+            let output = Output::file(&export.path)?;
             reporters.push(match export.format {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),

@@ -1,11 +1,15 @@
 //! The command from its options to its exit code.
 
+use std::collections::HashSet;
+
 use gpubench::catalog::{Catalog, DeviceKind};
 
 use super::authors::{AuthorSettings, Authors};
 use super::bookkeeping::{Bookkeeping, Places};
 use super::campaign::{Campaign, Selected};
-use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
+use super::cases::{
+    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, select_cases, write_names,
+};
 use super::compilers::compiler_for;
 use super::libraries::Libraries;
 use super::noise_floors::NoiseFloors;
@@ -79,7 +83,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     }
     let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
     bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &built.libraries));
-    bookkeeping.fit_baseline(&options.cases.names, &packages, &cases)?;
+    let left_out = left_out(&cases, every_case(built, &catalogs, &facts)?);
+    bookkeeping.fit_baseline(&options.cases.names, &packages, &cases, &left_out)?;
     let selected = Selected {
         libraries: &built.libraries,
         target_directory: &built.target_directory,
@@ -230,6 +235,35 @@ fn choose_cases(
     catalogs: &[Catalog],
     facts: &Facts,
 ) -> Result<Vec<Case>, ExpectedError> {
+    Ok(cases_of(built, catalogs, facts, &options.cases)?)
+}
+
+/// The cases of the libraries, ignored ones too.
+pub(super) fn every_case(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
+    let selection = CaseSelection {
+        ignored: IgnoredSelection::Include,
+        ..CaseSelection::default()
+    };
+    match cases_of(built, catalogs, facts, &selection) {
+        Err(CaseError::NothingSelected(_)) => Ok(Vec::new()),
+        cases => Ok(cases?),
+    }
+}
+
+/// Those of all cases that are not selected.
+fn left_out(selected: &[Case], all: Vec<Case>) -> Vec<Case> {
+    let selected: HashSet<String> = selected.iter().map(Case::full_name).collect();
+    all.into_iter()
+        .filter(|case| !selected.contains(&case.full_name()))
+        .collect()
+}
+
+fn cases_of(
+    built: &Built,
+    catalogs: &[Catalog],
+    facts: &Facts,
+    selection: &CaseSelection,
+) -> Result<Vec<Case>, CaseError> {
     let packages: Vec<PackageCatalog<'_>> = built
         .libraries
         .iter()
@@ -244,7 +278,7 @@ fn choose_cases(
         kind: facts.device.kind,
         capability: facts.device.capability,
     };
-    Ok(select_cases(&packages, device, &options.cases)?)
+    select_cases(&packages, device, selection)
 }
 
 fn list(cases: &[Case], built: &Built) -> Result<ExitCode, ExpectedError> {

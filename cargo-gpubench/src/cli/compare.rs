@@ -10,6 +10,7 @@ use regex::Regex;
 use super::UsageError;
 use super::judging::JudgingArguments;
 use super::output::{ColorArgument, color};
+use super::overwriting::refuse_to_overwrite;
 use crate::broker::options::Verbosity;
 use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
 use crate::build::ManifestOptions;
@@ -129,10 +130,7 @@ impl CompareArguments {
             target_dir,
             manifest_path,
         } = self;
-        let is_compared = |file: &Utf8PathBuf| names.contains(&RunName::File(file.clone()));
-        if let Some(file) = export_markdown.as_ref().filter(|file| is_compared(file)) {
-            return Err(UsageError::OutputIsInput { file: file.clone() });
-        }
+        refuse_to_overwrite(&names, export_markdown.as_deref())?;
         let mut names = names.into_iter();
         Ok(CompareOptions {
             action: match names.next() {
@@ -288,6 +286,6 @@ mod tests {
     #[test]
     fn what_is_compared_is_not_overwritten() {
         let refusal = command(&["a.json", "b.json", "--export-markdown", "b.json"]).unwrap_err();
-        assert_eq!(refusal, "`b.json` is compared and cannot be written to");
+        assert_eq!(refusal, "`b.json` is read and cannot be written to");
     }
 }

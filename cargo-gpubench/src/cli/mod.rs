@@ -25,6 +25,7 @@ mod man;
 mod measurement;
 mod offer;
 mod output;
+mod overwriting;
 mod play;
 mod precedence;
 mod profile_time;

@@ -1,9 +1,8 @@
 //! Options that say what is shown and written.
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum};
+use camino::Utf8PathBuf;
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::report::ReportArgument;
 use crate::broker::options::{
@@ -43,20 +42,21 @@ pub(super) struct OutputArguments {
     no_capture: bool,
 
     /// Write the results to this file as well, as `--message-format json` prints them
-    #[arg(long, value_name = "FILE")]
-    export_json: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    export_json: Option<Utf8PathBuf>,
 
     /// Write the results to this file as well, a row a case
-    #[arg(long, value_name = "FILE")]
-    export_csv: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    export_csv: Option<Utf8PathBuf>,
 
     /// Write the results to this file as well, as a Markdown table
-    #[arg(long, value_name = "FILE")]
-    export_markdown: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    export_markdown: Option<Utf8PathBuf>,
 
     /// Write the results to this file as well, as JUnit's XML, which most CI services show
-    #[arg(long, value_name = "FILE")]
-    export_junit: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    export_junit: Option<Utf8PathBuf>,
+
     /// Write a page about the run as well: `html`, or `html=FILE` to say where
     ///
     /// The page is one file that needs no network and no script. Without FILE it is `gpubench/report.html` in the target directory. `cargo gpubench report`

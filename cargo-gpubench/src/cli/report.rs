@@ -8,8 +8,10 @@ use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};
 use thiserror::Error;
 
+use super::UsageError;
 use super::judging::ChangeArguments;
 use super::output::{ColorArgument, color};
+use super::overwriting::refuse_to_overwrite;
 use crate::broker::ReportOptions;
 use crate::broker::options::PageTarget;
 use crate::build::ManifestOptions;
@@ -64,7 +66,10 @@ Examples:
 
 impl ReportArguments {
     /// Says what is to be done.
-    pub(super) fn into_options(self) -> ReportOptions {
+    ///
+    /// # Errors
+    /// What is to be written would replace what is read.
+    pub(super) fn into_options(self) -> Result<ReportOptions, UsageError> {
         let Self {
             runs,
             compare,
@@ -75,7 +80,8 @@ impl ReportArguments {
             target_dir,
             manifest_path,
         } = self;
-        ReportOptions {
+        refuse_to_overwrite(runs.iter().chain(&compare), [&*output])?;
+        Ok(ReportOptions {
             runs,
             compare,
             judging: change.into_options(),
@@ -87,7 +93,7 @@ impl ReportArguments {
             target_dir,
             output,
             color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
-        }
+        })
     }
 }
 
