@@ -17,6 +17,7 @@ pub mod device;
 pub mod doctor;
 pub mod error;
 pub mod exit_code;
+pub mod git;
 pub mod history;
 pub mod probe;
 pub mod referee;
