@@ -188,11 +188,11 @@ impl Bookkeeping {
         Ok(())
     }
 
-    /// The same for a run that is replayed: where its sources stood is known, and it is in the history already if it should be.
+    /// The same for a run that is loaded: where its sources stood is known, and it is in the history already if it should be.
     ///
     /// # Errors
     /// As [`fit_baseline`](Self::fit_baseline).
-    pub(super) fn replay(
+    pub(super) fn heed_loaded(
         &mut self,
         names: &NameFilter,
         packages: &[String],
@@ -281,21 +281,19 @@ impl Bookkeeping {
         self.judging.on_regression == OnRegression::Fail && comparison.has_regressed()
     }
 
-    /// Saves the run and adds it to the history. A run that did not come to its end is not kept: what it lacks would look removed.
-    ///
-    /// # Errors
-    /// The first file that cannot be written; the others are written all the same.
-    pub(super) fn keep(&self, stored: &StoredRun) -> Result<(), StoreError> {
+    /// Saves the run and adds it to the history, and gives what keeps it from the one or the other. A run that did not come to its end is not kept: what it
+    /// lacks would look removed.
+    pub(super) fn keep(&self, stored: &StoredRun) -> Vec<StoreError> {
         if !stored.is_complete() {
             self.say_what_is_not_done();
-            return Ok(());
+            return Vec::new();
         }
-        let saved = self.saving.as_ref().map_or(Ok(()), |saving| self.save(saving, stored));
+        let saved = self.saving.as_ref().map(|saving| self.save(saving, stored));
         let recorded = match (&self.recording, &self.histories) {
-            (Recording::On, Some(folder)) => self.record(folder, stored),
-            _ => Ok(()),
+            (Recording::On, Some(folder)) => Some(self.record(folder, stored)),
+            _ => None,
         };
-        saved.and(recorded)
+        saved.into_iter().chain(recorded).filter_map(Result::err).collect()
     }
 
     /// Writes the page about the results, whether they are complete or not.

@@ -231,15 +231,13 @@ impl Reporting {
             self.tell(|reporters| reporters.comparison_complete(comparison));
         }
         self.tell(|reporters| reporters.run_finished(&finished));
-        let kept = stored.as_ref().map_or(Ok(()), |stored| self.bookkeeping.keep(stored));
-        let shown = stored.map_or(Ok(()), |stored| {
-            self.bookkeeping.write_page(&stored, comparison.as_slice())
-        });
-        if let Some(failure) = self.failure {
-            return Err(ExpectedError::Report(failure));
+        let mut failures: Vec<ExpectedError> = self.failure.into_iter().map(ExpectedError::Report).collect();
+        if let Some(stored) = &stored {
+            failures.extend(self.bookkeeping.keep(stored).into_iter().map(ExpectedError::Store));
+            let page = self.bookkeeping.write_page(stored, comparison.as_slice());
+            failures.extend(page.err().map(ExpectedError::Report));
         }
-        kept?;
-        shown?;
+        first_of(failures)?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
             _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,
@@ -256,6 +254,14 @@ impl Reporting {
             self.failure.get_or_insert(failure);
         }
     }
+}
+
+/// The command ends with one failure; the others are told before.
+fn first_of(failures: Vec<ExpectedError>) -> Result<(), ExpectedError> {
+    let mut failures = failures.into_iter();
+    let Some(first) = failures.next() else { return Ok(()) };
+    failures.for_each(|failure| failure.print());
+    Err(first)
 }
 
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
