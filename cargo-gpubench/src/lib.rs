@@ -19,6 +19,7 @@ pub mod error;
 pub mod exit_code;
 pub mod git;
 pub mod history;
+pub mod printable;
 pub mod probe;
 pub mod referee;
 pub mod replay;

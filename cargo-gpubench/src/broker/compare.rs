@@ -5,13 +5,13 @@ use regex::Regex;
 
 use super::BaselineError;
 use super::fences::fences;
-use super::options::{Color, JudgingOptions, OnRegression, Verbosity};
+use super::options::{JudgingOptions, OnRegression, Verbosity};
 use crate::build::{ManifestOptions, WorkspaceFolders};
 use crate::compare::{Contestant, Floors, Matching, Rules, compare};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, Arrangement, ComparisonComplete, Detail, GITHUB_LIMIT, JsonReporter, Output, Reporter, TerminalOptions,
+    Arrangement, Color, ComparisonComplete, Detail, GITHUB_LIMIT, JsonReporter, Output, Reporter, TerminalOptions,
     comparison_markdown, comparison_page, comparisons_page,
 };
 use crate::store::{DeviceIdentity, Home, RunName, StoredRun, history, load};
@@ -204,17 +204,12 @@ fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<
 }
 
 fn page(comparisons: &[ComparisonComplete], options: &CompareOptions) -> String {
-    let color = match options.color {
-        Color::Auto => report::Color::Auto,
-        Color::Always => report::Color::Always,
-        Color::Never => report::Color::Never,
-    };
     let terminal = TerminalOptions {
         detail: match options.verbosity {
             Verbosity::Quiet => Detail::Brief,
             Verbosity::Normal | Verbosity::Verbose => Detail::Table,
         },
-        ..TerminalOptions::of_stdout(color)
+        ..TerminalOptions::of_stdout(options.color)
     };
     match comparisons {
         [one] => comparison_page(one, terminal),

@@ -3,12 +3,12 @@
 use camino::Utf8PathBuf;
 
 use super::fences::fences;
-use super::options::{Color, JudgingOptions};
+use super::options::JudgingOptions;
 use crate::build::{ManifestOptions, WorkspaceFolders};
 use crate::compare::{Contestant, Fences, Floors, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{Arrangement, ComparisonComplete, HtmlReport, address, replace_file};
+use crate::report::{Arrangement, Color, ComparisonComplete, HtmlReport, address, replace_file};
 use crate::store::history::{self, History, HistoryEntry};
 use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun, load};
 

@@ -6,12 +6,12 @@ use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
 use super::opponent::OtherResults;
-use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
+use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
+    BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
     MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
     RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
@@ -280,11 +280,7 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {
-    let color = match options.output.color {
-        Color::Auto => report::Color::Auto,
-        Color::Always => report::Color::Always,
-        Color::Never => report::Color::Never,
-    };
+    let color = options.output.color;
     let fitting = match options.output.progress {
         ProgressShown::Auto => TerminalOptions::of_stdout(color),
         ProgressShown::Never => TerminalOptions {

@@ -9,13 +9,14 @@ use regex::Regex;
 
 use super::UsageError;
 use super::judging::JudgingArguments;
-use super::output::{ColorArgument, color};
+use super::output::color;
 use super::overwriting::refuse_to_overwrite;
 use crate::broker::options::Verbosity;
 use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
 use crate::build::ManifestOptions;
 use crate::compare::Matching;
 use crate::config::Fraction;
+use crate::report::Color;
 use crate::store::RunName;
 
 const SELECTION: &str = "Selection options";
@@ -75,7 +76,7 @@ pub(super) struct CompareArguments {
 
     /// Colour the output
     #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
-    color: Option<ColorArgument>,
+    color: Option<Color>,
 
     /// Show only what changed or is in doubt
     #[arg(short, long, help_heading = OUTPUT)]
@@ -181,7 +182,7 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::options::{Color, OnRegression};
+    use crate::broker::options::OnRegression;
     use crate::cli::{Command, Environment, Unsettled, Verb, settle};
     use crate::compare::Setups;
 

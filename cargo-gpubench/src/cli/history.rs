@@ -7,10 +7,11 @@ use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};
 
 use super::UsageError;
-use super::output::{ColorArgument, MessageFormatArgument, color};
+use super::output::{MessageFormatArgument, color};
 use super::selection::expressions;
 use crate::build::ManifestOptions;
 use crate::history::TrendOptions;
+use crate::report::Color;
 
 /// Every option of `cargo gpubench history`.
 #[derive(Debug, Args)]
@@ -39,7 +40,7 @@ pub(super) struct HistoryArguments {
 
     /// Colour the output
     #[arg(long, value_name = "WHEN")]
-    color: Option<ColorArgument>,
+    color: Option<Color>,
 }
 
 impl HistoryArguments {

@@ -10,11 +10,12 @@ use thiserror::Error;
 
 use super::UsageError;
 use super::judging::ChangeArguments;
-use super::output::{ColorArgument, color};
+use super::output::color;
 use super::overwriting::refuse_to_overwrite;
 use crate::broker::ReportOptions;
 use crate::broker::options::PageTarget;
 use crate::build::ManifestOptions;
+use crate::report::Color;
 use crate::store::RunName;
 
 const OUTPUT: &str = "Output options";
@@ -43,7 +44,7 @@ pub(super) struct ReportArguments {
 
     /// Colour the output
     #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
-    color: Option<ColorArgument>,
+    color: Option<Color>,
 
     /// Take the history of the device from this folder instead of the target directory
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]

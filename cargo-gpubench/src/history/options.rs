@@ -3,8 +3,9 @@
 use camino::Utf8PathBuf;
 use regex::Regex;
 
-use crate::broker::options::{Color, MessageFormat};
+use crate::broker::options::MessageFormat;
 use crate::build::ManifestOptions;
+use crate::report::Color;
 
 /// What `cargo gpubench history` is asked to do.
 #[derive(Clone, Debug)]

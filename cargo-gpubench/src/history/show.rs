@@ -12,7 +12,7 @@ use crate::build::WorkspaceFolders;
 use crate::closest::closest;
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{self, BenchmarkHistory, Record, TerminalOptions};
+use crate::report::{BenchmarkHistory, Color, Record, TerminalOptions};
 use crate::store::history::{History, Tail, all};
 use crate::store::{Home, StoreError};
 
@@ -89,7 +89,7 @@ fn chosen(
 }
 
 fn pages(shown: &[Vec<BenchmarkHistory>]) -> String {
-    let width = TerminalOptions::of_stdout(report::Color::Auto).width;
+    let width = TerminalOptions::of_stdout(Color::Auto).width;
     let of_device = |cases: &Vec<BenchmarkHistory>| Some(page(&cases.first()?.device, cases, width));
     shown.iter().filter_map(of_device).collect::<Vec<_>>().join("\n")
 }
