@@ -1,10 +1,11 @@
 //! `--load-baseline`: results that were measured before, shown and compared as if they had just been.
 
 use super::BaselineError;
-use super::bookkeeping::{Bookkeeping, Places};
+use super::bookkeeping::Bookkeeping;
 use super::cases::Naming;
 use super::noise_floors::NoiseFloors;
 use super::options::RunOptions;
+use super::places::Places;
 use super::reporting::Reporting;
 use super::stored_cases::chosen;
 use crate::error::ExpectedError;

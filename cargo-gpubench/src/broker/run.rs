@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gpubench::catalog::{Catalog, DeviceKind};
 
 use super::authors::{AuthorSettings, Authors};
-use super::bookkeeping::{Bookkeeping, Places};
+use super::bookkeeping::Bookkeeping;
 use super::campaign::{Campaign, Selected};
 use super::cases::{
     Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, select_cases, write_names,
@@ -18,6 +18,7 @@ use super::opponent::{Opponent, OtherCases, OtherRevision};
 use super::options::{
     Action, Annotations, DeviceChoice, LibrarySource, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
 };
+use super::places::Places;
 use crate::build::{BuildOptions, Built, BuiltLibrary, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
