@@ -105,11 +105,6 @@ fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
         Cause::CompileFailed => &*failure.message,
         _ => failure.message.lines().next().unwrap_or_default(),
     };
-    // It may quote what a crate says, which must not reach the terminal as commands.
-    let message: String = message
-        .chars()
-        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-        .collect();
     match case {
         Some(case) => print_warning(&format_args!("`{case}` has no kernels for {target}: {message}")),
         None => print_warning(&format_args!("not compiled for {target}: {message}")),

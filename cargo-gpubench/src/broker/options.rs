@@ -12,6 +12,7 @@ use crate::build::BuildOptions;
 use crate::compare::{Rules, Setups};
 use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
 use crate::device::cuda::Architecture;
+use crate::report::Color;
 use crate::stats::Confidence;
 use crate::store::RunName;
 use crate::wire::FlushKind;
@@ -268,30 +269,6 @@ pub enum MessageFormat {
     Human,
     /// Programs: one JSON object a line.
     Json,
-}
-
-/// Whether output is coloured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Color {
-    /// On a terminal, unless the environment says otherwise.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl Color {
-    /// Makes every stream of this process colour, or not.
-    pub fn apply(self) {
-        let choice = match self {
-            Self::Auto => anstream::ColorChoice::Auto,
-            Self::Always => anstream::ColorChoice::Always,
-            Self::Never => anstream::ColorChoice::Never,
-        };
-        choice.write_global();
-    }
 }
 
 /// How much is shown.

@@ -6,12 +6,12 @@ use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
 use super::opponent::OtherResults;
-use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
+use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
+    BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
     MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
     RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
@@ -231,15 +231,13 @@ impl Reporting {
             self.tell(|reporters| reporters.comparison_complete(comparison));
         }
         self.tell(|reporters| reporters.run_finished(&finished));
-        let kept = stored.as_ref().map_or(Ok(()), |stored| self.bookkeeping.keep(stored));
-        let shown = stored.map_or(Ok(()), |stored| {
-            self.bookkeeping.write_page(&stored, comparison.as_slice())
-        });
-        if let Some(failure) = self.failure {
-            return Err(ExpectedError::Report(failure));
+        let mut failures: Vec<ExpectedError> = self.failure.into_iter().map(ExpectedError::Report).collect();
+        if let Some(stored) = &stored {
+            failures.extend(self.bookkeeping.keep(stored).into_iter().map(ExpectedError::Store));
+            let page = self.bookkeeping.write_page(stored, comparison.as_slice());
+            failures.extend(page.err().map(ExpectedError::Report));
         }
-        kept?;
-        shown?;
+        first_of(failures)?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
             _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,
@@ -258,6 +256,14 @@ impl Reporting {
     }
 }
 
+/// The command ends with one failure; the others are told before.
+fn first_of(failures: Vec<ExpectedError>) -> Result<(), ExpectedError> {
+    let mut failures = failures.into_iter();
+    let Some(first) = failures.next() else { return Ok(()) };
+    failures.for_each(|failure| failure.print());
+    Err(first)
+}
+
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     let overridden = options.cases.axes.iter().map(|axis| axis.name.clone()).collect();
     let archive = match &options.libraries {
@@ -274,11 +280,7 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {
-    let color = match options.output.color {
-        Color::Auto => report::Color::Auto,
-        Color::Always => report::Color::Always,
-        Color::Never => report::Color::Never,
-    };
+    let color = options.output.color;
     let fitting = match options.output.progress {
         ProgressShown::Auto => TerminalOptions::of_stdout(color),
         ProgressShown::Never => TerminalOptions {

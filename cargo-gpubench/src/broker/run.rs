@@ -5,19 +5,20 @@ use std::collections::HashSet;
 use gpubench::catalog::{Catalog, DeviceKind};
 
 use super::authors::{AuthorSettings, Authors};
-use super::bookkeeping::{Bookkeeping, Places};
+use super::bookkeeping::Bookkeeping;
 use super::campaign::{Campaign, Selected};
 use super::cases::{
     Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, select_cases, write_names,
 };
 use super::compilers::compiler_for;
 use super::libraries::Libraries;
+use super::loaded_run::show_loaded_run;
 use super::noise_floors::NoiseFloors;
 use super::opponent::{Opponent, OtherCases, OtherRevision};
 use super::options::{
     Action, Annotations, DeviceChoice, LibrarySource, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
 };
-use super::replay::replay;
+use super::places::Places;
 use crate::build::{BuildOptions, Built, BuiltLibrary, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
@@ -43,7 +44,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     let places = Places::of(&options.libraries, &results)?;
     let mut bookkeeping = Bookkeeping::open(&results, &places, options.output.verbosity)?;
     if let ResultSource::Loaded(name) = &results.source {
-        return replay(name, options, &places, bookkeeping);
+        return show_loaded_run(name, options, &places, bookkeeping);
     }
     let interrupt = Interrupt::catch().map_err(|source| ExpectedError::Internal {
         what: "cannot listen to signals".to_owned(),

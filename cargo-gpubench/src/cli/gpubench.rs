@@ -290,13 +290,14 @@ mod tests {
         broker::{
             cases::{IgnoredSelection, NameFilter},
             options::{
-                ArchivedLibraries, CaseOptions, Color, DeviceChoice, ExportFormat, MasterSeed, MessageFormat,
-                UserOutput, Verbosity,
+                ArchivedLibraries, CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput,
+                Verbosity,
             },
         },
         build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
         cli::{Environment, Unsettled, Verb, settle},
         device::cuda::Architecture,
+        report::Color,
     };
 
     fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {

@@ -26,6 +26,7 @@ mod measurement;
 mod offer;
 mod output;
 mod overwriting;
+mod places;
 mod play;
 mod precedence;
 mod profile_time;

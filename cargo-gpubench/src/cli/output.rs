@@ -6,8 +6,9 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::report::ReportArgument;
 use crate::broker::options::{
-    Color, Export, ExportFormat, MessageFormat, OutputOptions, ProgressShown, UserOutput, Verbosity,
+    Export, ExportFormat, MessageFormat, OutputOptions, ProgressShown, UserOutput, Verbosity,
 };
+use crate::report::Color;
 
 const HEADING: &str = "Output options";
 
@@ -25,7 +26,7 @@ pub(super) struct OutputArguments {
     /// `auto` colours on a terminal and heeds `NO_COLOR` and `CLICOLOR_FORCE`. Without the option `CARGO_TERM_COLOR` counts. Progress is shown on a
     /// terminal unless `CARGO_TERM_PROGRESS_WHEN` is `never`.
     #[arg(long, value_name = "WHEN")]
-    pub(super) color: Option<ColorArgument>,
+    pub(super) color: Option<Color>,
 
     /// Show failures and the summary only
     #[arg(short, long, conflicts_with = "verbose")]
@@ -71,26 +72,6 @@ pub(super) enum MessageFormatArgument {
     Human,
     /// One JSON object a line
     Json,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum ColorArgument {
-    /// On a terminal
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
-impl From<ColorArgument> for Color {
-    fn from(color: ColorArgument) -> Self {
-        match color {
-            ColorArgument::Auto => Self::Auto,
-            ColorArgument::Always => Self::Always,
-            ColorArgument::Never => Self::Never,
-        }
-    }
 }
 
 impl From<MessageFormatArgument> for MessageFormat {
@@ -141,9 +122,9 @@ impl OutputArguments {
 }
 
 /// The option, else what cargo's own output does. A value that cargo would refuse is left for cargo to refuse.
-pub(super) fn color(option: Option<ColorArgument>, cargo_term_color: Option<&str>) -> Color {
+pub(super) fn color(option: Option<Color>, cargo_term_color: Option<&str>) -> Color {
     match (option, cargo_term_color) {
-        (Some(option), _) => option.into(),
+        (Some(option), _) => option,
         (None, Some("always")) => Color::Always,
         (None, Some("never")) => Color::Never,
         (None, _) => Color::Auto,
@@ -173,7 +154,7 @@ mod tests {
 
     #[test]
     fn an_option_overrides_what_cargo_was_told_about_colour() {
-        assert_eq!(color(Some(ColorArgument::Never), Some("always")), Color::Never);
+        assert_eq!(color(Some(Color::Never), Some("always")), Color::Never);
         assert_eq!(color(None, Some("always")), Color::Always);
         assert_eq!(color(None, None), Color::Auto);
     }
