@@ -327,7 +327,10 @@ mod tests {
                 error.to_string()
             }
             Err(Unsettled::Expected(error)) => crate::error::chain(&error),
-            Ok(arguments) => arguments.into_options().expect_err("a refusal").to_string(),
+            Ok(accepted) => {
+                let refused = accepted.into_options().err();
+                refused.unwrap_or_else(|| panic!("accepted: {arguments:?}")).to_string()
+            }
         }
     }
 
