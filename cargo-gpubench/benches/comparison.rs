@@ -21,6 +21,9 @@ const TRIALS: usize = 20_000;
 /// Workers a side, and samples of each.
 const SIZES: [(usize, usize); 6] = [(3, 10), (3, 30), (5, 6), (5, 30), (8, 4), (8, 25)];
 
+/// A figure for a list of workers' samples.
+type Estimator = fn(&[Vec<f64>]) -> f64;
+
 fn main() {
     time();
     alarms();
@@ -152,7 +155,7 @@ fn power() {
 
 fn precision() {
     title("Standard deviation of a side, per cent");
-    let mut estimators: Vec<(&str, fn(&[Vec<f64>]) -> f64)> = Vec::new();
+    let mut estimators: Vec<(&str, Estimator)> = Vec::new();
     estimators.push(("geometric mean of the workers' medians", |side| {
         let logarithms = side.iter().map(|samples| median(samples).expect("samples").ln());
         logarithms.sum::<f64>() / side.len() as f64

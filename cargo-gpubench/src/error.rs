@@ -12,7 +12,7 @@ use std::{
 use anstyle::{AnsiColor, Style};
 use thiserror::Error;
 
-use crate::{broker::cases::CaseError, build::BuildError, cli::UsageError, exit_code::ExitCode};
+use crate::{broker::cases::CaseError, build::BuildError, cli::UsageError, exit_code::ExitCode, printable::printable};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -198,40 +198,36 @@ pub fn chain(error: &dyn Error) -> String {
 
 /// Prints `warning: …` to standard error.
 pub fn print_warning(warning: &dyn Display) {
-    print_to_stderr(&format_args!("{WARNING}warning{WARNING:#}: {warning}\n"));
+    let text = printable(&warning.to_string());
+    print_to_stderr(&format_args!("{WARNING}warning{WARNING:#}: {text}\n"));
 }
 
 /// Prints `error: …` to standard error, for an error that the command goes on after.
 pub fn print_error(error: &dyn Display) {
-    // It may quote what a crate or a compiler says, which must not reach the terminal as commands.
-    let text: String = error
-        .to_string()
-        .chars()
-        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-        .collect();
+    let text = printable(&error.to_string());
     print_to_stderr(&format_args!("{ERROR}error{ERROR:#}: {text}\n"));
 }
 
 /// An error as it is shown: its text, the chain of its causes, its hint, a line or more each.
 ///
-/// The text holds ANSI styles; the stream it is written to decides whether they are kept.
+/// The text holds ANSI styles of its own and none of what it quotes; the stream it is written to decides whether they are kept.
 pub struct Explanation<'a, E: ?Sized>(pub &'a E);
 
 impl<E: Expected + ?Sized> Display for Explanation<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{ERROR}error{ERROR:#}: {}", self.0)?;
+        writeln!(f, "{ERROR}error{ERROR:#}: {}", printable(&self.0.to_string()))?;
         let mut cause = self.0.source();
         while let Some(error) = cause {
             // Other crates' errors may have several lines, some of which look like errors of their own.
             writeln!(
                 f,
                 "{CAUSE}caused by{CAUSE:#}: {}",
-                error.to_string().replace('\n', "\n  ")
+                printable(&error.to_string()).replace('\n', "\n  ")
             )?;
             cause = error.source();
         }
         if let Some(hint) = self.0.hint() {
-            writeln!(f, "({HINT}hint{HINT:#}: {hint})")?;
+            writeln!(f, "({HINT}hint{HINT:#}: {})", printable(&hint))?;
         }
         Ok(())
     }
@@ -275,6 +271,19 @@ mod tests {
         caused by: no space left
         ");
         assert_eq!(error.exit_code().number(), 110);
+    }
+
+    #[test]
+    fn what_an_error_quotes_cannot_move_the_cursor() {
+        let error = ExpectedError::SetupMissing {
+            what: "`evil\x1b[2J` is missing".to_owned(),
+            hint: "get `evil\x1b]0;title\x07\r`".to_owned(),
+        };
+        let shown = Explanation(&error).to_string();
+        assert!(
+            !shown.contains("\x1b[2J") && !shown.contains("\x1b]0") && !shown.contains(['\r', '\x07']),
+            "{shown:?}"
+        );
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::process::Command;
 use assert_cmd::assert::{Assert, OutputAssertExt};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_gpubench::report::{JsonReporter, Output, Record, Reporter};
-use cargo_gpubench::store::{StoredRun, save};
+use cargo_gpubench::store::history::{HistoryEntry, append};
+use cargo_gpubench::store::{DeviceIdentity, StoredRun, save};
 use cargo_gpubench::verdict::Verdict;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
@@ -41,6 +42,13 @@ impl Folder {
 
     fn save(&self, name: &str, run: &StoredRun) {
         save(&self.path(name), run).expect("it is saved");
+    }
+
+    fn make_workspace(&self) {
+        let manifest = "[package]\nname = \"x\"\nedition = \"2024\"\n";
+        fs_err::write(self.path("Cargo.toml"), manifest).expect("a manifest");
+        fs_err::create_dir_all(self.path("src")).expect("a folder");
+        fs_err::write(self.path("src/lib.rs"), "").expect("a library");
     }
 
     fn compare(&self, arguments: &[&str]) -> Assert {
@@ -168,6 +176,14 @@ fn filters_choose_benchmarks_and_what_none_fits_is_the_exit_code_4() {
 }
 
 #[test]
+fn changes_that_are_all_too_small_to_be_shown_are_no_empty_selection() {
+    Folder::new()
+        .compare(&["before.json", "slower.json", "--threshold", "50%"])
+        .success()
+        .stdout(contains("axpy").not());
+}
+
+#[test]
 fn a_kernel_that_fails_where_it_passed_ends_with_exit_code_100() {
     let folder = Folder::new();
     let mut broken = run(7, &[("axpy", 1.1e5), ("softmax", 2e6)], SIZE);
@@ -238,15 +254,26 @@ fn a_file_that_was_edited_is_refused() {
 }
 
 #[test]
+fn the_history_of_a_workspace_says_what_is_noise_for_files_as_well() {
+    let folder = Folder::new();
+    folder.compare(&["before.json", "slower.json"]).code(3);
+    folder.make_workspace();
+    let history = folder.path("target/gpubench/history");
+    for seed in 0..12 {
+        let median = if seed % 2 == 0 { 1e5 } else { 1.1e5 };
+        let past = run(100 + seed, &[("axpy", median)], SIZE);
+        append(&history, &DeviceIdentity::of(&past.run), &HistoryEntry::of(&past)).expect("it is added");
+    }
+    folder
+        .compare(&["before.json", "slower.json"])
+        .success()
+        .stdout(contains("axpy     ~ within noise").and(contains("from the history of the device")));
+}
+
+#[test]
 fn baselines_are_found_in_the_target_directory_of_the_workspace_and_a_typo_is_helped() {
     let folder = Folder::new();
-    fs_err::write(
-        folder.path("Cargo.toml"),
-        "[package]\nname = \"x\"\nedition = \"2024\"\n",
-    )
-    .expect("a manifest");
-    fs_err::create_dir_all(folder.path("src")).expect("a folder");
-    fs_err::write(folder.path("src/lib.rs"), "").expect("a library");
+    folder.make_workspace();
     folder.save("target/gpubench/baselines/main.json", &run(1, &[("axpy", 1e5)], SIZE));
     folder.save("target/gpubench/baselines/slow.json", &run(2, &[("axpy", 1.1e5)], SIZE));
     folder.compare(&["--baselines"]).success().stdout("main\nslow\n");

@@ -220,6 +220,23 @@ fn what_filters_leave_out_is_not_called_removed() {
 }
 
 #[test]
+fn what_another_machine_has_its_part_in_is_not_called_removed() {
+    let folder = RunFolder::new();
+    let baseline = folder.path("before.json").into_string();
+    let both = || {
+        Run::on(&Fixture::of("paced"))
+            .briefly()
+            .json()
+            .args(["--features", "veteran"])
+    };
+    let _ = both().args(["--save-baseline", &baseline]).finish().expect_code(0);
+    let part = both().args(["--partition", "count:1/2", "--baseline", &baseline]);
+    let records = part.args(["--no-fail-on-regression"]).finish().expect_code(0).records();
+    assert_eq!(comparison(&records)["removed"], json!([]));
+    assert_eq!(comparison(&records)["rows"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
 fn another_device_is_not_compared_unless_that_is_asked_for() {
     let folder = RunFolder::new();
     let before = folder.lines("before.jsonl", records());

@@ -6,13 +6,12 @@ use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::authors::Authors;
-use super::cases::{
-    Case, CaseDevice, CaseError, CaseSelection, Disposition, IgnoredSelection, Naming, PackageCatalog, select_cases,
-};
+use super::cases::{Case, Disposition, Naming};
 use super::failure::CaseFailure;
 use super::kernels;
 use super::occupancy::Occupancies;
 use super::recordings::{Interrupted, record_cases};
+use super::run::every_case;
 use crate::archive::{Contents, KernelOrigin};
 use crate::build::Built;
 use crate::build::kernels::Compiler;
@@ -44,7 +43,7 @@ pub(super) fn compile_ahead(
     contents: &mut Contents,
     interrupt: &Interrupt,
 ) -> Result<usize, ExpectedError> {
-    let cases = all_cases(built, catalogs, &target.facts)?;
+    let cases = runnable_cases(built, catalogs, &target.facts)?;
     let cache = built.target_directory.join("gpubench").join("kernels");
     let naming = Naming::for_packages(built.libraries.len());
     let interrupted = |Interrupted| ExpectedError::Interrupted;
@@ -94,31 +93,10 @@ pub(super) fn compile_ahead(
 }
 
 /// The cases of the libraries, ignored ones too, that the device can run.
-fn all_cases(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
-    let packages = built.libraries.iter().zip(catalogs);
-    let packages: Vec<PackageCatalog<'_>> = packages
-        .map(|(library, catalog)| PackageCatalog {
-            package: &library.package,
-            library: &library.crate_name,
-            catalog,
-        })
-        .collect();
-    let device = CaseDevice {
-        kind: facts.device.kind,
-        capability: facts.device.capability,
-    };
-    let selection = CaseSelection {
-        ignored: IgnoredSelection::Include,
-        ..CaseSelection::default()
-    };
-    match select_cases(&packages, device, &selection) {
-        Ok(mut cases) => {
-            cases.retain(|case| case.disposition == Disposition::Run);
-            Ok(cases)
-        }
-        Err(CaseError::NothingSelected(_)) => Ok(Vec::new()),
-        Err(error) => Err(error.into()),
-    }
+fn runnable_cases(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
+    let mut cases = every_case(built, catalogs, facts)?;
+    cases.retain(|case| case.disposition == Disposition::Run);
+    Ok(cases)
 }
 
 /// What a compiler says is shown whole, of all else the first line: the run will tell the rest.
@@ -127,11 +105,6 @@ fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
         Cause::CompileFailed => &*failure.message,
         _ => failure.message.lines().next().unwrap_or_default(),
     };
-    // It may quote what a crate says, which must not reach the terminal as commands.
-    let message: String = message
-        .chars()
-        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-        .collect();
     match case {
         Some(case) => print_warning(&format_args!("`{case}` has no kernels for {target}: {message}")),
         None => print_warning(&format_args!("not compiled for {target}: {message}")),

@@ -10,59 +10,19 @@ use super::fences::fences;
 use super::noise_floors::NoiseFloors;
 use super::opponent::OtherResults;
 use super::options::{
-    BaselineOptions, HistoryOptions, JudgingOptions, LibrarySource, Newcomers, OnRegression, PageTarget, Recording,
-    ResultOptions, ResultSource, Verbosity,
+    BaselineOptions, HistoryOptions, JudgingOptions, Newcomers, OnRegression, PageTarget, Recording, ResultOptions,
+    ResultSource, Verbosity,
 };
+use super::places::Places;
 use super::stored_cases::{case_of, chosen};
-use crate::build::{BuildOptions, WorkspaceFolders, workspace_root};
 use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
-    Arrangement, BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, HtmlReport, OutputError,
-    RunFinished, RunStarted, address, ensure_replaceable, replace_file,
+    Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, OutputError, RunFinished, RunStarted, address,
+    ensure_replaceable, replace_file,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
-
-/// Where results and sources are.
-#[derive(Clone, Debug)]
-pub(super) struct Places {
-    home: Home,
-    sources: Option<Utf8PathBuf>,
-}
-
-impl Places {
-    /// Asks cargo, where there is a workspace and anything is asked for that needs it.
-    ///
-    /// # Errors
-    /// When cargo cannot say.
-    pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, ExpectedError> {
-        match libraries {
-            LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
-                let target_dir = build.compilation.target_dir.as_deref();
-                let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
-                Ok(Places {
-                    home: Home::in_target_directory(&target),
-                    sources: Some(root),
-                })
-            }
-            LibrarySource::Build(_) | LibrarySource::Archive(_) => Ok(Places {
-                home: Home::Absent,
-                sources: None,
-            }),
-        }
-    }
-
-    /// Where results are kept by name.
-    pub(super) fn home(&self) -> &Home {
-        &self.home
-    }
-}
-
-/// Files can be loaded and compared without a workspace; in one, its history counts.
-fn is_in_workspace(build: &BuildOptions, results: &ResultOptions) -> bool {
-    results.is_about_files() && workspace_root(build.manifest.manifest_path.as_deref()).is_some()
-}
 
 /// What a run's results are compared with and where they are kept.
 #[derive(Debug)]
@@ -109,7 +69,7 @@ impl Bookkeeping {
         places: &Places,
         verbosity: Verbosity,
     ) -> Result<Bookkeeping, ExpectedError> {
-        let Places { home, sources } = places;
+        let home = places.home();
         let baseline = match &options.baseline {
             Some(options) => Some(Baseline::load(options, home)?),
             None => None,
@@ -125,10 +85,7 @@ impl Bookkeeping {
             recording: options.history.recording,
             histories: histories(&options.history, home)?,
             past: None,
-            revision: sources
-                .as_deref()
-                .filter(|_| options.is_about_files())
-                .and_then(Revision::of),
+            revision: places.revision(options),
             judging: options.judging,
             floors: NoiseFloors::default(),
             page: page(options.page.as_ref(), home)?,
@@ -145,7 +102,8 @@ impl Bookkeeping {
         self.floors = floors;
     }
 
-    /// Leaves out of the baseline what the filters leave out, and makes sure that it has what is to be measured.
+    /// Leaves out of the baseline what the run leaves out, and makes sure that it has what is to be measured. `left_out` are cases that there are and that
+    /// were not selected: what the baseline has of them was not removed.
     ///
     /// # Errors
     /// It lacks some, and that is refused.
@@ -154,6 +112,7 @@ impl Bookkeeping {
         names: &NameFilter,
         packages: &[String],
         cases: &[Case],
+        left_out: &[Case],
     ) -> Result<(), BaselineError> {
         let Some(baseline) = &mut self.baseline else {
             return Ok(());
@@ -172,6 +131,7 @@ impl Bookkeeping {
             });
         }
         let selected: HashSet<String> = cases.iter().map(Case::full_name).collect();
+        let left_out: HashSet<String> = left_out.iter().map(Case::full_name).collect();
         let naming = Naming::for_packages(packages.len());
         let results = std::mem::take(&mut baseline.run.results);
         let (ours, others): (Vec<_>, Vec<_>) = results
@@ -179,17 +139,17 @@ impl Bookkeeping {
             .partition(|result| selected.contains(&case_name(result)));
         let others = others
             .into_iter()
-            .filter(|result| packages.contains(&result.package))
+            .filter(|result| packages.contains(&result.package) && !left_out.contains(&case_name(result)))
             .collect();
         baseline.run.results = [ours, chosen(others, names, naming)].concat();
         Ok(())
     }
 
-    /// The same for a run that is replayed: where its sources stood is known, and it is in the history already if it should be.
+    /// The same for a run that is loaded: where its sources stood is known, and it is in the history already if it should be.
     ///
     /// # Errors
     /// As [`fit_baseline`](Self::fit_baseline).
-    pub(super) fn replay(
+    pub(super) fn heed_loaded(
         &mut self,
         names: &NameFilter,
         packages: &[String],
@@ -199,7 +159,7 @@ impl Bookkeeping {
         let cases: Vec<Case> = results.iter().map(case_of).collect();
         self.revision = revision;
         self.recording = Recording::Off;
-        self.fit_baseline(names, packages, &cases)
+        self.fit_baseline(names, packages, &cases, &[])
     }
 
     /// Reads the history of the run's device, now that the device is known, and makes sure that the run can be added to it.
@@ -275,25 +235,22 @@ impl Bookkeeping {
 
     /// Whether the command fails because of what a comparison says.
     pub(super) fn fails_because_of(&self, comparison: &ComparisonComplete) -> bool {
-        let is_regression = |row: &ComparisonRow| row.verdict == ChangeVerdict::Regressed;
-        self.judging.on_regression == OnRegression::Fail && comparison.rows.iter().any(is_regression)
+        self.judging.on_regression == OnRegression::Fail && comparison.has_regressed()
     }
 
-    /// Saves the run and adds it to the history. A run that did not come to its end is not kept: what it lacks would look removed.
-    ///
-    /// # Errors
-    /// The first file that cannot be written; the others are written all the same.
-    pub(super) fn keep(&self, stored: &StoredRun) -> Result<(), StoreError> {
+    /// Saves the run and adds it to the history, and gives what keeps it from the one or the other. A run that did not come to its end is not kept: what it
+    /// lacks would look removed.
+    pub(super) fn keep(&self, stored: &StoredRun) -> Vec<StoreError> {
         if !stored.is_complete() {
             self.say_what_is_not_done();
-            return Ok(());
+            return Vec::new();
         }
-        let saved = self.saving.as_ref().map_or(Ok(()), |saving| self.save(saving, stored));
+        let saved = self.saving.as_ref().map(|saving| self.save(saving, stored));
         let recorded = match (&self.recording, &self.histories) {
-            (Recording::On, Some(folder)) => self.record(folder, stored),
-            _ => Ok(()),
+            (Recording::On, Some(folder)) => Some(self.record(folder, stored)),
+            _ => None,
         };
-        saved.and(recorded)
+        saved.into_iter().chain(recorded).filter_map(Result::err).collect()
     }
 
     /// Writes the page about the results, whether they are complete or not.

@@ -5,16 +5,16 @@ use regex::Regex;
 
 use super::BaselineError;
 use super::fences::fences;
-use super::options::{Color, JudgingOptions, OnRegression, Verbosity};
-use crate::build::{ManifestOptions, WorkspaceFolders};
+use super::options::{JudgingOptions, OnRegression, Verbosity};
+use super::places::PlaceOptions;
 use crate::compare::{Contestant, Floors, Matching, Rules, compare};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, Arrangement, ComparisonComplete, Detail, GITHUB_LIMIT, JsonReporter, Output, Reporter, TerminalOptions,
+    Arrangement, Color, ComparisonComplete, Detail, GITHUB_LIMIT, JsonReporter, Output, Reporter, TerminalOptions,
     comparison_markdown, comparison_page, comparisons_page,
 };
-use crate::store::{DeviceIdentity, Home, RunName, StoredRun, history, load};
+use crate::store::{Home, RunName, StoredRun, load};
 
 /// What `cargo gpubench compare` is asked.
 #[derive(Clone, Debug)]
@@ -29,12 +29,8 @@ pub struct CompareOptions {
     pub matching: Matching,
     /// What is taken for a change.
     pub judging: JudgingOptions,
-    /// The folder of histories; in the target directory where it is not said.
-    pub histories: Option<Utf8PathBuf>,
-    /// Where the workspace is.
-    pub manifest: ManifestOptions,
-    /// Its target directory, where it is not cargo's own.
-    pub target_dir: Option<Utf8PathBuf>,
+    /// Where runs and histories are.
+    pub places: PlaceOptions,
     /// How the comparison is written to standard output.
     pub format: ComparisonFormat,
     /// Whether it is coloured.
@@ -77,37 +73,22 @@ pub enum ComparisonFormat {
 /// A run cannot be read, no benchmark fits the filters, or the comparison cannot be written.
 pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, ExpectedError> {
     match &options.action {
-        CompareAction::ListBaselines => list(&home(options, Need::Baselines)?),
+        CompareAction::ListBaselines => list(&options.places.home()?),
         CompareAction::Compare { baseline, candidates } => {
             let names: Vec<&RunName> = std::iter::once(baseline).chain(candidates).collect();
-            let named = |name: &&RunName| matches!(name, RunName::Baseline(_));
-            let need = if names.iter().any(named) {
-                Need::Baselines
-            } else {
-                Need::Nothing
-            };
-            let comparisons = comparisons(&names, &home(options, need)?, options)?;
+            let home = options.places.home_of(names.iter().copied())?;
+            let mut comparisons = comparisons(&names, &home, options)?;
+            let have_benchmarks_in_common = comparisons.iter().any(|comparison| !comparison.rows.is_empty());
+            if let Some(least) = options.least_change {
+                comparisons
+                    .iter_mut()
+                    .for_each(|comparison| comparison.keep_changes_of(least));
+            }
             show(&comparisons, options)?;
-            Ok(outcome(&comparisons, options.judging.on_regression))
-        }
-    }
-}
-
-/// What of a workspace the names need.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
-    /// Its baselines.
-    Baselines,
-    /// Nothing: files are files without cargo as well.
-    Nothing,
-}
-
-fn home(options: &CompareOptions, need: Need) -> Result<Home, ExpectedError> {
-    match need {
-        Need::Nothing => Ok(Home::Absent),
-        Need::Baselines => {
-            let folders = WorkspaceFolders::find(&options.manifest, options.target_dir.as_deref())?;
-            Ok(Home::in_target_directory(&folders.target))
+            Ok(match outcome(&comparisons, options.judging.on_regression) {
+                ExitCode::Success if !have_benchmarks_in_common => ExitCode::NothingSelected,
+                outcome => outcome,
+            })
         }
     }
 }
@@ -136,11 +117,7 @@ fn comparisons(
         .skip(1)
         .map(|candidate| {
             let rules = rules(candidate.run, home, options)?;
-            let mut comparison = compare(baseline, candidate, Arrangement::Apart, &rules);
-            if let Some(least) = options.least_change {
-                comparison.keep_changes_of(least);
-            }
-            Ok(comparison)
+            Ok(compare(baseline, candidate, Arrangement::Apart, &rules))
         })
         .collect()
 }
@@ -165,11 +142,7 @@ fn chosen(name: &RunName, mut run: StoredRun, filters: &[Regex]) -> Result<Store
 }
 
 fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result<Rules, ExpectedError> {
-    let folder = options.histories.clone().or_else(|| home.histories());
-    let past = match folder {
-        Some(folder) => history::of_device(&folder, &DeviceIdentity::of(&candidate.run))?,
-        None => None,
-    };
+    let past = options.places.past(&candidate.run, home)?;
     Ok(Rules {
         floor: options.judging.noise_threshold,
         floors: Floors::new(),
@@ -199,17 +172,12 @@ fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<
 }
 
 fn page(comparisons: &[ComparisonComplete], options: &CompareOptions) -> String {
-    let color = match options.color {
-        Color::Auto => report::Color::Auto,
-        Color::Always => report::Color::Always,
-        Color::Never => report::Color::Never,
-    };
     let terminal = TerminalOptions {
         detail: match options.verbosity {
             Verbosity::Quiet => Detail::Brief,
             Verbosity::Normal | Verbosity::Verbose => Detail::Table,
         },
-        ..TerminalOptions::of_stdout(color)
+        ..TerminalOptions::of_stdout(options.color)
     };
     match comparisons {
         [one] => comparison_page(one, terminal),
@@ -233,7 +201,6 @@ fn outcome(comparisons: &[ComparisonComplete], on_regression: OnRegression) -> E
     match on_regression {
         _ if any(ComparisonComplete::has_newly_failed) => ExitCode::BenchmarkFailed,
         OnRegression::Fail if any(ComparisonComplete::has_regressed) => ExitCode::Regression,
-        _ if any(|comparison| !comparison.rows.is_empty()) => ExitCode::Success,
-        _ => ExitCode::NothingSelected,
+        _ => ExitCode::Success,
     }
 }

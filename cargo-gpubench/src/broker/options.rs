@@ -3,7 +3,7 @@
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::DeviceKind;
 
 use super::cases::{Case, CaseSelection};
@@ -12,6 +12,7 @@ use crate::build::BuildOptions;
 use crate::compare::{Rules, Setups};
 use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
 use crate::device::cuda::Architecture;
+use crate::report::Color;
 use crate::stats::Confidence;
 use crate::store::RunName;
 use crate::wire::FlushKind;
@@ -253,6 +254,13 @@ pub struct OutputOptions {
     pub exports: Vec<Export>,
 }
 
+impl OutputOptions {
+    /// The files that are written.
+    pub fn files(&self) -> impl Iterator<Item = &Utf8Path> {
+        self.exports.iter().map(|export| &*export.path)
+    }
+}
+
 /// Who reads standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageFormat {
@@ -261,30 +269,6 @@ pub enum MessageFormat {
     Human,
     /// Programs: one JSON object a line.
     Json,
-}
-
-/// Whether output is coloured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Color {
-    /// On a terminal, unless the environment says otherwise.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl Color {
-    /// Makes every stream of this process colour, or not.
-    pub fn apply(self) {
-        let choice = match self {
-            Self::Auto => anstream::ColorChoice::Auto,
-            Self::Always => anstream::ColorChoice::Always,
-            Self::Never => anstream::ColorChoice::Never,
-        };
-        choice.write_global();
-    }
 }
 
 /// How much is shown.
@@ -325,7 +309,7 @@ pub struct Export {
     /// In which format.
     pub format: ExportFormat,
     /// Which file.
-    pub path: PathBuf,
+    pub path: Utf8PathBuf,
 }
 
 /// Formats of files with results.
@@ -370,21 +354,32 @@ impl ResultOptions {
             || self.history.recording == Recording::On
             || self.page.is_some()
     }
-}
 
-impl ResultOptions {
-    /// Whether something is asked for that only a workspace has: a run to measure, or the place of a name.
-    pub fn needs_a_workspace(&self) -> bool {
+    /// Stored runs that are read.
+    pub fn runs_read(&self) -> impl Iterator<Item = &RunName> {
         let loaded = match &self.source {
-            ResultSource::Measured => return self.is_about_files(),
-            ResultSource::Loaded(name) => name,
+            ResultSource::Measured => None,
+            ResultSource::Loaded(name) => Some(name),
         };
         let compared = self.baseline.as_ref().map(|baseline| &baseline.name);
-        let names = [Some(loaded), compared, self.save.as_ref()];
-        names
-            .into_iter()
-            .flatten()
-            .any(|name| matches!(name, RunName::Baseline(_)))
+        loaded.into_iter().chain(compared)
+    }
+
+    /// The file of the page, where one is named.
+    pub fn page_file(&self) -> Option<&Utf8Path> {
+        match self.page.as_ref()? {
+            PageTarget::File(path) => Some(path),
+            PageTarget::TargetDirectory => None,
+        }
+    }
+
+    /// Whether something is asked for that only a workspace has: a run to measure, or the place of a name.
+    pub fn needs_a_workspace(&self) -> bool {
+        if self.source == ResultSource::Measured {
+            return self.is_about_files();
+        }
+        let mut names = self.runs_read().chain(&self.save);
+        names.any(|name| matches!(name, RunName::Baseline(_)))
     }
 }
 

@@ -3,13 +3,13 @@
 use camino::Utf8PathBuf;
 
 use super::fences::fences;
-use super::options::{Color, JudgingOptions};
-use crate::build::{ManifestOptions, WorkspaceFolders};
+use super::options::JudgingOptions;
+use super::places::PlaceOptions;
 use crate::compare::{Contestant, Fences, Floors, Matching, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{Arrangement, ComparisonComplete, HtmlReport, address, replace_file};
-use crate::store::history::{self, History, HistoryEntry};
+use crate::report::{Arrangement, Color, ComparisonComplete, HtmlReport, address, replace_file};
+use crate::store::history::{History, HistoryEntry};
 use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun, load};
 
 /// What `cargo gpubench report` is asked.
@@ -21,12 +21,8 @@ pub struct ReportOptions {
     pub compare: Vec<RunName>,
     /// What is taken for a change.
     pub judging: JudgingOptions,
-    /// The folder of histories; in the target directory where it is not said.
-    pub histories: Option<Utf8PathBuf>,
-    /// Where the workspace is.
-    pub manifest: ManifestOptions,
-    /// Its target directory, where it is not cargo's own.
-    pub target_dir: Option<Utf8PathBuf>,
+    /// Where runs and histories are.
+    pub places: PlaceOptions,
     /// The page to write.
     pub output: Utf8PathBuf,
     /// Whether messages are coloured.
@@ -38,14 +34,14 @@ pub struct ReportOptions {
 /// # Errors
 /// A run or a history cannot be read, or the page cannot be written.
 pub fn report(options: &ReportOptions) -> Result<ExitCode, ExpectedError> {
-    let home = home(options)?;
+    let home = options.places.home_of(options.runs.iter().chain(&options.compare))?;
     let mut runs = load_all(&options.runs, &home)?;
     runs.sort_by_cached_key(|(_, run)| began(&run.run.started_at));
     // clap asks for one at least.
     let Some((name, run)) = runs.pop() else {
         return Ok(ExitCode::Success);
     };
-    let past = past(&run, &home, options)?;
+    let past = options.places.past(&run.run, &home)?;
     let fences = past.as_ref().map(|past| fences(past, &run.results)).unwrap_or_default();
     let candidate = Contestant { name: &name, run: &run };
     let comparisons: Vec<ComparisonComplete> = load_all(&options.compare, &home)?
@@ -62,16 +58,6 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, ExpectedError> {
     Ok(ExitCode::Success)
 }
 
-/// Where baselines are: cargo is asked only where one is named.
-fn home(options: &ReportOptions) -> Result<Home, ExpectedError> {
-    let mut names = options.runs.iter().chain(&options.compare);
-    if names.all(|name| matches!(name, RunName::File(_))) {
-        return Ok(Home::Absent);
-    }
-    let folders = WorkspaceFolders::find(&options.manifest, options.target_dir.as_deref())?;
-    Ok(Home::in_target_directory(&folders.target))
-}
-
 fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, StoreError> {
     names
         .iter()
@@ -82,14 +68,6 @@ fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, 
 /// When a run began, as something that can be ordered; texts that are no moments go first.
 fn began(started_at: &str) -> Option<jiff::Timestamp> {
     started_at.parse().ok()
-}
-
-/// The history of the run's device.
-fn past(run: &StoredRun, home: &Home, options: &ReportOptions) -> Result<Option<History>, StoreError> {
-    match options.histories.clone().or_else(|| home.histories()) {
-        Some(folder) => history::of_device(&folder, &DeviceIdentity::of(&run.run)),
-        None => Ok(None),
-    }
 }
 
 fn compared(

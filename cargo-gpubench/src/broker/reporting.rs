@@ -6,12 +6,12 @@ use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::kernels::{Modules, failures};
 use super::opponent::OtherResults;
-use super::options::{Color, ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
+use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::purpose::Purpose;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    self, BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
+    BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
     MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
     RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
@@ -57,8 +57,7 @@ impl Reporting {
             MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
         }];
         for export in &options.output.exports {
-            let output =
-                Output::file(camino::Utf8Path::new(&*export.path.to_string_lossy())).map_err(ExpectedError::Report)?;
+            let output = Output::file(&export.path)?;
             reporters.push(match export.format {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),
@@ -232,15 +231,13 @@ impl Reporting {
             self.tell(|reporters| reporters.comparison_complete(comparison));
         }
         self.tell(|reporters| reporters.run_finished(&finished));
-        let kept = stored.as_ref().map_or(Ok(()), |stored| self.bookkeeping.keep(stored));
-        let shown = stored.map_or(Ok(()), |stored| {
-            self.bookkeeping.write_page(&stored, comparison.as_slice())
-        });
-        if let Some(failure) = self.failure {
-            return Err(ExpectedError::Report(failure));
+        let mut failures: Vec<ExpectedError> = self.failure.into_iter().map(ExpectedError::Report).collect();
+        if let Some(stored) = &stored {
+            failures.extend(self.bookkeeping.keep(stored).into_iter().map(ExpectedError::Store));
+            let page = self.bookkeeping.write_page(stored, comparison.as_slice());
+            failures.extend(page.err().map(ExpectedError::Report));
         }
-        kept?;
-        shown?;
+        first_of(failures)?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
             _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,
@@ -259,6 +256,14 @@ impl Reporting {
     }
 }
 
+/// The command ends with one failure; the others are told before.
+fn first_of(failures: Vec<ExpectedError>) -> Result<(), ExpectedError> {
+    let mut failures = failures.into_iter();
+    let Some(first) = failures.next() else { return Ok(()) };
+    failures.for_each(|failure| failure.print());
+    Err(first)
+}
+
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     let overridden = options.cases.axes.iter().map(|axis| axis.name.clone()).collect();
     let archive = match &options.libraries {
@@ -275,11 +280,7 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
 }
 
 fn terminal_options(options: &RunOptions) -> TerminalOptions {
-    let color = match options.output.color {
-        Color::Auto => report::Color::Auto,
-        Color::Always => report::Color::Always,
-        Color::Never => report::Color::Never,
-    };
+    let color = options.output.color;
     let fitting = match options.output.progress {
         ProgressShown::Auto => TerminalOptions::of_stdout(color),
         ProgressShown::Never => TerminalOptions {

@@ -1,19 +1,24 @@
 //! The command from its options to its exit code.
 
+use std::collections::HashSet;
+
 use gpubench::catalog::{Catalog, DeviceKind};
 
 use super::authors::{AuthorSettings, Authors};
-use super::bookkeeping::{Bookkeeping, Places};
+use super::bookkeeping::Bookkeeping;
 use super::campaign::{Campaign, Selected};
-use super::cases::{Case, CaseDevice, Naming, PackageCatalog, select_cases, write_names};
+use super::cases::{
+    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, select_cases, write_names,
+};
 use super::compilers::compiler_for;
 use super::libraries::Libraries;
+use super::loaded_run::show_loaded_run;
 use super::noise_floors::NoiseFloors;
 use super::opponent::{Opponent, OtherCases, OtherRevision};
 use super::options::{
     Action, Annotations, DeviceChoice, LibrarySource, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
 };
-use super::replay::replay;
+use super::places::Places;
 use crate::build::{BuildOptions, Built, BuiltLibrary, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
@@ -39,7 +44,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     let places = Places::of(&options.libraries, &results)?;
     let mut bookkeeping = Bookkeeping::open(&results, &places, options.output.verbosity)?;
     if let ResultSource::Loaded(name) = &results.source {
-        return replay(name, options, &places, bookkeeping);
+        return show_loaded_run(name, options, &places, bookkeeping);
     }
     let interrupt = Interrupt::catch().map_err(|source| ExpectedError::Internal {
         what: "cannot listen to signals".to_owned(),
@@ -79,7 +84,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     }
     let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
     bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &built.libraries));
-    bookkeeping.fit_baseline(&options.cases.names, &packages, &cases)?;
+    let left_out = left_out(&cases, every_case(built, &catalogs, &facts)?);
+    bookkeeping.fit_baseline(&options.cases.names, &packages, &cases, &left_out)?;
     let selected = Selected {
         libraries: &built.libraries,
         target_directory: &built.target_directory,
@@ -230,6 +236,35 @@ fn choose_cases(
     catalogs: &[Catalog],
     facts: &Facts,
 ) -> Result<Vec<Case>, ExpectedError> {
+    Ok(cases_of(built, catalogs, facts, &options.cases)?)
+}
+
+/// The cases of the libraries, ignored ones too.
+pub(super) fn every_case(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
+    let selection = CaseSelection {
+        ignored: IgnoredSelection::Include,
+        ..CaseSelection::default()
+    };
+    match cases_of(built, catalogs, facts, &selection) {
+        Err(CaseError::NothingSelected(_)) => Ok(Vec::new()),
+        cases => Ok(cases?),
+    }
+}
+
+/// Those of all cases that are not selected.
+fn left_out(selected: &[Case], all: Vec<Case>) -> Vec<Case> {
+    let selected: HashSet<String> = selected.iter().map(Case::full_name).collect();
+    all.into_iter()
+        .filter(|case| !selected.contains(&case.full_name()))
+        .collect()
+}
+
+fn cases_of(
+    built: &Built,
+    catalogs: &[Catalog],
+    facts: &Facts,
+    selection: &CaseSelection,
+) -> Result<Vec<Case>, CaseError> {
     let packages: Vec<PackageCatalog<'_>> = built
         .libraries
         .iter()
@@ -244,7 +279,7 @@ fn choose_cases(
         kind: facts.device.kind,
         capability: facts.device.capability,
     };
-    Ok(select_cases(&packages, device, &options.cases)?)
+    select_cases(&packages, device, selection)
 }
 
 fn list(cases: &[Case], built: &Built) -> Result<ExitCode, ExpectedError> {

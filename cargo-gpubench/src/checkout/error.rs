@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::error::Expected;
 use crate::exit_code::ExitCode;
+use crate::git::GitNotStarted;
 
 /// Why a revision cannot be checked out.
 #[derive(Debug, Error)]
@@ -14,8 +15,8 @@ pub enum CheckoutError {
     #[error("`--against` needs git, which cannot be started")]
     GitMissing {
         /// What the system says.
-        #[source]
-        source: std::io::Error,
+        #[from]
+        source: GitNotStarted,
     },
     /// There is no manifest to look for in the revision.
     #[error("`{folder}` and its parents have no `Cargo.toml`")]

@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod error;
-mod git;
 mod worktree;
 
 pub use error::CheckoutError;

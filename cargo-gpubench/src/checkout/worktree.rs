@@ -7,8 +7,8 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::CheckoutError;
-use super::git::Git;
 use crate::build::{BuildOptions, workspace_root};
+use crate::git::Git;
 use crate::store::Revision;
 
 /// How often a lock that another run holds is looked at.
@@ -152,9 +152,8 @@ fn refuse_what_cannot_be_built(
     commit: &str,
     manifest: &Utf8Path,
 ) -> Result<(), CheckoutError> {
-    let has = |path: &str| {
-        git.ask(&["cat-file", "-e", &format!("{commit}:{path}")])
-            .map(|has| has.is_ok())
+    let has = |path: &str| -> Result<bool, CheckoutError> {
+        Ok(git.ask(&["cat-file", "-e", &format!("{commit}:{path}")])?.is_ok())
     };
     if has(".gitmodules")? {
         return Err(CheckoutError::Submodules {
@@ -193,6 +192,12 @@ fn lock(path: &Utf8Path, interrupted: &AtomicBool) -> Result<File, CheckoutError
             Err(TryLockError::Error(source)) => return Err(unusable(source)),
         }
     }
+}
+
+/// Has git do what it has no reason to refuse.
+fn tell(git: &Git, what: &'static str, arguments: &[&str]) -> Result<(), CheckoutError> {
+    let done = git.ask(arguments)?;
+    done.map(drop).map_err(|why| CheckoutError::Git { what, why })
 }
 
 /// A worktree as it should be.
@@ -235,14 +240,14 @@ impl Worktree<'_> {
     fn add(&self) -> Result<(), CheckoutError> {
         let folder = self.folder.as_str();
         let add = ["worktree", "add", "--quiet", "--force", "--detach", folder, self.commit];
-        self.git.tell("check the revision out", &add).map(drop)
+        tell(self.git, "check the revision out", &add)
     }
 
     fn switch(&self) -> Result<(), CheckoutError> {
         let git = Git::in_folder(self.folder);
-        git.tell("remove what is none of the revision's", &["clean", "-ffdxq"])?;
+        tell(&git, "remove what is none of the revision's", &["clean", "-ffdxq"])?;
         let switch = ["checkout", "--quiet", "--force", "--detach", self.commit];
-        git.tell("check the revision out", &switch).map(drop)
+        tell(&git, "check the revision out", &switch)
     }
 
     /// Removes what is there, and what git knows of it.
@@ -257,8 +262,6 @@ impl Worktree<'_> {
                 source,
             })?;
         }
-        self.git
-            .tell("forget worktrees that are gone", &["worktree", "prune"])
-            .map(drop)
+        tell(self.git, "forget worktrees that are gone", &["worktree", "prune"])
     }
 }

@@ -6,13 +6,11 @@ use std::{env, path::PathBuf};
 use camino::Utf8PathBuf;
 use clap::Args;
 
-use super::{
-    cargo::CargoArguments,
-    output::{ColorArgument, color},
-};
+use super::{cargo::CargoArguments, output::color};
 use crate::broker::options::{ArchiveOptions, OutputOptions, Verbosity};
 use crate::config::TimeLimit;
 use crate::device::cuda::Architecture;
+use crate::report::Color;
 
 const ARCHIVE: &str = "Archive options";
 const OUTPUT: &str = "Output options";
@@ -45,7 +43,7 @@ pub(super) struct ArchiveArguments {
 
     /// Colour the output
     #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
-    color: Option<ColorArgument>,
+    color: Option<Color>,
 
     /// Show warnings and errors only
     #[arg(short, long, help_heading = OUTPUT)]

@@ -42,7 +42,11 @@ pub(super) struct BaselineArguments {
     /// Measure nothing, and take the results saved under this name instead
     ///
     /// With `--baseline` they are compared; filters choose among them.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file"])]
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file", "axis", "ignored", "partition"]
+    )]
     load_baseline: Option<RunName>,
 
     /// Measure in turns with another revision of the sources, and compare with that

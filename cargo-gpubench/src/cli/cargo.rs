@@ -5,11 +5,12 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use crate::{
-    broker::options::{Color, OutputOptions, Verbosity},
+    broker::options::{OutputOptions, Verbosity},
     build::{
         BuildOptions, CargoColor, CargoOutput, CargoProgress, CompilationOptions, DefaultFeatures, FeatureSelection,
         ManifestOptions, PackageSelection, PackageSpec, Profile,
     },
+    report::Color,
 };
 
 const PACKAGES: &str = "Package selection";

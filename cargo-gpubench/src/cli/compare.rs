@@ -9,17 +9,18 @@ use regex::Regex;
 
 use super::UsageError;
 use super::judging::JudgingArguments;
-use super::output::{ColorArgument, color};
+use super::output::color;
+use super::overwriting::refuse_to_overwrite;
+use super::places::PlaceArguments;
 use crate::broker::options::Verbosity;
 use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
-use crate::build::ManifestOptions;
 use crate::compare::Matching;
 use crate::config::Fraction;
+use crate::report::Color;
 use crate::store::RunName;
 
 const SELECTION: &str = "Selection options";
 const OUTPUT: &str = "Output options";
-const PLACES: &str = "Manifest options";
 
 /// Every option of `cargo gpubench compare`.
 #[derive(Debug, Args)]
@@ -58,9 +59,8 @@ pub(super) struct CompareArguments {
     #[command(flatten)]
     judging: JudgingArguments,
 
-    /// Take noise thresholds from the histories in this folder instead of the target directory
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
-    history_dir: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    places: PlaceArguments,
 
     /// Write the comparison to standard output in this form
     ///
@@ -74,19 +74,11 @@ pub(super) struct CompareArguments {
 
     /// Colour the output
     #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
-    color: Option<ColorArgument>,
+    color: Option<Color>,
 
     /// Show only what changed or is in doubt
     #[arg(short, long, help_heading = OUTPUT)]
     quiet: bool,
-
-    /// Look for baselines in this target directory
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
-    target_dir: Option<Utf8PathBuf>,
-
-    /// Look for baselines of the workspace of this `Cargo.toml`
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help_heading = PLACES)]
-    manifest_path: Option<Utf8PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -121,18 +113,13 @@ impl CompareArguments {
             threshold,
             group,
             judging,
-            history_dir,
+            places,
             message_format,
             export_markdown,
             color: color_argument,
             quiet,
-            target_dir,
-            manifest_path,
         } = self;
-        let is_compared = |file: &Utf8PathBuf| names.contains(&RunName::File(file.clone()));
-        if let Some(file) = export_markdown.as_ref().filter(|file| is_compared(file)) {
-            return Err(UsageError::OutputIsInput { file: file.clone() });
-        }
+        refuse_to_overwrite(&names, export_markdown.as_deref())?;
         let mut names = names.into_iter();
         Ok(CompareOptions {
             action: match names.next() {
@@ -146,12 +133,7 @@ impl CompareArguments {
             least_change: threshold.map(Fraction::value),
             matching: group.map_or(Matching::Names, Matching::Groups),
             judging: judging.into_options(),
-            histories: history_dir,
-            manifest: ManifestOptions {
-                manifest_path,
-                ..ManifestOptions::default()
-            },
-            target_dir,
+            places: places.into_options(),
             format: message_format.into(),
             color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
             verbosity: if quiet { Verbosity::Quiet } else { Verbosity::Normal },
@@ -183,7 +165,7 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::options::{Color, OnRegression};
+    use crate::broker::options::OnRegression;
     use crate::cli::{Command, Environment, Unsettled, Verb, settle};
     use crate::compare::Setups;
 
@@ -288,6 +270,6 @@ mod tests {
     #[test]
     fn what_is_compared_is_not_overwritten() {
         let refusal = command(&["a.json", "b.json", "--export-markdown", "b.json"]).unwrap_err();
-        assert_eq!(refusal, "`b.json` is compared and cannot be written to");
+        assert_eq!(refusal, "`b.json` is read and cannot be written to");
     }
 }

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::measurement::DeviceArgument;
-use super::output::{ColorArgument, MessageFormatArgument, color};
+use super::output::{MessageFormatArgument, color};
 use crate::doctor::DoctorOptions;
+use crate::report::Color;
 
 /// Every option of `cargo gpubench doctor`.
 #[derive(Debug, Args)]
@@ -29,7 +30,7 @@ pub(super) struct DoctorArguments {
 
     /// Colour the output
     #[arg(long, value_name = "WHEN")]
-    color: Option<ColorArgument>,
+    color: Option<Color>,
 }
 
 impl DoctorArguments {

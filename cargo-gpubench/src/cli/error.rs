@@ -37,7 +37,7 @@ pub enum UsageError {
         instead: &'static str,
     },
     /// A file that is to be written is one that is to be read.
-    #[error("`{file}` is compared and cannot be written to")]
+    #[error("`{file}` is read and cannot be written to")]
     OutputIsInput {
         /// The file.
         file: camino::Utf8PathBuf,

@@ -54,7 +54,6 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("against", "--against main"),
     ("load-baseline", "--load-baseline pr --baseline main"),
     ("discard-baseline", "-P ci --discard-baseline"),
-    ("against", "--against main"),
     ("noise-threshold", "--noise-threshold 2%"),
     ("confidence-level", "--confidence-level 95%"),
     ("allow-different-setups", "--allow-different-setups"),
@@ -212,8 +211,10 @@ mod tests {
                 names.extend([name.to_owned(), format!("{} {name}", command.get_name())]);
             }
         }
-        for (name, _) in EXAMPLES {
+        for (position, (name, _)) in EXAMPLES.iter().enumerate() {
             assert!(names.iter().any(|known| known == name), "{name}");
+            let others = &EXAMPLES[position + 1..];
+            assert!(others.iter().all(|(other, _)| other != name), "{name} is there twice");
         }
     }
 }

@@ -81,7 +81,7 @@ const FOREIGN: &[Foreign] = &[
     ),
     (
         "--test-threads",
-        "libtest",
+        "libtest and nextest",
         "benchmarks of a device run one after the other",
     ),
     ("--jobs", "cargo", "`--build-jobs` is the number of compilers"),
@@ -114,11 +114,6 @@ const FOREIGN: &[Foreign] = &[
         "--retries",
         "nextest",
         "no case is tried again until it passes: a wrong output is a finding",
-    ),
-    (
-        "--test-threads",
-        "nextest",
-        "benchmarks of a device run one after the other",
     ),
     (
         "--filter-expr",
@@ -181,7 +176,12 @@ mod tests {
             .filter_map(|option| option.get_long())
             .collect();
         let named = regex::Regex::new("--([a-z][a-z-]*)").expect("an expression");
-        for (option, _, instead) in FOREIGN {
+        for (position, (option, _, instead)) in FOREIGN.iter().enumerate() {
+            let others = &FOREIGN[position + 1..];
+            assert!(
+                others.iter().all(|(other, ..)| other != option),
+                "{option} is there twice"
+            );
             assert!(!ours.contains(&option.trim_start_matches("--")), "{option} is ours");
             for captures in named.captures_iter(instead) {
                 assert!(ours.contains(&&captures[1]), "{option}: {}", &captures[0]);

@@ -20,6 +20,7 @@ use super::{
     man::{ManArguments, Manual},
     measurement::MeasurementArguments,
     output::{OutputArguments, color},
+    overwriting::refuse_to_overwrite,
     profile_time::ProfileTime,
     report::{ReportArgument, ReportArguments},
     selection::SelectionArguments,
@@ -61,14 +62,14 @@ pub struct GpubenchArguments {
     ///
     /// One fresh process and one call a case, with fresh inputs: every element of every output is compared, and that all of it is there when the call has
     /// ended. Results have a verdict and no times, and are neither saved nor compared.
-    #[arg(long, help_heading = HEADING, conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline", "baseline_lenient", "against", "history"])]
+    #[arg(long, help_heading = HEADING, conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline", "baseline_lenient", "against", "history", "report"])]
     test: bool,
 
     /// Call every case again and again for this long, for a profiler that the command runs under
     ///
     /// Seconds, or a time with a unit. Every call is checked; nothing is analysed, saved or compared. Choose the case to be looked at with a filter; with `--nvtx` the
     /// profiler knows its calls by name.
-    #[arg(long, value_name = "TIME", help_heading = HEADING, conflicts_with_all = ["list", "no_run", "save_baseline", "baseline", "baseline_lenient", "against", "history"])]
+    #[arg(long, value_name = "TIME", help_heading = HEADING, conflicts_with_all = ["list", "no_run", "save_baseline", "baseline", "baseline_lenient", "against", "history", "report"])]
     profile_time: Option<ProfileTime>,
 
     /// Stop after the first benchmark that fails
@@ -208,7 +209,7 @@ impl GpubenchArguments {
             }
             Some(GpubenchSubcommand::Man(arguments)) => Command::Manual(arguments.into_manual(&described_verb())),
             Some(GpubenchSubcommand::History(arguments)) => Command::History(arguments.into_options()?),
-            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()),
+            Some(GpubenchSubcommand::Report(arguments)) => Command::Report(arguments.into_options()?),
             None => Command::Run(Box::new(self.into_options()?)),
         })
     }
@@ -241,6 +242,8 @@ impl GpubenchArguments {
         let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
         let page = output.report.clone().map(|ReportArgument(target)| target);
         let output = output.into_options(color);
+        let results = baseline.into_options(page);
+        refuse_to_overwrite(results.runs_read(), output.files().chain(results.page_file()))?;
         Ok(RunOptions {
             action: match profile_time {
                 Some(time) => Action::Profile(time.duration()),
@@ -260,7 +263,7 @@ impl GpubenchArguments {
             },
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
-            results: baseline.into_options(page),
+            results,
         })
     }
 }
@@ -287,13 +290,14 @@ mod tests {
         broker::{
             cases::{IgnoredSelection, NameFilter},
             options::{
-                ArchivedLibraries, CaseOptions, Color, DeviceChoice, ExportFormat, MasterSeed, MessageFormat,
-                UserOutput, Verbosity,
+                ArchivedLibraries, CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput,
+                Verbosity,
             },
         },
         build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
         cli::{Environment, Unsettled, Verb, settle},
         device::cuda::Architecture,
+        report::Color,
     };
 
     fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
@@ -474,6 +478,21 @@ mod tests {
             (&["--test", "--against", "main"], "cannot be used with"),
             (&["--profile-time", "1", "--history"], "cannot be used with"),
             (&["--test", "--profile-time", "1"], "cannot be used with"),
+            (&["--test", "--report", "html"], "cannot be used with"),
+            (
+                &["--load-baseline", "a", "--partition", "hash:1/2"],
+                "cannot be used with",
+            ),
+            (&["--baseline", "a.json", "--export-json", "a.json"], "`a.json` is read"),
+            (
+                &["--load-baseline", "a.jsonl", "--report", "html=a.jsonl"],
+                "`a.jsonl` is read",
+            ),
+            (&["report", "a.json", "--output", "a.json"], "`a.json` is read"),
+            (
+                &["report", "a", "--compare", "b.json", "-o", "b.json"],
+                "`b.json` is read",
+            ),
             (&["--profile-time", "0"], "longer than nothing"),
             (&["--ignored", "--include-ignored"], "cannot be used with"),
             (&["-q", "-v"], "cannot be used with"),

@@ -3,14 +3,14 @@
 
 use std::env;
 
-use camino::Utf8PathBuf;
-use clap::{Args, ValueHint};
+use clap::Args;
 
 use super::UsageError;
-use super::output::{ColorArgument, MessageFormatArgument, color};
+use super::output::{MessageFormatArgument, color};
+use super::places::PlaceArguments;
 use super::selection::expressions;
-use crate::build::ManifestOptions;
 use crate::history::TrendOptions;
+use crate::report::Color;
 
 /// Every option of `cargo gpubench history`.
 #[derive(Debug, Args)]
@@ -21,17 +21,8 @@ pub(super) struct HistoryArguments {
     #[arg(value_name = "FILTERS")]
     filters: Vec<String>,
 
-    /// Look into this folder instead of the target directory
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
-    history_dir: Option<Utf8PathBuf>,
-
-    /// Use the package or workspace of this `Cargo.toml`
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    manifest_path: Option<Utf8PathBuf>,
-
-    /// Look into this target directory
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
-    target_dir: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    places: PlaceArguments,
 
     /// Write the histories for people or for programs
     #[arg(long, value_name = "FORMAT", default_value = "human")]
@@ -39,7 +30,7 @@ pub(super) struct HistoryArguments {
 
     /// Colour the output
     #[arg(long, value_name = "WHEN")]
-    color: Option<ColorArgument>,
+    color: Option<Color>,
 }
 
 impl HistoryArguments {
@@ -50,20 +41,13 @@ impl HistoryArguments {
     pub(super) fn into_options(self) -> Result<TrendOptions, UsageError> {
         let Self {
             filters,
-            history_dir,
-            manifest_path,
-            target_dir,
+            places,
             message_format,
             color: color_argument,
         } = self;
         Ok(TrendOptions {
             filters: expressions(filters)?,
-            folder: history_dir,
-            manifest: ManifestOptions {
-                manifest_path,
-                ..ManifestOptions::default()
-            },
-            target_dir,
+            places: places.into_options(),
             format: message_format.into(),
             color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
         })

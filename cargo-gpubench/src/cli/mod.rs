@@ -25,6 +25,8 @@ mod man;
 mod measurement;
 mod offer;
 mod output;
+mod overwriting;
+mod places;
 mod play;
 mod precedence;
 mod profile_time;

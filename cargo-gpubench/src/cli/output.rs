@@ -1,14 +1,14 @@
 //! Options that say what is shown and written.
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum};
+use camino::Utf8PathBuf;
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::report::ReportArgument;
 use crate::broker::options::{
-    Color, Export, ExportFormat, MessageFormat, OutputOptions, ProgressShown, UserOutput, Verbosity,
+    Export, ExportFormat, MessageFormat, OutputOptions, ProgressShown, UserOutput, Verbosity,
 };
+use crate::report::Color;
 
 const HEADING: &str = "Output options";
 
@@ -26,7 +26,7 @@ pub(super) struct OutputArguments {
     /// `auto` colours on a terminal and heeds `NO_COLOR` and `CLICOLOR_FORCE`. Without the option `CARGO_TERM_COLOR` counts. Progress is shown on a
     /// terminal unless `CARGO_TERM_PROGRESS_WHEN` is `never`.
     #[arg(long, value_name = "WHEN")]
-    pub(super) color: Option<ColorArgument>,
+    pub(super) color: Option<Color>,
 
     /// Show failures and the summary only
     #[arg(short, long, conflicts_with = "verbose")]
@@ -43,20 +43,21 @@ pub(super) struct OutputArguments {
     no_capture: bool,
 
     /// Write the results to this file as well, as `--message-format json` prints them
-    #[arg(long, value_name = "FILE")]
-    export_json: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    export_json: Option<Utf8PathBuf>,
 
     /// Write the results to this file as well, a row a case
-    #[arg(long, value_name = "FILE")]
-    export_csv: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    export_csv: Option<Utf8PathBuf>,
 
     /// Write the results to this file as well, as a Markdown table
-    #[arg(long, value_name = "FILE")]
-    export_markdown: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    export_markdown: Option<Utf8PathBuf>,
 
     /// Write the results to this file as well, as JUnit's XML, which most CI services show
-    #[arg(long, value_name = "FILE")]
-    export_junit: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    export_junit: Option<Utf8PathBuf>,
+
     /// Write a page about the run as well: `html`, or `html=FILE` to say where
     ///
     /// The page is one file that needs no network and no script. Without FILE it is `gpubench/report.html` in the target directory. `cargo gpubench report`
@@ -71,26 +72,6 @@ pub(super) enum MessageFormatArgument {
     Human,
     /// One JSON object a line
     Json,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum ColorArgument {
-    /// On a terminal
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
-impl From<ColorArgument> for Color {
-    fn from(color: ColorArgument) -> Self {
-        match color {
-            ColorArgument::Auto => Self::Auto,
-            ColorArgument::Always => Self::Always,
-            ColorArgument::Never => Self::Never,
-        }
-    }
 }
 
 impl From<MessageFormatArgument> for MessageFormat {
@@ -141,9 +122,9 @@ impl OutputArguments {
 }
 
 /// The option, else what cargo's own output does. A value that cargo would refuse is left for cargo to refuse.
-pub(super) fn color(option: Option<ColorArgument>, cargo_term_color: Option<&str>) -> Color {
+pub(super) fn color(option: Option<Color>, cargo_term_color: Option<&str>) -> Color {
     match (option, cargo_term_color) {
-        (Some(option), _) => option.into(),
+        (Some(option), _) => option,
         (None, Some("always")) => Color::Always,
         (None, Some("never")) => Color::Never,
         (None, _) => Color::Auto,
@@ -173,7 +154,7 @@ mod tests {
 
     #[test]
     fn an_option_overrides_what_cargo_was_told_about_colour() {
-        assert_eq!(color(Some(ColorArgument::Never), Some("always")), Color::Never);
+        assert_eq!(color(Some(Color::Never), Some("always")), Color::Never);
         assert_eq!(color(None, Some("always")), Color::Always);
         assert_eq!(color(None, None), Color::Auto);
     }

@@ -8,15 +8,17 @@ use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};
 use thiserror::Error;
 
+use super::UsageError;
 use super::judging::ChangeArguments;
-use super::output::{ColorArgument, color};
+use super::output::color;
+use super::overwriting::refuse_to_overwrite;
+use super::places::PlaceArguments;
 use crate::broker::ReportOptions;
 use crate::broker::options::PageTarget;
-use crate::build::ManifestOptions;
+use crate::report::Color;
 use crate::store::RunName;
 
 const OUTPUT: &str = "Output options";
-const PLACES: &str = "Manifest options";
 
 /// Every option of `cargo gpubench report`.
 #[derive(Debug, Args)]
@@ -41,19 +43,10 @@ pub(super) struct ReportArguments {
 
     /// Colour the output
     #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
-    color: Option<ColorArgument>,
+    color: Option<Color>,
 
-    /// Take the history of the device from this folder instead of the target directory
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
-    history_dir: Option<Utf8PathBuf>,
-
-    /// Look for baselines in this target directory
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = PLACES)]
-    target_dir: Option<Utf8PathBuf>,
-
-    /// Look for baselines of the workspace of this `Cargo.toml`
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help_heading = PLACES)]
-    manifest_path: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    places: PlaceArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -64,30 +57,27 @@ Examples:
 
 impl ReportArguments {
     /// Says what is to be done.
-    pub(super) fn into_options(self) -> ReportOptions {
+    ///
+    /// # Errors
+    /// What is to be written would replace what is read.
+    pub(super) fn into_options(self) -> Result<ReportOptions, UsageError> {
         let Self {
             runs,
             compare,
             change,
             output,
             color: color_argument,
-            history_dir,
-            target_dir,
-            manifest_path,
+            places,
         } = self;
-        ReportOptions {
+        refuse_to_overwrite(runs.iter().chain(&compare), [&*output])?;
+        Ok(ReportOptions {
             runs,
             compare,
             judging: change.into_options(),
-            histories: history_dir,
-            manifest: ManifestOptions {
-                manifest_path,
-                ..ManifestOptions::default()
-            },
-            target_dir,
+            places: places.into_options(),
             output,
             color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
-        }
+        })
     }
 }
 

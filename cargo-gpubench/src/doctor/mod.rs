@@ -19,10 +19,10 @@ pub use machine::{Machine, Mps, Sandbox, Verdict};
 pub use show::{json_lines, text};
 pub use survey::survey;
 
-use crate::broker::options::{Color, DeviceOptions, MessageFormat};
+use crate::broker::options::{DeviceOptions, MessageFormat};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
-use crate::report::{self, TerminalOptions};
+use crate::report::{Color, TerminalOptions};
 
 /// What `cargo gpubench doctor` is asked.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub fn examine(options: &DoctorOptions) -> Result<ExitCode, ExpectedError> {
     let checks = machine.checks();
     let verdict = machine.verdict(options.device.choice);
     let printed = match options.format {
-        MessageFormat::Human => text(&checks, &verdict, TerminalOptions::of_stdout(report::Color::Auto).width),
+        MessageFormat::Human => text(&checks, &verdict, TerminalOptions::of_stdout(Color::Auto).width),
         MessageFormat::Json => json_lines(&checks, &verdict),
     };
     let mut stdout = anstream::stdout().lock();

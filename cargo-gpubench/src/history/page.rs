@@ -4,6 +4,7 @@ use anstyle::Style;
 
 use super::jump::{Jump, jumps};
 use super::plot::plot;
+use crate::printable::printable;
 use crate::report::units::{percent, size, time};
 use crate::report::{BenchmarkHistory, DeviceKind, Flush, HistoryRun, wrapped};
 use crate::store::DeviceIdentity;
@@ -56,9 +57,9 @@ fn described(device: &DeviceIdentity) -> String {
         (_, None) => format!("{} of cache flushed", size(bytes)),
     });
     let known = [
-        Some(plain(name)),
+        Some(printable(name)),
         multiprocessors.map(|count| format!("{count} {units}")),
-        driver.as_ref().map(|driver| format!("driver {}", plain(driver))),
+        driver.as_ref().map(|driver| format!("driver {}", printable(driver))),
         flushed,
     ];
     known.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -76,7 +77,7 @@ fn section(history: &BenchmarkHistory, line: usize) -> String {
     let room = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + 1;
     let columns = line.saturating_sub(room + 2).clamp(LEAST_COLUMNS, MOST_COLUMNS);
     let mut text: String = wrapped(
-        &format!("{TITLE}{}{TITLE:#}  {}", plain(&history.case), runs_of(history)),
+        &format!("{TITLE}{}{TITLE:#}  {}", printable(&history.case), runs_of(history)),
         line,
     )
     .iter()
@@ -98,11 +99,6 @@ fn section(history: &BenchmarkHistory, line: usize) -> String {
     let beside = line.saturating_sub(indent.len()).max(LEAST_COLUMNS);
     let lines = below.lines().flat_map(|said| wrapped(said, beside));
     text + &lines.map(|said| format!("{indent}{said}\n")).collect::<String>()
-}
-
-/// A name without what could move the cursor: names come from crates that nobody vouches for.
-fn plain(name: &str) -> String {
-    name.chars().filter(|letter| !letter.is_control()).collect()
 }
 
 fn runs_of(history: &BenchmarkHistory) -> String {

@@ -8,13 +8,12 @@ use super::page::page;
 use super::trend::trends;
 use super::{HistoryError, TrendOptions};
 use crate::broker::options::MessageFormat;
-use crate::build::WorkspaceFolders;
 use crate::closest::closest;
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{self, BenchmarkHistory, Record, TerminalOptions};
+use crate::report::{BenchmarkHistory, Color, Record, TerminalOptions};
+use crate::store::StoreError;
 use crate::store::history::{History, Tail, all};
-use crate::store::{Home, StoreError};
 
 /// Prints the histories of the chosen cases.
 ///
@@ -43,12 +42,10 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, ExpectedError> {
 }
 
 fn folder(options: &TrendOptions) -> Result<Utf8PathBuf, ExpectedError> {
-    if let Some(folder) = &options.folder {
-        return Ok(folder.clone());
+    match &options.places.histories {
+        Some(folder) => Ok(folder.clone()),
+        None => Ok(options.places.home()?.histories().ok_or(StoreError::HomelessHistory)?),
     }
-    let folders = WorkspaceFolders::find(&options.manifest, options.target_dir.as_deref())?;
-    let home = Home::in_target_directory(&folders.target);
-    Ok(home.histories().ok_or(StoreError::HomelessHistory)?)
 }
 
 fn warn_of_unfinished(histories: &[History]) {
@@ -89,7 +86,7 @@ fn chosen(
 }
 
 fn pages(shown: &[Vec<BenchmarkHistory>]) -> String {
-    let width = TerminalOptions::of_stdout(report::Color::Auto).width;
+    let width = TerminalOptions::of_stdout(Color::Auto).width;
     let of_device = |cases: &Vec<BenchmarkHistory>| Some(page(&cases.first()?.device, cases, width));
     shown.iter().filter_map(of_device).collect::<Vec<_>>().join("\n")
 }

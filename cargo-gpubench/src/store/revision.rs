@@ -1,9 +1,9 @@
 //! Which state of the sources a run measured.
 
-use std::process::{Command, Stdio};
-
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
+
+use crate::git::Git;
 
 /// A revision of a git repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,10 +20,12 @@ pub struct Revision {
 impl Revision {
     /// The revision that a folder's files are of; `None` where there is no git, no repository or no commit yet.
     pub fn of(folder: &Utf8Path) -> Option<Revision> {
+        let git = Git::in_folder(folder);
+        let ask = |question: &[&str]| git.ask(question).ok()?.ok();
         Some(Revision {
-            commit: ask(folder, &["rev-parse", "--verify", "HEAD"])?,
-            branch: ask(folder, &["symbolic-ref", "--short", "--quiet", "HEAD"]),
-            modified: !ask(folder, &["status", "--porcelain", "--untracked-files=no"])?.is_empty(),
+            commit: ask(&["rev-parse", "--verify", "HEAD"])?,
+            branch: ask(&["symbolic-ref", "--short", "--quiet", "HEAD"]),
+            modified: !ask(&["status", "--porcelain", "--untracked-files=no"])?.is_empty(),
         })
     }
 
@@ -34,23 +36,10 @@ impl Revision {
     }
 }
 
-/// What git answers; it neither takes locks nor asks anybody anything.
-fn ask(folder: &Utf8Path, question: &[&str]) -> Option<String> {
-    let answer = Command::new("git")
-        .current_dir(folder)
-        .args(question)
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    let text = String::from_utf8(answer.stdout).ok()?;
-    answer.status.success().then(|| text.trim().to_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     fn git(folder: &Utf8Path, arguments: &[&str]) {

@@ -102,8 +102,9 @@ impl Telemetry {
 
     /// Other processes with a compute context on the GPU when the case began or now, whichever were more; `None` where that is not known.
     pub fn other_clients(&mut self) -> Option<u32> {
-        let now = self.gauge.as_deref_mut().and_then(|gauge| other_clients(gauge));
-        self.case.other_clients = self.case.other_clients.max(now);
+        if let Some(gauge) = self.gauge.as_deref_mut() {
+            self.case.other_clients = self.case.other_clients.max(other_clients(gauge));
+        }
         self.case.other_clients
     }
 

@@ -195,7 +195,7 @@ fn a_profile_sets_options_of_every_kind() {
         .iter()
         .map(|export| (export.format, export.path.clone()))
         .collect();
-    let own = workspace.root().join("out/a.csv").into_std_path_buf();
+    let own = workspace.root().join("out/a.csv");
     assert_eq!(
         exports,
         [(ExportFormat::Json, "/b.json".into()), (ExportFormat::Csv, own)]

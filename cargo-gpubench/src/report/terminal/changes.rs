@@ -3,7 +3,8 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::text::{in_one_line, padded, printable, width};
+use super::text::{in_one_line, padded, width};
+use crate::printable::printable;
 use crate::report::units::{Quantity, change, percent, time};
 use crate::report::wording::change_sign;
 use crate::report::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};

@@ -3,7 +3,8 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::text::{in_one_line, padded, printable, width};
+use super::text::{in_one_line, padded, width};
+use crate::printable::printable;
 use crate::report::units::{Quantity, byte_rate, flop_rate, percent, time};
 use crate::report::{BenchmarkComplete, Stats, wording};
 use crate::verdict::{Grade, Verdict};

@@ -3,8 +3,9 @@
 use super::changes::{Columns, FROM_HISTORY, sign_of};
 use super::remarks::{Remarks, named};
 use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
-use super::text::{NO_BREAK, printable, width, wrapped};
+use super::text::{NO_BREAK, width, wrapped};
 use super::{Detail, TerminalOptions};
+use crate::printable::printable;
 use crate::report::{
     Arrangement, CPU_NOTICE, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, ThresholdSource,
 };

@@ -1,7 +1,8 @@
 //! Implementations of one problem side by side.
 
 use super::style::{FAINT, GOOD, Styling, TITLE};
-use super::text::{padded, printable, width};
+use super::text::{padded, width};
+use crate::printable::printable;
 use crate::report::contest::{Contest, Contests, Ranked, Standing};
 use crate::report::units::time;
 

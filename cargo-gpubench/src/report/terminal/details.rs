@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::text::{NO_BREAK, printable};
+use super::text::NO_BREAK;
+use crate::printable::printable;
 use crate::report::units::{percent, time, wall_time};
 use crate::report::{BenchmarkComplete, Stats};
 use crate::verdict::Verdict;

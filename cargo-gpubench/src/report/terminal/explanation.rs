@@ -2,7 +2,8 @@
 
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
-use super::text::{padded, printable, width, wrapped};
+use super::text::{padded, width, wrapped};
+use crate::printable::printable;
 use crate::report::wording::{found_in, gloss};
 use crate::report::{BenchmarkComplete, Check};
 

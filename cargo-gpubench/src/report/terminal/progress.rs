@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::text::printable;
+use crate::printable::printable;
 use crate::report::units::{percent, time};
 use crate::report::{BenchmarkStarted, Progress};
 

@@ -1,7 +1,8 @@
 //! What is to be known of cases that passed, below the table.
 
 use super::style::{DOUBTFUL, Styling};
-use super::text::{printable, width, wrapped};
+use super::text::{width, wrapped};
+use crate::printable::printable;
 use crate::report::{BenchmarkComplete, DeviceKind};
 use crate::verdict::Grade;
 

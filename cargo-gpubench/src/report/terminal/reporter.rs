@@ -11,8 +11,9 @@ use super::explanation::{self, Repetition};
 use super::progress::ProgressLine;
 use super::remarks::Remarks;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::text::{padded, printable, width, wrapped};
+use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
+use crate::printable::printable;
 use crate::report::contest::Contests;
 use crate::report::units::size;
 use crate::report::{
@@ -69,15 +70,6 @@ impl TerminalOptions {
             styling: Styling::of_stdout(color),
             progress: ProgressDisplay::Stderr,
             detail: Detail::Table,
-        }
-    }
-
-    /// What suits standard error as it is.
-    pub fn of_stderr(color: Color) -> TerminalOptions {
-        TerminalOptions {
-            width: width_of(&io::stderr()),
-            styling: Styling::of_stderr(color),
-            ..TerminalOptions::of_stdout(color)
         }
     }
 }

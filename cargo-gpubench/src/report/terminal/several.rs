@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::changes::sign_of;
 use super::style::{DOUBTFUL, FAINT, PLAIN, TITLE};
-use super::text::{NO_BREAK, in_one_line, padded, printable, width, wrapped};
+use super::text::{NO_BREAK, in_one_line, padded, width, wrapped};
 use super::{Detail, TerminalOptions};
+use crate::printable::printable;
 use crate::report::units::{change, time};
 use crate::report::{ChangeVerdict, ComparisonComplete, ComparisonRow};
 

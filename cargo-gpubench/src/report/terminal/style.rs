@@ -1,29 +1,30 @@
 //! Colours and when to use them.
 
-use std::fmt;
 use std::io;
 
 use anstyle::{AnsiColor, Style};
 
-/// `--color`.
+/// Whether output is coloured. On a terminal it is, unless `NO_COLOR` or `TERM=dumb` says otherwise; `CLICOLOR_FORCE` insists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
-    /// Where the output is a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise; `CLICOLOR_FORCE` insists.
+    /// On a terminal
     #[default]
     Auto,
-    /// Always.
+    /// Always
     Always,
-    /// Never.
+    /// Never
     Never,
 }
 
-impl fmt::Display for Color {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Color::Auto => "auto",
-            Color::Always => "always",
-            Color::Never => "never",
-        })
+impl Color {
+    /// Makes every stream of this process colour, or not.
+    pub fn apply(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
     }
 }
 
@@ -40,11 +41,6 @@ impl Styling {
     /// What `color` means for standard output.
     pub fn of_stdout(color: Color) -> Styling {
         Styling::resolve(color, || anstream::AutoStream::choice(&io::stdout()))
-    }
-
-    /// What `color` means for standard error.
-    pub fn of_stderr(color: Color) -> Styling {
-        Styling::resolve(color, || anstream::AutoStream::choice(&io::stderr()))
     }
 
     fn resolve(color: Color, detect: impl FnOnce() -> anstream::ColorChoice) -> Styling {

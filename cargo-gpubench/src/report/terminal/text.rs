@@ -1,20 +1,10 @@
-//! Text that fits: width, wrapping, and nothing in it that moves the cursor.
+//! Text that fits: width and wrapping.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns a text takes; escape sequences take none.
 pub(super) fn width(text: &str) -> usize {
     anstream::adapter::strip_str(text).map(UnicodeWidthStr::width).sum()
-}
-
-/// A text without escape sequences and control characters, line breaks aside: names and messages come from crates that nobody vouches for.
-pub(super) fn printable(text: &str) -> String {
-    anstream::adapter::strip_str(text)
-        .to_string()
-        .replace('\t', "    ")
-        .chars()
-        .filter(|letter| *letter == '\n' || !letter.is_control())
-        .collect()
 }
 
 /// A text in one line of at most `room` columns, with `…` where something was left out.
@@ -72,12 +62,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn a_message_cannot_move_the_cursor() {
-        assert_eq!(printable("a\x1b[2J\x1b[31mb\rc\td\u{7}"), "abc    d");
-        assert_eq!(printable("first\nsecond"), "first\nsecond");
-    }
+    use crate::printable::printable;
 
     #[test]
     fn words_are_wrapped_and_laid_out_text_is_kept() {

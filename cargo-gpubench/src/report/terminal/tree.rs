@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::text::{printable, width};
+use super::text::width;
+use crate::printable::printable;
 use crate::report::{BenchmarkStarted, Params};
 
 /// The lines of the whole tree in order, known before the first case runs, so that branches are drawn right while results come in.

@@ -1,10 +1,11 @@
 //! `--load-baseline`: results that were measured before, shown and compared as if they had just been.
 
 use super::BaselineError;
-use super::bookkeeping::{Bookkeeping, Places};
+use super::bookkeeping::Bookkeeping;
 use super::cases::Naming;
 use super::noise_floors::NoiseFloors;
 use super::options::RunOptions;
+use super::places::Places;
 use super::reporting::Reporting;
 use super::stored_cases::chosen;
 use crate::error::ExpectedError;
@@ -17,7 +18,7 @@ use crate::verdict::Verdict;
 ///
 /// # Errors
 /// It cannot be read, nothing in it is chosen, or something cannot be written.
-pub(super) fn replay(
+pub(super) fn show_loaded_run(
     name: &RunName,
     options: &RunOptions,
     places: &Places,
@@ -37,9 +38,9 @@ pub(super) fn replay(
         return Err(BaselineError::NothingFits { stored }.into());
     }
     bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &[]));
-    bookkeeping.replay(&options.cases.names, &run.packages, &results, revision)?;
-    run.cases = results.len() as u64;
+    bookkeeping.heed_loaded(&options.cases.names, &run.packages, &results, revision)?;
     let finished = finished_of(&results, finished, &run.run_id);
+    run.cases = results.len() as u64 + finished.not_run;
     let announced: Vec<BenchmarkStarted> = results.iter().map(announcement).collect();
     let mut reporting = Reporting::new(options, naming, bookkeeping)?;
     reporting.begin(run, &announced)?;
