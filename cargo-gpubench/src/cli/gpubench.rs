@@ -327,7 +327,7 @@ mod tests {
                 error.to_string()
             }
             Err(Unsettled::Expected(error)) => crate::error::chain(&error),
-            Ok(arguments) => arguments.into_options().expect_err("a refusal").to_string(),
+            Ok(arguments) => arguments.into_command().expect_err("a refusal").to_string(),
         }
     }
 
