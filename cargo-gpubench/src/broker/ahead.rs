@@ -7,11 +7,11 @@ use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::authors::Authors;
 use super::cases::{Case, Disposition, Naming};
+use super::choice::every_case;
 use super::failure::CaseFailure;
 use super::kernels;
 use super::occupancy::Occupancies;
 use super::recordings::{Interrupted, record_cases};
-use super::run::every_case;
 use crate::archive::{Contents, KernelOrigin};
 use crate::build::Built;
 use crate::build::kernels::Compiler;

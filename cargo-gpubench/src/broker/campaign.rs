@@ -1,18 +1,18 @@
 //! A run's cases, measured one after another.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
-use camino::Utf8Path;
-use gpubench::catalog::{Catalog, OccupancyQuery};
+use gpubench::catalog::OccupancyQuery;
 
 use super::authors::Authors;
 use super::bookkeeping::Bookkeeping;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::failure::CaseFailure;
-use super::measure::{CaseLibrary, Contest, MeasureError, Measured, Protocol, ReadyCase, Watcher, measure_in_turns};
+use super::ground::Ground;
+use super::measure::{Contest, MeasureError, Measured, Protocol, Watcher, measure_in_turns};
 use super::observation::{note_observation, note_reading};
 use super::occupancy::NoAnswer;
 use super::opponent::{Counterpart, Opponent};
@@ -23,9 +23,10 @@ use super::recordings::Interrupted;
 use super::reporting::Reporting;
 use super::result::{Yardsticks, fill_in};
 use super::run::user_output;
-use crate::build::BuiltLibrary;
+use super::selected::Selected;
+use super::standing::Standing;
 use crate::build::kernels::Compiler;
-use crate::clients::{Interrupt, NullWorker, Output, RefereeClient, RoleFailure};
+use crate::clients::{Interrupt, NullWorker, RefereeClient};
 use crate::device::{ClockBound, Facts, KernelPart};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
@@ -33,45 +34,9 @@ use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peak
 use crate::stats::{StopRule, WarmUpRule};
 use crate::telemetry::nvml::NvmlGauge;
 use crate::telemetry::{Gauge, Telemetry};
-use crate::verdict::{Cause, Verdict, floor_ns};
+use crate::verdict::{Cause, Verdict};
 use crate::window::{Seeds, case_number};
-use crate::wire::{Begin, DeviceOrder};
-
-/// What is to be measured, and on what.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Selected<'a> {
-    /// The built libraries.
-    pub(super) libraries: &'a [BuiltLibrary],
-    /// Where compiled kernels are kept.
-    pub(super) target_directory: &'a Utf8Path,
-    /// What each library says of its benchmarks.
-    pub(super) catalogs: &'a [Catalog],
-    /// The selected cases.
-    pub(super) cases: &'a [Case],
-    /// The device.
-    pub(super) device: DeviceOrder,
-    /// What it is.
-    pub(super) facts: &'a Facts,
-}
-
-impl<'a> Selected<'a> {
-    /// The library a case comes from.
-    pub(super) fn library(&self, case: &Case) -> &'a BuiltLibrary {
-        &self.libraries[self.library_of(case)]
-    }
-
-    /// Position of the library a case comes from.
-    ///
-    /// # Panics
-    /// Never: cases are selected from these libraries' catalogs.
-    pub(super) fn library_of(&self, case: &Case) -> usize {
-        let named = |library: &BuiltLibrary| library.package == case.package;
-        self.libraries
-            .iter()
-            .position(named)
-            .expect("a case comes from one of the libraries")
-    }
-}
+use crate::wire::Begin;
 
 /// A run in progress.
 pub(super) struct Campaign<'a> {
@@ -86,16 +51,6 @@ pub(super) struct Campaign<'a> {
     telemetry: Telemetry,
     reporting: Reporting,
     opponent: Option<Opponent<'a>>,
-}
-
-/// Where the run's referee stands.
-enum Standing {
-    /// There is none.
-    Absent,
-    /// It has its device and waits for the seed.
-    Waiting(RefereeClient),
-    /// It can be given cases.
-    Begun(RefereeClient),
 }
 
 impl<'a> Campaign<'a> {
@@ -474,45 +429,6 @@ impl<'a> Campaign<'a> {
     }
 }
 
-/// What both sides of a case have in common.
-struct Ground<'g> {
-    number: u64,
-    annotation: Option<&'g str>,
-    facts: &'g Facts,
-    flush_bytes: u64,
-}
-
-impl<'g> Ground<'g> {
-    fn ready(
-        &self,
-        selected: &Selected<'g>,
-        case: &Case,
-        prepared: &'g PreparedCase,
-        search: &'g [PathBuf],
-    ) -> ReadyCase<'g> {
-        let PreparedCase {
-            recorded,
-            modules,
-            own_modules,
-        } = prepared;
-        ReadyCase {
-            number: self.number,
-            benchmark: case.benchmark as u32,
-            request: &recorded.request,
-            recording: &recorded.recording,
-            encoded: &recorded.encoded,
-            modules,
-            library: CaseLibrary {
-                file: selected.library(case).library.as_std_path(),
-                search,
-            },
-            floor_ns: floor_ns(&recorded.recording, self.facts, self.flush_bytes),
-            own_modules,
-            annotation: self.annotation,
-        }
-    }
-}
-
 /// The instruments, and whoever follows the run.
 struct CaseWatcher<'a> {
     telemetry: &'a mut Telemetry,
@@ -554,29 +470,5 @@ fn stop_rule(stopping: &StoppingOptions, facts: &Facts) -> StopRule {
         max_time: stopping.max_time,
         tick_ns: facts.clock_tick_ns,
         ..StopRule::default()
-    }
-}
-
-impl Standing {
-    /// The referee, started and begun where it was not yet.
-    fn begin(
-        &mut self,
-        device: DeviceOrder,
-        begin: &Begin,
-        interrupt: &Interrupt,
-    ) -> Result<&mut RefereeClient, RoleFailure> {
-        let begun = match std::mem::replace(self, Standing::Absent) {
-            Standing::Begun(referee) => referee,
-            Standing::Waiting(mut referee) => referee.begin(begin, interrupt).map(|()| referee)?,
-            Standing::Absent => {
-                let mut referee = RefereeClient::spawn(&device, Output::Captured, interrupt)?;
-                referee.begin(begin, interrupt).map(|()| referee)?
-            }
-        };
-        *self = Standing::Begun(begun);
-        match self {
-            Standing::Begun(referee) => Ok(referee),
-            Standing::Absent | Standing::Waiting(_) => unreachable!("it was begun just now"),
-        }
     }
 }

@@ -1,14 +1,16 @@
 //! The other revision of a run against one: its libraries, its cases, and what came of them.
 
+use std::collections::HashSet;
+
 use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
 
 use super::authors::{AuthorSettings, Authors};
-use super::campaign::Selected;
 use super::cases::{Case, Disposition};
 use super::failure::CaseFailure;
 use super::libraries::Libraries;
 use super::options::LibrarySource;
 use super::preparation::PreparedCase;
+use super::selected::Selected;
 use crate::build::{BuildOptions, Built};
 use crate::checkout::Checkout;
 use crate::clients::Interrupt;
@@ -82,10 +84,12 @@ pub(super) struct OtherCases {
 }
 
 impl OtherCases {
-    /// Tells those that the candidate has from others.
-    pub(super) fn beside(candidate: &[Case], theirs: Vec<Case>) -> OtherCases {
-        let names: Vec<String> = candidate.iter().map(Case::full_name).collect();
-        let (shared, only_there) = theirs.into_iter().partition(|case| names.contains(&case.full_name()));
+    /// Tells those that the candidate has from others. Those that it has and that are not selected, `left_out`, take no part.
+    pub(super) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
+        let names = |cases: &[Case]| -> HashSet<String> { cases.iter().map(Case::full_name).collect() };
+        let (candidate, left_out) = (names(candidate), names(left_out));
+        let theirs = theirs.into_iter().filter(|case| !left_out.contains(&case.full_name()));
+        let (shared, only_there) = theirs.partition(|case| candidate.contains(&case.full_name()));
         OtherCases { shared, only_there }
     }
 }
@@ -236,7 +240,7 @@ fn has_same_inputs(theirs: &Tensor, ours: &Tensor) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{DType, Role, Tolerance};
+    use gpubench::catalog::{AxisValue, DType, Role, Tolerance};
 
     use super::*;
 
@@ -249,6 +253,22 @@ mod tests {
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
         }
+    }
+
+    #[test]
+    fn what_is_not_selected_here_is_not_called_removed() {
+        let case = |n: i64| Case {
+            package: "suite".to_owned(),
+            benchmark: 0,
+            path: "axpy".to_owned(),
+            params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),
+            disposition: Disposition::Run,
+        };
+        let numbers = |cases: &[Case]| -> Vec<String> { cases.iter().map(Case::name).collect() };
+        let OtherCases { shared, only_there } =
+            OtherCases::beside(&[case(1), case(2)], &[case(3)], vec![case(2), case(3), case(4)]);
+        assert_eq!(numbers(&shared), ["axpy::n=2"]);
+        assert_eq!(numbers(&only_there), ["axpy::n=4"]);
     }
 
     #[test]

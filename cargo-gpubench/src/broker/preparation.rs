@@ -6,13 +6,13 @@ use gpubench::catalog::OccupancyQuery;
 use gpubench::plan::KernelRef;
 
 use super::authors::Authors;
-use super::campaign::Selected;
 use super::cases::{Case, Disposition};
 use super::failure::CaseFailure;
 use super::kernels::{self, Modules};
 use super::occupancy::{AskDevice, Occupancies};
 use super::recordings::{Interrupted, RecordedCase, record_cases};
 use super::reporting::Reporting;
+use super::selected::Selected;
 use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
 use crate::report::Phase;

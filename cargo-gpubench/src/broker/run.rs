@@ -1,15 +1,12 @@
 //! The command from its options to its exit code.
 
-use std::collections::HashSet;
-
-use gpubench::catalog::{Catalog, DeviceKind};
+use gpubench::catalog::DeviceKind;
 
 use super::authors::{AuthorSettings, Authors};
 use super::bookkeeping::Bookkeeping;
-use super::campaign::{Campaign, Selected};
-use super::cases::{
-    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, select_cases, write_names,
-};
+use super::campaign::Campaign;
+use super::cases::{Case, Naming, write_names};
+use super::choice::{cases_left_out, choose_cases, choose_other_cases};
 use super::compilers::compiler_for;
 use super::libraries::Libraries;
 use super::loaded_run::show_loaded_run;
@@ -19,6 +16,7 @@ use super::options::{
     Action, Annotations, DeviceChoice, LibrarySource, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
 };
 use super::places::Places;
+use super::selected::Selected;
 use crate::build::{BuildOptions, Built, BuiltLibrary, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
@@ -84,7 +82,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     }
     let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
     bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &built.libraries));
-    let left_out = left_out(&cases, every_case(built, &catalogs, &facts)?);
+    let left_out = cases_left_out(&cases, built, &catalogs, &facts)?;
     bookkeeping.fit_baseline(&options.cases.names, &packages, &cases, &left_out)?;
     let selected = Selected {
         libraries: &built.libraries,
@@ -102,7 +100,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     };
     let (their_authors, their_catalogs) = other.authors(settings)?;
     let theirs = choose_other_cases(options, other, &their_catalogs, &facts);
-    let their_cases = OtherCases::beside(&cases, theirs);
+    let their_cases = OtherCases::beside(&cases, &left_out, theirs);
     let opponent = Opponent::new(other, &their_cases, &their_catalogs, their_authors, selected);
     campaign.against(opponent).measure()
 }
@@ -123,17 +121,6 @@ fn check_out<'o>(
         anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
     }
     Ok(Some((checkout, build)))
-}
-
-/// The cases of the other revision that fit the command line. What does not fit is no failure of this one.
-fn choose_other_cases(options: &RunOptions, other: &OtherRevision, catalogs: &[Catalog], facts: &Facts) -> Vec<Case> {
-    choose_cases(options, other.built(), catalogs, facts).unwrap_or_else(|error| {
-        print_warning(&format!(
-            "the baseline has nothing to compare with: {}",
-            crate::error::chain(&error)
-        ));
-        Vec::new()
-    })
 }
 
 /// Ranges that reach nobody would look like a profiler's failure.
@@ -228,58 +215,6 @@ pub(super) fn user_output(options: &RunOptions) -> Output {
         UserOutput::Captured => Output::Captured,
         UserOutput::Shown => Output::Inherited,
     }
-}
-
-fn choose_cases(
-    options: &RunOptions,
-    built: &Built,
-    catalogs: &[Catalog],
-    facts: &Facts,
-) -> Result<Vec<Case>, ExpectedError> {
-    Ok(cases_of(built, catalogs, facts, &options.cases)?)
-}
-
-/// The cases of the libraries, ignored ones too.
-pub(super) fn every_case(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
-    let selection = CaseSelection {
-        ignored: IgnoredSelection::Include,
-        ..CaseSelection::default()
-    };
-    match cases_of(built, catalogs, facts, &selection) {
-        Err(CaseError::NothingSelected(_)) => Ok(Vec::new()),
-        cases => Ok(cases?),
-    }
-}
-
-/// Those of all cases that are not selected.
-fn left_out(selected: &[Case], all: Vec<Case>) -> Vec<Case> {
-    let selected: HashSet<String> = selected.iter().map(Case::full_name).collect();
-    all.into_iter()
-        .filter(|case| !selected.contains(&case.full_name()))
-        .collect()
-}
-
-fn cases_of(
-    built: &Built,
-    catalogs: &[Catalog],
-    facts: &Facts,
-    selection: &CaseSelection,
-) -> Result<Vec<Case>, CaseError> {
-    let packages: Vec<PackageCatalog<'_>> = built
-        .libraries
-        .iter()
-        .zip(catalogs)
-        .map(|(library, catalog)| PackageCatalog {
-            package: &library.package,
-            library: &library.crate_name,
-            catalog,
-        })
-        .collect();
-    let device = CaseDevice {
-        kind: facts.device.kind,
-        capability: facts.device.capability,
-    };
-    select_cases(&packages, device, selection)
 }
 
 fn list(cases: &[Case], built: &Built) -> Result<ExitCode, ExpectedError> {

@@ -327,10 +327,7 @@ mod tests {
                 error.to_string()
             }
             Err(Unsettled::Expected(error)) => crate::error::chain(&error),
-            Ok(accepted) => {
-                let refused = accepted.into_options().err();
-                refused.unwrap_or_else(|| panic!("accepted: {arguments:?}")).to_string()
-            }
+            Ok(arguments) => arguments.into_command().expect_err("a refusal").to_string(),
         }
     }
 

@@ -1,0 +1,88 @@
+//! Which cases of built libraries are run, and which are not.
+
+use std::collections::HashSet;
+
+use gpubench::catalog::Catalog;
+
+use super::cases::{Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, PackageCatalog, select_cases};
+use super::opponent::OtherRevision;
+use super::options::RunOptions;
+use crate::build::Built;
+use crate::device::Facts;
+use crate::error::{ExpectedError, chain, print_warning};
+
+/// The cases that the command line selects.
+pub(super) fn choose_cases(
+    options: &RunOptions,
+    built: &Built,
+    catalogs: &[Catalog],
+    facts: &Facts,
+) -> Result<Vec<Case>, ExpectedError> {
+    Ok(cases_of(built, catalogs, facts, &options.cases)?)
+}
+
+/// The cases of the other revision that fit the command line, in whatever part of it: parts that are counted begin elsewhere there. What does not fit is no
+/// failure of this one.
+pub(super) fn choose_other_cases(
+    options: &RunOptions,
+    other: &OtherRevision,
+    catalogs: &[Catalog],
+    facts: &Facts,
+) -> Vec<Case> {
+    let selection = CaseSelection {
+        partition: None,
+        ..options.cases.clone()
+    };
+    cases_of(other.built(), catalogs, facts, &selection).unwrap_or_else(|error| {
+        print_warning(&format!("the baseline has nothing to compare with: {}", chain(&error)));
+        Vec::new()
+    })
+}
+
+/// The cases of the libraries, ignored ones too.
+pub(super) fn every_case(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
+    let selection = CaseSelection {
+        ignored: IgnoredSelection::Include,
+        ..CaseSelection::default()
+    };
+    match cases_of(built, catalogs, facts, &selection) {
+        Err(CaseError::NothingSelected(_)) => Ok(Vec::new()),
+        cases => Ok(cases?),
+    }
+}
+
+/// Cases that there are and that are not selected.
+pub(super) fn cases_left_out(
+    selected: &[Case],
+    built: &Built,
+    catalogs: &[Catalog],
+    facts: &Facts,
+) -> Result<Vec<Case>, ExpectedError> {
+    let mut cases = every_case(built, catalogs, facts)?;
+    let selected: HashSet<String> = selected.iter().map(Case::full_name).collect();
+    cases.retain(|case| !selected.contains(&case.full_name()));
+    Ok(cases)
+}
+
+fn cases_of(
+    built: &Built,
+    catalogs: &[Catalog],
+    facts: &Facts,
+    selection: &CaseSelection,
+) -> Result<Vec<Case>, CaseError> {
+    let packages: Vec<PackageCatalog<'_>> = built
+        .libraries
+        .iter()
+        .zip(catalogs)
+        .map(|(library, catalog)| PackageCatalog {
+            package: &library.package,
+            library: &library.crate_name,
+            catalog,
+        })
+        .collect();
+    let device = CaseDevice {
+        kind: facts.device.kind,
+        capability: facts.device.capability,
+    };
+    select_cases(&packages, device, selection)
+}

@@ -1,0 +1,29 @@
+//! The device that measures.
+#![forbid(unsafe_code)]
+
+use std::{num::NonZeroUsize, path::PathBuf};
+
+use gpubench::catalog::DeviceKind;
+
+/// Which device measures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceOptions {
+    /// The kind, or the best there is.
+    pub choice: DeviceChoice,
+    /// Threads of the CPU device; all that the process may use where it is not said.
+    pub threads: Option<NonZeroUsize>,
+    /// Which of several GPUs.
+    pub ordinal: u32,
+    /// The NVRTC that compiles kernels for a GPU, or a folder that has it; searched for where it is not said.
+    pub nvrtc: Option<PathBuf>,
+}
+
+/// Which kind of device measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// A GPU where there is one.
+    #[default]
+    Auto,
+    /// This kind and no other.
+    Kind(DeviceKind),
+}

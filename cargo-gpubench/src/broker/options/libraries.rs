@@ -1,0 +1,46 @@
+//! Libraries with benchmarks, and archives of them.
+#![forbid(unsafe_code)]
+
+use std::{path::PathBuf, time::Duration};
+
+use camino::Utf8PathBuf;
+
+use super::OutputOptions;
+use crate::archive::ExtractTo;
+use crate::build::BuildOptions;
+use crate::device::cuda::Architecture;
+
+/// Where the libraries with benchmarks come from.
+#[derive(Clone, Debug)]
+pub enum LibrarySource {
+    /// They are built.
+    Build(BuildOptions),
+    /// `--archive-file`: they were built elsewhere.
+    Archive(ArchivedLibraries),
+}
+
+/// Libraries in an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchivedLibraries {
+    /// The archive.
+    pub archive: Utf8PathBuf,
+    /// Where it is unpacked to.
+    pub extract_to: ExtractTo,
+}
+
+/// Everything `cargo gpubench archive` is asked to do.
+#[derive(Clone, Debug)]
+pub struct ArchiveOptions {
+    /// The archive to write.
+    pub archive: Utf8PathBuf,
+    /// GPUs that kernels are compiled ahead for.
+    pub architectures: Vec<Architecture>,
+    /// The NVRTC that compiles them, or a folder that has it; searched for where it is not said.
+    pub nvrtc: Option<PathBuf>,
+    /// What is built and how.
+    pub build: BuildOptions,
+    /// How long a library may take to list or to record a benchmark.
+    pub within: Duration,
+    /// What is shown.
+    pub output: OutputOptions,
+}

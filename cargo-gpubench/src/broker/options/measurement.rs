@@ -1,0 +1,111 @@
+//! How long and how often is measured.
+#![forbid(unsafe_code)]
+
+use std::{num::NonZeroUsize, time::Duration};
+
+use crate::broker::cases::Case;
+use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
+use crate::wire::FlushKind;
+
+/// How long and how often is measured.
+#[derive(Clone, Debug)]
+pub struct MeasurementOptions {
+    /// Where the inputs and their order come from.
+    pub seed: MasterSeed,
+    /// Bytes the cache flush goes through; what the device asks for where it is not said.
+    pub flush_bytes: Option<u64>,
+    /// How the flush goes through them.
+    pub flush: FlushKind,
+    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
+    pub schedule: u64,
+    /// What may differ from case to case.
+    pub cases: CaseLayers,
+}
+
+/// How long and how often one case is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CaseOptions {
+    /// How many fresh workers the case's samples come from.
+    pub workers: NonZeroUsize,
+    /// When there are enough samples.
+    pub stopping: StoppingOptions,
+    /// How long parts of the case may take.
+    pub limits: TimeLimits,
+}
+
+impl MeasurementOptions {
+    /// What holds for a case whose package asks for `package`.
+    pub fn of_case(&self, case: &Case, package: CaseSettings) -> CaseOptions {
+        let (name, full_name) = (case.name(), case.full_name());
+        let names = CaseNames {
+            name: &name,
+            full_name: &full_name,
+        };
+        CaseOptions::from(self.cases.of_case(names, package))
+    }
+
+    /// What holds where no single case is meant.
+    pub fn everywhere(&self) -> CaseOptions {
+        CaseOptions::from(self.cases.everywhere())
+    }
+}
+
+impl From<CompleteSettings> for CaseOptions {
+    fn from(settings: CompleteSettings) -> Self {
+        let CompleteSettings {
+            timeout,
+            reference_timeout,
+            workers,
+            target_cv,
+            min_samples,
+            max_samples,
+            max_time,
+            noise_threshold: _,
+        } = settings;
+        Self {
+            workers: workers.number(),
+            stopping: StoppingOptions {
+                target_cv: target_cv.fraction(),
+                min_samples: min_samples.number(),
+                max_samples: max_samples.number(),
+                max_time: max_time.duration(),
+            },
+            limits: TimeLimits {
+                window: timeout.duration(),
+                reference: reference_timeout.duration(),
+            },
+        }
+    }
+}
+
+/// Where the master seed of a run comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MasterSeed {
+    /// The operating system draws it.
+    #[default]
+    Fresh,
+    /// `--seed`.
+    Pinned([u8; 32]),
+}
+
+/// When there are enough samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoppingOptions {
+    /// The coefficient of variation that is good enough, as a fraction above zero.
+    pub target_cv: f64,
+    /// Never fewer samples than this; at least one.
+    pub min_samples: u32,
+    /// Never more samples than this; at least `min_samples`.
+    pub max_samples: u32,
+    /// No more samples after this time on one case.
+    pub max_time: Duration,
+}
+
+/// How long parts of a case may take before they count as hung.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// One window: a call of the kernel with everything around it.
+    pub window: Duration,
+    /// One CPU reference or CPU generator.
+    pub reference: Duration,
+}

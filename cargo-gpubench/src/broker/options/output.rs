@@ -1,0 +1,94 @@
+//! What is shown and written while cases are measured.
+#![forbid(unsafe_code)]
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::report::Color;
+
+/// What is shown and written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// Who reads standard output.
+    pub format: MessageFormat,
+    /// Whether it is coloured.
+    pub color: Color,
+    /// How much is shown.
+    pub verbosity: Verbosity,
+    /// Whether progress is.
+    pub progress: ProgressShown,
+    /// Whether what user code prints is shown.
+    pub user_output: UserOutput,
+    /// Files that get the results as well.
+    pub exports: Vec<Export>,
+}
+
+impl OutputOptions {
+    /// The files that are written.
+    pub fn files(&self) -> impl Iterator<Item = &Utf8Path> {
+        self.exports.iter().map(|export| &*export.path)
+    }
+}
+
+/// Who reads standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MessageFormat {
+    /// People.
+    #[default]
+    Human,
+    /// Programs: one JSON object a line.
+    Json,
+}
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// `--quiet`: results, warnings and errors.
+    Quiet,
+    /// As usual.
+    #[default]
+    Normal,
+    /// `--verbose`: details of every case as well.
+    Verbose,
+}
+
+/// Whether progress is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgressShown {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Nowhere.
+    Never,
+}
+
+/// What becomes of the text that benchmark functions, generators and references print.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UserOutput {
+    /// It is kept, and shown where something fails.
+    #[default]
+    Captured,
+    /// `--no-capture`: it goes to standard error as it comes.
+    Shown,
+}
+
+/// A file that gets the results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// In which format.
+    pub format: ExportFormat,
+    /// Which file.
+    pub path: Utf8PathBuf,
+}
+
+/// Formats of files with results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// The lines of `--message-format json`.
+    Json,
+    /// A row a case.
+    Csv,
+    /// A table for a page or a comment.
+    Markdown,
+    /// XML for CI services.
+    Junit,
+}

@@ -1,0 +1,156 @@
+//! What becomes of the results, beside being shown.
+#![forbid(unsafe_code)]
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::compare::{Rules, Setups};
+use crate::stats::Confidence;
+use crate::store::RunName;
+
+/// What becomes of the results, beside being shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResultOptions {
+    /// Where they come from.
+    pub source: ResultSource,
+    /// What they are compared with.
+    pub baseline: Option<BaselineOptions>,
+    /// `--against`: the revision that they are measured in turns with.
+    pub against: Option<String>,
+    /// `--save-baseline`: what they are saved as.
+    pub save: Option<RunName>,
+    /// What is taken for a change.
+    pub judging: JudgingOptions,
+    /// Where their history goes.
+    pub history: HistoryOptions,
+    /// `--report`: where a page about them is written to.
+    pub page: Option<PageTarget>,
+}
+
+impl ResultOptions {
+    /// Whether anything is asked for that needs files other than those of the results themselves.
+    pub fn is_about_files(&self) -> bool {
+        self.baseline.is_some()
+            || self.against.is_some()
+            || self.save.is_some()
+            || self.source != ResultSource::Measured
+            || self.history.recording == Recording::On
+            || self.page.is_some()
+    }
+
+    /// Stored runs that are read.
+    pub fn runs_read(&self) -> impl Iterator<Item = &RunName> {
+        let loaded = match &self.source {
+            ResultSource::Measured => None,
+            ResultSource::Loaded(name) => Some(name),
+        };
+        let compared = self.baseline.as_ref().map(|baseline| &baseline.name);
+        loaded.into_iter().chain(compared)
+    }
+
+    /// The file of the page, where one is named.
+    pub fn page_file(&self) -> Option<&Utf8Path> {
+        match self.page.as_ref()? {
+            PageTarget::File(path) => Some(path),
+            PageTarget::TargetDirectory => None,
+        }
+    }
+
+    /// Whether something is asked for that only a workspace has: a run to measure, or the place of a name.
+    pub fn needs_a_workspace(&self) -> bool {
+        if self.source == ResultSource::Measured {
+            return self.is_about_files();
+        }
+        let mut names = self.runs_read().chain(&self.save);
+        names.any(|name| matches!(name, RunName::Baseline(_)))
+    }
+}
+
+/// Where a page about results is written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageTarget {
+    /// `gpubench/report.html` in the target directory.
+    TargetDirectory,
+    /// This file.
+    File(Utf8PathBuf),
+}
+
+/// Where results come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ResultSource {
+    /// They are measured.
+    #[default]
+    Measured,
+    /// `--load-baseline`: they were measured before, and nothing is now.
+    Loaded(RunName),
+}
+
+/// What results are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaselineOptions {
+    /// The stored run.
+    pub name: RunName,
+    /// What becomes of benchmarks that it lacks.
+    pub newcomers: Newcomers,
+}
+
+/// What becomes of benchmarks that a baseline lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Newcomers {
+    /// `--baseline`: nothing is measured.
+    Refused,
+    /// `--baseline-lenient`: they are measured and listed as new.
+    Listed,
+}
+
+/// What is taken for a change, and what a change for the worse means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgingOptions {
+    /// The relative change that is noise in any case, as a fraction.
+    pub noise_threshold: f64,
+    /// How sure intervals are.
+    pub confidence: Confidence,
+    /// What becomes of results that were not measured alike.
+    pub setups: Setups,
+    /// What the command makes of a regression.
+    pub on_regression: OnRegression,
+}
+
+impl Default for JudgingOptions {
+    fn default() -> JudgingOptions {
+        JudgingOptions {
+            noise_threshold: Rules::FLOOR,
+            confidence: Confidence::DEFAULT,
+            setups: Setups::MustAgree,
+            on_regression: OnRegression::Fail,
+        }
+    }
+}
+
+/// What the command makes of a regression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnRegression {
+    /// It fails.
+    #[default]
+    Fail,
+    /// `--no-fail-on-regression`: it shows it.
+    Show,
+}
+
+/// Where the history of the results is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryOptions {
+    /// Whether the run is added to it.
+    pub recording: Recording,
+    /// Its folder; in the target directory where it is not said.
+    pub folder: Option<Utf8PathBuf>,
+}
+
+/// Whether a run is added to the history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recording {
+    /// It is not.
+    #[default]
+    Off,
+    /// `--history`: it is.
+    On,
+}

@@ -1,0 +1,66 @@
+//! A run as a whole.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, ResultOptions};
+use crate::broker::cases::CaseSelection;
+
+/// Everything a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// What is done with the selected cases.
+    pub action: Action,
+    /// Where the libraries with benchmarks come from.
+    pub libraries: LibrarySource,
+    /// Which cases.
+    pub cases: CaseSelection,
+    /// On which device.
+    pub device: DeviceOptions,
+    /// How long and how often.
+    pub measurement: MeasurementOptions,
+    /// What happens after a failure.
+    pub after_failure: AfterFailure,
+    /// What is marked for a profiler.
+    pub annotations: Annotations,
+    /// What is shown and written.
+    pub output: OutputOptions,
+    /// What becomes of the results.
+    pub results: ResultOptions,
+}
+
+/// What is done with the selected cases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// They are measured.
+    #[default]
+    Measure,
+    /// `--list`: their names are printed.
+    List,
+    /// `--no-run`: their libraries are built.
+    Build,
+    /// `--test`: each is called once and checked.
+    Test,
+    /// `--profile-time`: each is called for so long, for a profiler.
+    Profile(Duration),
+}
+
+/// What happens after a benchmark has failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterFailure {
+    /// The others still run.
+    #[default]
+    Continue,
+    /// `--fail-fast`: the run ends.
+    Stop,
+}
+
+/// What is marked for a profiler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Annotations {
+    /// Nothing.
+    #[default]
+    None,
+    /// `--nvtx`: every window, as an NVTX range.
+    Nvtx,
+}

@@ -1,0 +1,45 @@
+//! The cases of a run, with what they come from and what they are measured on.
+
+use camino::Utf8Path;
+use gpubench::catalog::Catalog;
+
+use super::cases::Case;
+use crate::build::BuiltLibrary;
+use crate::device::Facts;
+use crate::wire::DeviceOrder;
+
+/// What is to be measured, and on what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Selected<'a> {
+    /// The built libraries.
+    pub(super) libraries: &'a [BuiltLibrary],
+    /// Where compiled kernels are kept.
+    pub(super) target_directory: &'a Utf8Path,
+    /// What each library says of its benchmarks.
+    pub(super) catalogs: &'a [Catalog],
+    /// The selected cases.
+    pub(super) cases: &'a [Case],
+    /// The device.
+    pub(super) device: DeviceOrder,
+    /// What it is.
+    pub(super) facts: &'a Facts,
+}
+
+impl<'a> Selected<'a> {
+    /// The library a case comes from.
+    pub(super) fn library(&self, case: &Case) -> &'a BuiltLibrary {
+        &self.libraries[self.library_of(case)]
+    }
+
+    /// Position of the library a case comes from.
+    ///
+    /// # Panics
+    /// Never: cases are selected from these libraries' catalogs.
+    pub(super) fn library_of(&self, case: &Case) -> usize {
+        let named = |library: &BuiltLibrary| library.package == case.package;
+        self.libraries
+            .iter()
+            .position(named)
+            .expect("a case comes from one of the libraries")
+    }
+}
