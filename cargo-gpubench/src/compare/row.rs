@@ -46,7 +46,7 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>, medians: &mut ResampledM
     let sides = [before, after].map(|result| side(result, medians));
     let finding = match obstacle(pair, ground) {
         Some(reason) => Finding::not_compared(reason),
-        None => compared(pair, &sides, ground, medians),
+        None => compared(pair, &sides, ground),
     };
     ComparisonRow {
         package: after.package.clone(),
@@ -137,12 +137,7 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     }
 }
 
-fn compared(
-    pair: &Pair<'_>,
-    sides: &[Option<Side>; 2],
-    ground: &Ground<'_>,
-    medians: &mut ResampledMedians,
-) -> Finding {
+fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> Finding {
     let [Some(baseline), Some(candidate)] = sides else {
         return Finding::not_compared("a median that is not above zero has no ratio".to_owned());
     };
@@ -150,7 +145,7 @@ fn compared(
     let confidence = ground.rules.confidence;
     let paired = match ground.arrangement {
         Arrangement::Apart => None,
-        Arrangement::Interleaved => Paired::of(&by_worker(pair.baseline), &by_worker(pair.candidate), medians),
+        Arrangement::Interleaved => Paired::of(&by_worker(pair.baseline), &by_worker(pair.candidate)),
     };
     let ratio = match &paired {
         Some(paired) => paired.ratio(confidence, ground.tick_ns),

@@ -77,10 +77,10 @@ pub(crate) struct Drift {
 /// Machines on which two sides are measured in turns.
 pub(crate) const DRIFTS: [Drift; 5] = [
     drift("a steady machine", 0.0, 0.0, 0.0),
-    drift("a walk by 1 % a window", 0.0, 0.0, 0.01),
+    drift("a walk by 0.5 % a window", 0.0, 0.0, 0.005),
     drift("20 % between rounds", 0.2, 0.0, 0.0),
     drift("20 % between rounds, steps of 20 %", 0.2, 0.2, 0.0),
-    drift("all of these", 0.2, 0.2, 0.01),
+    drift("all of these", 0.2, 0.2, 0.005),
 ];
 
 const fn drift(name: &'static str, rounds: f64, step: f64, walk: f64) -> Drift {

@@ -38,22 +38,12 @@ impl ResampledMedians {
     ///
     /// The samples are ascending and above zero.
     pub fn relative_variance(&mut self, sorted: &[f64]) -> f64 {
-        let Some(median) = quantile(sorted, 0.5) else {
+        let Some(median) = quantile(sorted, 0.5).filter(|_| sorted.len() > 1) else {
             return 0.0;
         };
         let relative: Vec<f64> = sorted.iter().map(|sample| (sample - median) / median).collect();
-        self.variance(&relative)
-    }
-
-    /// The variance of a resample's median; zero for a single sample and for none.
-    ///
-    /// The samples are ascending and finite.
-    pub fn variance(&mut self, sorted: &[f64]) -> f64 {
-        if sorted.len() < 2 {
-            return 0.0;
-        }
         let law = self.laws.entry(sorted.len()).or_insert_with(|| Law::of(sorted.len()));
-        law.variance(sorted).max(0.0)
+        law.variance(&relative).max(0.0)
     }
 }
 
