@@ -373,6 +373,32 @@ fn sources_without_a_repository_are_named_with_a_hint() {
 }
 
 #[test]
+fn worktrees_elsewhere_and_what_a_link_leads_to_stay_as_they_are() {
+    let repository = repository_in_turn();
+    let _ = repository.run("HEAD").args(["young"]).finish().expect_code(0);
+    let sources = repository.worktrees().pop().expect("the baseline's");
+    let disk = tempfile::tempdir().expect("a folder");
+    let (there, gone) = (disk.path().join("there"), disk.path().join("gone"));
+    let named = there.to_str().expect("text");
+    repository.git(&["worktree", "add", "--quiet", "--detach", named]);
+    std::fs::rename(&there, &gone).expect("a disk goes");
+    std::fs::remove_dir_all(&sources).expect("removed");
+    std::os::unix::fs::symlink(&repository.root, &sources).expect("a link");
+    let own = repository.root.join("not-committed.txt");
+    std::fs::write(&own, "work").expect("written");
+
+    let _ = repository.run("HEAD").args(["young"]).finish().expect_code(0);
+    assert_eq!(std::fs::read_to_string(&own).expect("still there"), "work");
+    assert_eq!(repository.git(&["symbolic-ref", "--short", "HEAD"]).trim(), "main");
+    assert!(std::fs::symlink_metadata(&sources).is_ok_and(|found| found.is_dir()));
+    std::fs::rename(&gone, &there).expect("a disk comes back");
+    repository.git(&["-C", named, "status"]);
+
+    repository.git(&["worktree", "remove", "--force", named]);
+    std::fs::remove_file(&own).expect("removed");
+}
+
+#[test]
 fn an_interrupt_leaves_no_process_and_at_most_a_worktree_that_is_used_again() {
     let repository = repository_in_turn();
     let running = repository.run("fast").args(["--timeout", "10min"]).start();

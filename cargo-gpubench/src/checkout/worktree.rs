@@ -1,6 +1,7 @@
 //! A revision's worktree.
 
 use std::fs::{File, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -175,7 +176,9 @@ fn lock(path: &Utf8Path, interrupted: &AtomicBool) -> Result<File, CheckoutError
         path: path.to_owned(),
         source,
     };
-    let file = File::create(path).map_err(unusable)?;
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    let file = options.custom_flags(libc::O_NOFOLLOW).open(path).map_err(unusable)?;
     let mut told = false;
     loop {
         match file.try_lock() {
@@ -211,7 +214,8 @@ impl Worktree<'_> {
     /// Makes the folder what it should be. Files that are as they should be keep their times, so that cargo does not build them again.
     fn fill(&self, interrupted: &AtomicBool) -> Result<(), CheckoutError> {
         let filled = match self.is_ours()? {
-            true => self.switch(),
+            // What a git that died left in the way goes with the folder.
+            true => self.switch().or_else(|_| self.remove().and_then(|()| self.add())),
             false => self.remove().and_then(|()| self.add()),
         };
         match interrupted.load(Ordering::Relaxed) {
@@ -227,14 +231,25 @@ impl Worktree<'_> {
         }
     }
 
-    /// Whether it is a worktree of this repository.
+    /// Whether it is a worktree of this repository that was added here: never the user's own, to which a link may lead.
     fn is_ours(&self) -> Result<bool, CheckoutError> {
-        if !self.folder.join(".git").exists() {
+        let is_folder = fs_err::symlink_metadata(self.folder).is_ok_and(|found| found.is_dir());
+        if !is_folder || !self.folder.join(".git").is_file() {
             return Ok(false);
         }
-        let question = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
-        let (ours, theirs) = (self.git.ask(&question)?, Git::in_folder(self.folder).ask(&question)?);
-        Ok(ours.is_ok() && ours == theirs)
+        let rev_parse = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let Ok(common) = self.git.ask(&rev_parse)? else {
+            return Ok(false);
+        };
+        let question = [&rev_parse[..], &["--git-dir", "--show-toplevel"]].concat();
+        let Ok(found) = Git::in_folder(self.folder).ask(&question)? else {
+            return Ok(false);
+        };
+        let here = self.folder.canonicalize_utf8().ok();
+        Ok(match found.lines().collect::<Vec<_>>()[..] {
+            [theirs, own, top] => theirs == common.trim() && own != theirs && here.is_some_and(|here| here == top),
+            _ => false,
+        })
     }
 
     fn add(&self) -> Result<(), CheckoutError> {
@@ -250,18 +265,23 @@ impl Worktree<'_> {
         tell(&git, "check the revision out", &switch)
     }
 
-    /// Removes what is there, and what git knows of it.
+    /// Removes what is there; a link goes, and not what it leads to. What git knows of the folder is replaced when it is added again: worktrees elsewhere, on a disk that
+    /// is not there now, are nobody's business.
     fn remove(&self) -> Result<(), CheckoutError> {
-        // It may be no worktree, or one that git has forgotten.
-        let _ = self
-            .git
-            .ask(&["worktree", "remove", "--force", "--force", self.folder.as_str()])?;
-        if self.folder.exists() {
-            fs_err::remove_dir_all(self.folder).map_err(|source| CheckoutError::Folder {
-                path: self.folder.to_owned(),
-                source,
-            })?;
+        if self.is_ours()? {
+            // Git may have forgotten it.
+            let _ = self
+                .git
+                .ask(&["worktree", "remove", "--force", "--force", self.folder.as_str()])?;
         }
-        tell(self.git, "forget worktrees that are gone", &["worktree", "prune"])
+        let removed = match fs_err::symlink_metadata(self.folder) {
+            Ok(found) if found.is_dir() => fs_err::remove_dir_all(self.folder),
+            Ok(_) => fs_err::remove_file(self.folder),
+            Err(_) => Ok(()),
+        };
+        removed.map_err(|source| CheckoutError::Folder {
+            path: self.folder.to_owned(),
+            source,
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -29,10 +29,15 @@ impl Replacement {
         let path = folder_of(&target).join(format!(".{name}.tmp"));
         std::fs::create_dir_all(folder_of(&target))?;
         loop {
-            let file = File::options().create(true).truncate(false).write(true).open(&path)?;
+            let mut options = File::options();
+            options.create(true).truncate(false).write(true);
+            let file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(&path)?;
+            let ours = file.metadata()?;
+            if !ours.is_file() {
+                return Err(io::Error::other(format!("`{path}` is in the way, and no file")));
+            }
             file.lock()?;
             // Whoever had the lock may have made it the target.
-            let ours = file.metadata()?;
             let is_there = |there: &std::fs::Metadata| (there.dev(), there.ino()) == (ours.dev(), ours.ino());
             if std::fs::symlink_metadata(&path).as_ref().is_ok_and(is_there) {
                 return Ok(Replacement { file, path, target });

@@ -438,3 +438,18 @@ fn a_stored_run_is_as_its_schema_says() {
         assert!(!validator.is_valid(&file));
     }
 }
+
+#[test]
+fn a_temporary_file_that_leads_elsewhere_or_is_none_is_an_error_and_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Utf8Path::from_path(folder.path()).unwrap().join("run.json");
+    let (temporary, elsewhere) = (folder.path().join(".run.json.tmp"), folder.path().join("precious"));
+    std::fs::write(&elsewhere, "precious").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &temporary).unwrap();
+    assert!(Destination::of(&name(path.as_str()), &Home::Absent).is_err());
+    assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "precious");
+    std::fs::remove_file(&temporary).unwrap();
+    let fifo = std::process::Command::new("mkfifo").arg(&temporary).status().unwrap();
+    assert!(fifo.success());
+    assert!(Destination::of(&name(path.as_str()), &Home::Absent).is_err());
+}
