@@ -283,11 +283,11 @@ fn a_kernel_that_is_a_tenth_slower_is_found_on_a_busy_machine() {
     let load = Load::new();
     let limits = [
         "--workers",
-        "5",
+        "10",
         "--min-samples",
-        "200",
+        "500",
         "--max-samples",
-        "200",
+        "500",
         "--max-time",
         "1min",
     ];
