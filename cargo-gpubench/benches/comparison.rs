@@ -10,9 +10,9 @@ use std::time::Instant;
 
 use cargo_gpubench::compare::{Contestant, Rules, Threshold, compare, judge};
 use cargo_gpubench::report::{Arrangement, ChangeVerdict, ThresholdSource};
-use cargo_gpubench::stats::{Confidence, Ratio, ResampledMedians, Side, median};
+use cargo_gpubench::stats::{Confidence, Paired, Ratio, ResampledMedians, Side, median};
 use cargo_gpubench::store::{read, save};
-use simulated_run::samples::{Noise, SHAPES, Shifts, TwoLevel};
+use simulated_run::samples::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
 use simulated_run::{Size, run};
 
 /// Comparisons behind each rate: its standard error at 1 % is 0.07 %.
@@ -21,12 +21,18 @@ const TRIALS: usize = 20_000;
 /// Workers a side, and samples of each.
 const SIZES: [(usize, usize); 6] = [(3, 10), (3, 30), (5, 6), (5, 30), (8, 4), (8, 25)];
 
+/// A figure for a list of workers' samples.
+type Estimator = fn(&[Vec<f64>]) -> f64;
+
 fn main() {
     time();
     alarms();
     quiet();
     power();
     precision();
+    alarms_in_turns();
+    quiet_in_turns();
+    power_in_turns();
 }
 
 fn time() {
@@ -56,12 +62,13 @@ fn time() {
     }
 }
 
+const FLOOR: Threshold = Threshold {
+    value: Rules::FLOOR,
+    source: ThresholdSource::Floor,
+};
+
 /// The verdicts of [`TRIALS`] comparisons in which the second side is slower by `factor`.
 fn verdicts(shape: &TwoLevel, (workers, samples): (usize, usize), factor: f64) -> Vec<ChangeVerdict> {
-    let threshold = Threshold {
-        value: Rules::FLOOR,
-        source: ThresholdSource::Floor,
-    };
     let mut random = fastrand::Rng::with_seed(2026);
     let mut medians = ResampledMedians::default();
     let mut side = |center: f64| {
@@ -72,7 +79,7 @@ fn verdicts(shape: &TwoLevel, (workers, samples): (usize, usize), factor: f64) -
     (0..TRIALS)
         .map(|_| {
             let (before, after) = (side(100.0), side(100.0 * factor));
-            judge(&Ratio::of(&before, &after, Confidence::DEFAULT, 0.0), threshold)
+            judge(&Ratio::of(&before, &after, Confidence::DEFAULT, 0.0), FLOOR)
         })
         .collect()
 }
@@ -99,20 +106,24 @@ fn title(text: &str) {
     println!();
 }
 
+fn is_alarm(verdict: ChangeVerdict) -> bool {
+    matches!(verdict, ChangeVerdict::Regressed | ChangeVerdict::Improved)
+}
+
 fn alarms() {
     title("False alarms between runs of the same code, per cent");
-    let is_alarm = |verdict| matches!(verdict, ChangeVerdict::Regressed | ChangeVerdict::Improved);
     for shape in SHAPES {
         row(shape.name, |size| share(&verdicts(&shape, size, 1.0), is_alarm));
     }
     // What nobody can tell from a change with few workers: all of one side in one mode and all of the other in the other.
-    let coin = TwoLevel {
-        name: "every other worker 3 % slower",
-        shifts: Shifts::Modes(&[(0.5, 0.0), (0.5, 0.03)]),
-        noise: Noise::Normal(0.01),
-    };
-    row(coin.name, |size| share(&verdicts(&coin, size, 1.0), is_alarm));
+    row(COIN.name, |size| share(&verdicts(&COIN, size, 1.0), is_alarm));
 }
+
+const COIN: TwoLevel = TwoLevel {
+    name: "every other worker 3 % slower",
+    shifts: Shifts::Modes(&[(0.5, 0.0), (0.5, 0.03)]),
+    noise: Noise::Normal(0.01),
+};
 
 fn quiet() {
     title("No change between runs of the same code, per cent");
@@ -152,7 +163,7 @@ fn power() {
 
 fn precision() {
     title("Standard deviation of a side, per cent");
-    let mut estimators: Vec<(&str, fn(&[Vec<f64>]) -> f64)> = Vec::new();
+    let mut estimators: Vec<(&str, Estimator)> = Vec::new();
     estimators.push(("geometric mean of the workers' medians", |side| {
         let logarithms = side.iter().map(|samples| median(samples).expect("samples").ln());
         logarithms.sum::<f64>() / side.len() as f64
@@ -172,6 +183,83 @@ fn precision() {
                 let mean = values.iter().sum::<f64>() / values.len() as f64;
                 let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
                 100.0 * (squares / values.len() as f64).sqrt()
+            });
+        }
+    }
+}
+
+/// What is compared of samples that were taken in turns.
+#[derive(Clone, Copy)]
+enum Method {
+    Paired,
+    Unpaired,
+}
+
+/// The verdicts of [`TRIALS`] comparisons in turns, in which the second side is slower by `factor`.
+fn verdicts_in_turns(
+    method: Method,
+    drift: &Drift,
+    shape: &TwoLevel,
+    size: (usize, usize),
+    factor: f64,
+) -> Vec<ChangeVerdict> {
+    let mut random = fastrand::Rng::with_seed(2026);
+    let mut medians = ResampledMedians::default();
+    (0..TRIALS)
+        .map(|_| {
+            let sides = drift.sides(shape, &mut random, size, (100.0, factor));
+            let [before, after] = sides
+                .each_ref()
+                .map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let ratio = match method {
+                Method::Paired => Paired::of(&before, &after)
+                    .expect("rounds")
+                    .ratio(Confidence::DEFAULT, 0.0),
+                Method::Unpaired => {
+                    let [before, after] = [before, after].map(|side| Side::of(&side, &mut medians).expect("times"));
+                    Ratio::of(&before, &after, Confidence::DEFAULT, 0.0)
+                }
+            };
+            judge(&ratio, FLOOR)
+        })
+        .collect()
+}
+
+fn alarms_in_turns() {
+    title("In turns: false alarms between two sides of the same code, per cent");
+    let rates = |drift: &Drift, shape: &TwoLevel| {
+        row(&format!("{}: {}", drift.name, shape.name), |size| {
+            share(&verdicts_in_turns(Method::Paired, drift, shape, size, 1.0), is_alarm)
+        });
+    };
+    let [steady, .., everything] = &DRIFTS;
+    for drift in [steady, everything] {
+        for shape in SHAPES.iter().chain([&COIN]) {
+            rates(drift, shape);
+        }
+    }
+    for drift in &DRIFTS[1..DRIFTS.len() - 1] {
+        rates(drift, &SHAPES[0]);
+    }
+}
+
+fn quiet_in_turns() {
+    title("In turns: no change between two sides of the same code, per cent");
+    for drift in &DRIFTS {
+        row(&format!("{}: noise 1 %", drift.name), |size| {
+            let seen = verdicts_in_turns(Method::Paired, drift, &normal(0.0, 0.01), size, 1.0);
+            share(&seen, ChangeVerdict::is_quiet)
+        });
+    }
+}
+
+fn power_in_turns() {
+    title("In turns: 3 % slower with noise of 1 %, found, per cent");
+    for (method, name) in [(Method::Paired, "paired"), (Method::Unpaired, "unpaired")] {
+        for drift in &DRIFTS {
+            row(&format!("{}: {name}", drift.name), |size| {
+                let seen = verdicts_in_turns(method, drift, &normal(0.0, 0.01), size, 1.03);
+                share(&seen, |verdict| verdict == ChangeVerdict::Regressed)
             });
         }
     }

@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_tests::{Finished, Fixture, Role, Run, repository};
@@ -30,6 +32,12 @@ const FAST: State = State {
     rounds: 200_000,
     more: "fn old",
     elements: 64,
+};
+
+/// A little more work than the fast one's.
+const A_TENTH_SLOWER: State = State {
+    rounds: 220_000,
+    ..FAST
 };
 
 const SLOW: State = State {
@@ -111,12 +119,18 @@ impl Repository {
             "3",
         ];
         // On a busy machine two runs of the same code may differ by a lot; the slow revision takes four times as long.
-        let judging = ["--noise-threshold", "60%", "--flush-bytes", "0", "--threads", "1"];
-        Run::on(&Fixture::made_in(&self.crate_folder()))
-            .json()
-            .args(["--against", revision])
-            .args(limits)
-            .args(judging)
+        self.against(revision).args(limits).args(["--noise-threshold", "60%"])
+    }
+
+    fn against(&self, revision: &str) -> Run {
+        Run::on(&Fixture::made_in(&self.crate_folder())).json().args([
+            "--against",
+            revision,
+            "--flush-bytes",
+            "0",
+            "--threads",
+            "1",
+        ])
     }
 
     fn worktrees(&self) -> Vec<String> {
@@ -231,6 +245,58 @@ fn a_slower_revision_is_a_regression_with_its_row_and_exit_code_3() {
         3,
         "the baseline's results are no results of the run"
     );
+}
+
+/// Keeps a core busy as long as it lives.
+struct Load {
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Load {
+    fn new() -> Load {
+        let ends = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&ends);
+        let busy = move || {
+            while !told.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        };
+        Load {
+            ends,
+            thread: Some(std::thread::spawn(busy)),
+        }
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[test]
+fn a_kernel_that_is_a_tenth_slower_is_found_on_a_busy_machine() {
+    let repository = repository_in_turn();
+    repository.write(A_TENTH_SLOWER);
+    let load = Load::new();
+    let limits = [
+        "--workers",
+        "5",
+        "--min-samples",
+        "200",
+        "--max-samples",
+        "200",
+        "--max-time",
+        "1min",
+    ];
+    let finished = repository.against("fast").args(limits).args(["spin"]).finish();
+    drop(load);
+    repository.git(&["checkout", "--quiet", "."]);
+    let comparison = comparison(&finished.expect_code(3));
+    let spin = row(&comparison, "spin");
+    assert_eq!(spin["verdict"], "regressed", "{spin:#}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::Ending;
 use crate::window::{ConductError, Seat, Seeds};
 
-/// A window of a side.
+/// A window of a side that is no part of a pair.
 type Window<'a> = fn(&mut Side<'a>, &mut Stage<'_, '_, '_>, &mut WorkerClient) -> Result<Step, ConductError>;
 
 /// One who takes part in the rounds.
@@ -65,7 +65,11 @@ impl<'a> Party<'a> {
         self.worker = None;
     }
 
-    fn step(&mut self, stage: &mut Stage<'_, '_, '_>, window: Window<'a>) -> Result<(), ConductError> {
+    fn step(
+        &mut self,
+        stage: &mut Stage<'_, '_, '_>,
+        window: impl FnOnce(&mut Side<'a>, &mut Stage<'_, '_, '_>, &mut WorkerClient) -> Result<Step, ConductError>,
+    ) -> Result<(), ConductError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         if window(&mut self.side, stage, worker)? == Step::Failed {
             self.worker = None;
@@ -138,15 +142,13 @@ impl<'a> Rounds<'a> {
             self.enter()?;
             stage.null.warm_up_begins();
             while self.is_needed(|side| !side.is_warm()) {
-                self.pair(stage, |party, _| !party.side.is_warm(), Side::warm_up, watcher)?;
+                self.pair(Phase::WarmUp, stage, watcher)?;
             }
             if self.candidate.takes_part() {
                 stage.null.warm_up_ends();
             }
             while self.is_needed(|side| !side.has_enough()) {
-                let needed =
-                    |party: &Party<'_>, alone: bool| !party.side.has_enough() || !alone && party.side.may_go_on();
-                self.pair(stage, needed, Side::sample, watcher)?;
+                self.pair(Phase::Samples, stage, watcher)?;
             }
             let goes_on = self.candidate.takes_part();
             if goes_on {
@@ -185,31 +187,50 @@ impl<'a> Rounds<'a> {
         goes_on && self.parties().any(|party| party.takes_part() && needs(&party.side))
     }
 
-    /// A window of each party that needs one. Who begins is drawn by the key, so that neither side always runs behind the other.
+    /// A window of each party that needs one. Who begins is drawn by the key, so that neither side always runs behind the other. Both windows are of one kind, so that the samples
+    /// of one number are neighbours in time.
     fn pair(
         &mut self,
+        phase: Phase,
         stage: &mut Stage<'_, '_, '_>,
-        needs: impl Fn(&Party<'a>, bool) -> bool,
-        window: Window<'a>,
         watcher: &mut dyn Watcher,
     ) -> Result<(), ConductError> {
-        let first = self.seeds.first_of_pair(stage.next_place(self.case));
+        let (seeds, place) = (self.seeds, stage.next_place(self.case));
         let alone = !self.baseline.as_ref().is_some_and(Party::takes_part);
-        let mut parties: Vec<&mut Party<'a>> = self.parties().collect();
-        if first == Seat::Baseline {
+        let needy = self.parties().filter(|party| party.takes_part());
+        let mut parties: Vec<&mut Party<'a>> = needy.filter(|party| phase.needs(&party.side, alone)).collect();
+        if seeds.first_of_pair(place) == Seat::Baseline {
             parties.reverse();
         }
+        let since_early = parties.iter().map(|party| party.side.since_early()).max();
+        let kind = seeds.kind(place, since_early.unwrap_or_default());
         for party in parties {
-            if !party.takes_part() || !needs(party, alone) {
-                continue;
-            }
             let before = party.side.samples_ns().len();
-            party.step(stage, window)?;
+            party.step(stage, |side, stage, worker| match phase {
+                Phase::WarmUp => side.warm_up(stage, worker),
+                Phase::Samples => side.sample(stage, worker, kind),
+            })?;
             let samples = party.side.samples_ns();
             if party.side.seat() == Seat::Candidate && samples.len() > before {
                 watcher.sampled(samples);
             }
         }
         Ok(())
+    }
+}
+
+/// The parts of a round.
+#[derive(Clone, Copy)]
+enum Phase {
+    WarmUp,
+    Samples,
+}
+
+impl Phase {
+    fn needs(self, side: &Side<'_>, alone: bool) -> bool {
+        match self {
+            Phase::WarmUp => !side.is_warm(),
+            Phase::Samples => !side.has_enough() || !alone && side.may_go_on(),
+        }
     }
 }

@@ -231,16 +231,20 @@ impl<'a> Side<'a> {
         Ok(step)
     }
 
-    /// A window for a sample, or for an early check where the key draws one.
+    /// Windows of the present worker since it was last checked early.
+    pub(super) fn since_early(&self) -> u32 {
+        self.turn().since_early
+    }
+
+    /// A window for a sample, or for an early check.
     pub(super) fn sample(
         &mut self,
         stage: &mut Stage<'_, '_, '_>,
         worker: &mut WorkerClient,
+        kind: WindowKind,
     ) -> Result<Step, ConductError> {
         let started = Instant::now();
         self.null_turn(stage, self.pacing.pace())?;
-        let place = stage.next_place(self.case.number);
-        let kind = self.protocol.seeds.kind(place, self.turn().since_early);
         if self.window(stage, worker, kind)? == Step::Failed {
             return Ok(Step::Failed);
         }

@@ -27,6 +27,7 @@ pub fn compare(
     let differences = difference::of_runs(&baseline.run.run, &candidate.run.run);
     let ground = Ground {
         rules,
+        arrangement,
         differences: &differences,
         tick_ns: tick_ns(&baseline).max(tick_ns(&candidate)),
     };

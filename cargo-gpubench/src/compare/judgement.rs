@@ -39,10 +39,10 @@ pub(super) fn ruled_out(threshold: Threshold) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulated::{Noise, SHAPES, Shifts, TwoLevel};
+    use super::super::simulated::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
     use super::*;
     use crate::report::ThresholdSource;
-    use crate::stats::{Confidence, Interval, ResampledMedians, Side};
+    use crate::stats::{Confidence, Interval, Paired, ResampledMedians, Side};
 
     const FLOOR: Threshold = Threshold {
         value: 0.01,
@@ -153,6 +153,106 @@ mod tests {
             let seen = verdicts(shape, 5, 20, 1.0, 500);
             let quiet = count(&seen, &[ChangeVerdict::NoChange, ChangeVerdict::WithinNoise]);
             assert!(quiet >= 450, "shift {shift}, noise {noise}: {quiet} of 500");
+        }
+    }
+
+    /// How samples that were taken in turns are compared.
+    #[derive(Clone, Copy)]
+    enum Method {
+        Paired,
+        Unpaired,
+    }
+
+    /// The verdicts of `trials` seeded comparisons in turns, with `rounds` of as many `pairs`, the candidate slower by `factor`.
+    fn in_turns(
+        method: Method,
+        (drift, shape): (Drift, TwoLevel),
+        size: (usize, usize),
+        factor: f64,
+        trials: usize,
+    ) -> Vec<ChangeVerdict> {
+        let mut random = fastrand::Rng::with_seed(23);
+        let mut medians = ResampledMedians::default();
+        (0..trials)
+            .map(|_| {
+                let sides = drift.sides(&shape, &mut random, size, (100.0, factor));
+                let [before, after] =
+                    [0, 1].map(|side: usize| -> Vec<&[f64]> { sides[side].iter().map(Vec::as_slice).collect() });
+                let ratio = match method {
+                    Method::Paired => {
+                        let paired = Paired::of(&before, &after).unwrap();
+                        paired.ratio(Confidence::DEFAULT, 0.0)
+                    }
+                    Method::Unpaired => {
+                        let [before, after] = [before, after].map(|side| Side::of(&side, &mut medians).unwrap());
+                        Ratio::of(&before, &after, Confidence::DEFAULT, 0.0)
+                    }
+                };
+                judge(&ratio, FLOOR)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn fewer_than_one_in_a_hundred_comparisons_in_turns_of_the_same_code_raises_an_alarm_whatever_drifts() {
+        let [steady, .., everything] = DRIFTS;
+        for drift in [steady, everything] {
+            for shape in SHAPES {
+                let alarms: usize = [(3, 10), (5, 6), (8, 8)]
+                    .map(|size| {
+                        let seen = in_turns(Method::Paired, (drift, shape), size, 1.0, 1_500);
+                        count(&seen, &[ChangeVerdict::Regressed, ChangeVerdict::Improved])
+                    })
+                    .iter()
+                    .sum();
+                assert!(alarms < 45, "{}, {}: {alarms} of 4500", drift.name, shape.name);
+            }
+        }
+    }
+
+    const STEADY_SAMPLES: TwoLevel = TwoLevel {
+        name: "",
+        shifts: Shifts::Normal(0.0),
+        noise: Noise::Normal(0.01),
+    };
+
+    #[test]
+    fn a_change_by_3_per_cent_is_found_in_turns_95_times_in_100_however_much_the_machine_drifts() {
+        for drift in DRIFTS {
+            for size in [(5, 6), (5, 30), (8, 8)] {
+                for (factor, wanted) in [(1.03, ChangeVerdict::Regressed), (1.0 / 1.03, ChangeVerdict::Improved)] {
+                    let found = count(
+                        &in_turns(Method::Paired, (drift, STEADY_SAMPLES), size, factor, 1_000),
+                        &[wanted],
+                    );
+                    assert!(found >= 950, "{}, {size:?}: {found} of 1000", drift.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_found_in_turns_would_be_missed_if_the_sides_were_taken_for_unpaired() {
+        for drift in &DRIFTS[2..] {
+            let found = |method| {
+                let seen = in_turns(method, (*drift, STEADY_SAMPLES), (5, 6), 1.03, 400);
+                count(&seen, &[ChangeVerdict::Regressed])
+            };
+            let (paired, unpaired) = (found(Method::Paired), found(Method::Unpaired));
+            assert!(
+                paired >= 380 && unpaired <= 20,
+                "{}: {paired} and {unpaired} of 400",
+                drift.name
+            );
+        }
+    }
+
+    #[test]
+    fn the_same_code_mostly_shows_no_change_in_turns() {
+        for drift in DRIFTS {
+            let seen = in_turns(Method::Paired, (drift, STEADY_SAMPLES), (5, 20), 1.0, 500);
+            let quiet = count(&seen, &[ChangeVerdict::NoChange, ChangeVerdict::WithinNoise]);
+            assert!(quiet >= 450, "{}: {quiet} of 500", drift.name);
         }
     }
 }

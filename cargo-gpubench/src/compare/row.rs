@@ -6,9 +6,9 @@ use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
 use crate::report::units::percent;
 use crate::report::{
-    BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, SampleFlagKind,
+    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, SampleFlagKind,
 };
-use crate::stats::{FEWEST_WORKERS, Ratio, ResampledMedians, Side};
+use crate::stats::{FEWEST_WORKERS, Paired, Ratio, ResampledMedians, Side};
 use crate::verdict::{Grade, Verdict};
 
 /// The most workers that a run takes.
@@ -17,6 +17,7 @@ const MOST_WORKERS: usize = 64;
 /// What a row needs to know beside its two results.
 pub(super) struct Ground<'a> {
     pub rules: &'a Rules,
+    pub arrangement: Arrangement,
     /// What is not alike between the runs.
     pub differences: &'a [Difference],
     /// The coarser of the two devices' clocks.
@@ -142,7 +143,14 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
     };
     let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
     let confidence = ground.rules.confidence;
-    let ratio = Ratio::of(baseline, candidate, confidence, ground.tick_ns);
+    let paired = match ground.arrangement {
+        Arrangement::Apart => None,
+        Arrangement::Interleaved => Paired::of(&by_worker(pair.baseline), &by_worker(pair.candidate)),
+    };
+    let ratio = match &paired {
+        Some(paired) => paired.ratio(confidence, ground.tick_ns),
+        None => Ratio::of(baseline, candidate, confidence, ground.tick_ns),
+    };
     let fewest = baseline.workers().min(candidate.workers());
     let (verdict, reason) = if fewest < FEWEST_WORKERS {
         (ChangeVerdict::Inconclusive, Some(too_few(fewest)))
@@ -153,6 +161,8 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
             (verdict == ChangeVerdict::Inconclusive).then(|| too_wide(threshold, fewest)),
         )
     };
+    let unpaired = (ground.arrangement == Arrangement::Interleaved && paired.is_none() && fewest >= FEWEST_WORKERS)
+        .then(|| UNPAIRED.to_owned());
     Finding {
         verdict,
         change: Some(Change {
@@ -162,9 +172,12 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
             threshold: threshold.value,
             threshold_source: threshold.source,
         }),
-        remarks: reason.into_iter().chain(doubts(pair, ground)).collect(),
+        remarks: reason.into_iter().chain(unpaired).chain(doubts(pair, ground)).collect(),
     }
 }
+
+/// Said of sides that were measured in turns and cannot be compared so.
+const UNPAIRED: &str = "the two sides do not have a worker each in the same rounds, three at least, so drift between their samples counts as noise";
 
 fn too_few(fewest: usize) -> String {
     let workers = if fewest == 1 {

@@ -62,6 +62,36 @@ pub(crate) const SHAPES: [TwoLevel; 8] = [
     ),
 ];
 
+/// How the speed of a machine changes under both sides alike: each a standard deviation, on a logarithmic scale.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drift {
+    pub(crate) name: &'static str,
+    /// Between one round and the next.
+    pub(crate) rounds: f64,
+    /// At one place within each round.
+    pub(crate) step: f64,
+    /// From each window to the next.
+    pub(crate) walk: f64,
+}
+
+/// Machines on which two sides are measured in turns.
+pub(crate) const DRIFTS: [Drift; 5] = [
+    drift("a steady machine", 0.0, 0.0, 0.0),
+    drift("a walk by 0.5 % a window", 0.0, 0.0, 0.005),
+    drift("20 % between rounds", 0.2, 0.0, 0.0),
+    drift("20 % between rounds, steps of 20 %", 0.2, 0.2, 0.0),
+    drift("all of these", 0.2, 0.2, 0.005),
+];
+
+const fn drift(name: &'static str, rounds: f64, step: f64, walk: f64) -> Drift {
+    Drift {
+        name,
+        rounds,
+        step,
+        walk,
+    }
+}
+
 const fn shape(name: &'static str, shifts: Shifts, noise: Noise) -> TwoLevel {
     TwoLevel { name, shifts, noise }
 }
@@ -83,6 +113,35 @@ impl TwoLevel {
                     .collect()
             })
             .collect()
+    }
+}
+
+impl Drift {
+    /// The baseline's samples round `center` and those of a candidate that is slower by `factor`: in rounds of two fresh workers, which take their windows in turns.
+    pub(crate) fn sides(
+        &self,
+        shape: &TwoLevel,
+        random: &mut fastrand::Rng,
+        (rounds, pairs): (usize, usize),
+        (center, factor): (f64, f64),
+    ) -> [Vec<Vec<f64>>; 2] {
+        let mut sides = [1.0, factor].map(|factor| shape.side(random, rounds, pairs, center * factor));
+        let mut walked = 0.0;
+        for round in 0..rounds {
+            let mut level = self.rounds * normal(random);
+            let step_at = random.usize(..2 * pairs);
+            for pair in 0..pairs {
+                let first = random.usize(..2);
+                for (window, side) in [(2 * pair, first), (2 * pair + 1, 1 - first)] {
+                    walked += self.walk * normal(random);
+                    if window == step_at {
+                        level += self.step * normal(random);
+                    }
+                    sides[side][round][pair] *= f64::exp(level + walked);
+                }
+            }
+        }
+        sides
     }
 }
 

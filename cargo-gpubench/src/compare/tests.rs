@@ -127,6 +127,24 @@ fn compared(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> Compa
     )
 }
 
+/// The only row of a comparison of two results that were measured in turns.
+fn row_in_turns(baseline: BenchmarkComplete, candidate: BenchmarkComplete) -> ComparisonRow {
+    let (baseline, candidate) = (run(vec![baseline]), run(vec![candidate]));
+    let named = |name, run| Contestant { name, run };
+    let (baseline, candidate) = (named("before", &baseline), named("after", &candidate));
+    let mut rows = compare(baseline, candidate, Arrangement::Interleaved, &Rules::default()).rows;
+    assert_eq!(rows.len(), 1);
+    rows.remove(0)
+}
+
+/// Results of some rounds on a machine that drifts, the second slower by `factor`.
+fn drifting(rounds: usize, factor: f64) -> [BenchmarkComplete; 2] {
+    let all = super::simulated::DRIFTS.last().unwrap();
+    let mut random = fastrand::Rng::with_seed(7);
+    let sides = all.sides(&QUIET, &mut random, (rounds, 20), (1e5, factor));
+    sides.map(|workers| passed("axpy", &workers))
+}
+
 /// The only row of a comparison of two results.
 fn row_of(baseline: BenchmarkComplete, candidate: BenchmarkComplete, rules: &Rules) -> ComparisonRow {
     let mut rows = compared(&run(vec![baseline]), &run(vec![candidate]), rules).rows;
@@ -152,6 +170,40 @@ fn a_slower_candidate_regressed_and_a_faster_one_improved() {
     assert_eq!(faster.verdict, ChangeVerdict::Improved);
     let same = row_of(quiet("axpy", 1e5), quiet("axpy", 1.0001e5), &Rules::default());
     assert_eq!(same.verdict, ChangeVerdict::NoChange);
+}
+
+#[test]
+fn results_that_were_measured_in_turns_are_compared_pair_by_pair() {
+    let [before, after] = drifting(5, 1.03);
+    let apart = row_of(before.clone(), after.clone(), &Rules::default());
+    assert_eq!(apart.verdict, ChangeVerdict::Inconclusive);
+    let in_turns = row_in_turns(before, after);
+    assert_eq!((in_turns.verdict, &in_turns.remark), (ChangeVerdict::Regressed, &None));
+    let ratio = in_turns.change.unwrap().ratio;
+    assert!((ratio - 1.03).abs() < 0.005, "{ratio}");
+    let [before, after] = drifting(5, 1.0);
+    assert_eq!(row_in_turns(before, after).verdict, ChangeVerdict::NoChange);
+}
+
+#[test]
+fn sides_in_turns_that_do_not_fit_together_are_compared_as_if_apart_and_say_so() {
+    let [before, _] = drifting(5, 1.03);
+    let [_, after] = drifting(4, 1.03);
+    let row = row_in_turns(before, after);
+    assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+    assert!(
+        remark(&row).ends_with("so drift between their samples counts as noise"),
+        "{row:?}"
+    );
+}
+
+#[test]
+fn two_rounds_are_too_few_as_two_workers_are() {
+    let [before, after] = drifting(2, 1.03);
+    let row = row_in_turns(before, after);
+    assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+    assert!(remark(&row).starts_with("two fresh workers a side"), "{row:?}");
+    assert!(!remark(&row).contains("drift"), "{row:?}");
 }
 
 #[test]

@@ -96,7 +96,7 @@ pub struct ComparedResult {
     pub verdict: Verdict,
     /// How far its times can be trusted.
     pub grade: Option<Grade>,
-    /// Geometric mean of its workers' medians in nanoseconds, which the ratio is one of; with one worker its median. Null where it did not pass.
+    /// Geometric mean of its workers' medians in nanoseconds; with one worker its median. Null where it did not pass.
     pub median_ns: Option<f64>,
     /// Number of samples.
     pub n: u64,
@@ -108,9 +108,9 @@ pub struct ComparedResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The candidate's `median_ns` over the baseline's: above one is slower.
+    /// The candidate's `median_ns` over the baseline's; of runs in turns the geometric mean over the rounds of the median ratio of neighbouring samples, which drift leaves alone. Above one is slower.
     pub ratio: f64,
-    /// Bounds of the ratio's interval, by a bootstrap over workers and their samples.
+    /// Bounds of the ratio's interval, by a bootstrap over workers and their samples; of runs in turns by Student's t over the rounds.
     pub interval: [f64; 2],
     /// How sure the interval is, as a fraction.
     pub confidence: f64,

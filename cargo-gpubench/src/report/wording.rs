@@ -1,6 +1,6 @@
 //! Words and signs that every report for people uses in the same way.
 
-use super::Check;
+use super::{ChangeVerdict, Check};
 use crate::verdict::{Cause, Verdict};
 
 /// The sign of a verdict, which says the same as its word for eyes that skim.
@@ -10,6 +10,18 @@ pub(super) fn sign(verdict: Verdict) -> char {
         Verdict::Skipped => '-',
         Verdict::Error => '!',
         _ => '✗',
+    }
+}
+
+/// The sign of what changed, likewise.
+pub(super) fn change_sign(verdict: ChangeVerdict) -> char {
+    match verdict {
+        ChangeVerdict::Regressed => '✗',
+        ChangeVerdict::Improved => '✓',
+        ChangeVerdict::Inconclusive => '?',
+        ChangeVerdict::NotCompared => '!',
+        ChangeVerdict::WithinNoise => '~',
+        ChangeVerdict::NoChange => '=',
     }
 }
 

@@ -10,7 +10,7 @@ pub const FEWEST_WORKERS: usize = 3;
 
 /// Processes differ in modes, for which Student's distribution is too optimistic from eight workers on. At the seven degrees of freedom that eight workers have on
 /// their own, false alarms stay below one in a hundred in simulation (`benches/comparison.rs`).
-const MOST_FREEDOM: f64 = 7.0;
+pub(super) const MOST_FREEDOM: f64 = 7.0;
 
 /// The farthest that an interval reaches, as a logarithm: beyond it nothing is known, and both ends must be numbers.
 const FARTHEST: f64 = 100.0;
@@ -140,12 +140,16 @@ impl Ratio {
             Level::Samples => MOST_FREEDOM,
         };
         let error = (of_baseline + of_candidate).sqrt();
+        let shorter_ns = baseline.center.min(candidate.center).exp();
+        let reach = student_quantile(confidence.0, freedom) * error;
+        Ratio::around(candidate.center - baseline.center, reach, tick_ns, shorter_ns)
+    }
+
+    /// The ratio whose logarithm is `center`, known to `reach` on either side and no better than to one tick of the clock in the shorter of the two medians.
+    pub(super) fn around(center: f64, reach: f64, tick_ns: f64, shorter_ns: f64) -> Ratio {
         // A little more than the tick: rounding must not make a change of exactly one look larger.
-        let tick = (tick_ns.max(0.0) * (1.0 + 1e-9) / baseline.center.min(candidate.center).exp()).ln_1p();
-        let reach = (student_quantile(confidence.0, freedom) * error)
-            .max(tick)
-            .min(FARTHEST);
-        let center = candidate.center - baseline.center;
+        let tick = (tick_ns.max(0.0) * (1.0 + 1e-9) / shorter_ns).ln_1p();
+        let reach = reach.max(tick).min(FARTHEST);
         Ratio {
             estimate: center.exp(),
             interval: Interval {

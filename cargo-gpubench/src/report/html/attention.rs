@@ -1,8 +1,9 @@
 //! What a reader must know first: what failed, what became slower, and what was remarked about the rest.
 
-use super::comparison::{self, change};
+use super::comparison;
 use super::markup::{Element, Markup, element, text};
 use super::names::{Anchor, case_name, counted, name_with_params, verdict};
+use crate::report::units::change;
 use crate::report::wording::{found_in, gloss};
 use crate::report::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, DeviceKind};
 use crate::store::StoredRun;
@@ -88,7 +89,7 @@ pub(super) fn explanation(result: &BenchmarkComplete) -> Markup {
 
 /// The cases that became slower.
 fn regressions(run: &StoredRun, comparison: &ComparisonComplete) -> Option<Element> {
-    let rows = comparison::by_relevance(comparison);
+    let rows = comparison.by_relevance();
     let regressed: Vec<&ComparisonRow> = rows
         .into_iter()
         .filter(|row| row.verdict == ChangeVerdict::Regressed)

@@ -92,7 +92,7 @@ fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {
         group("Integrity", integrity::facts(result)),
         group("Surroundings", surroundings::facts(result)),
     ];
-    Markup::from(explanation(result))
+    explanation(result)
         .then(notices)
         .then(figures)
         .then(element("div").class("groups").children(groups.into_iter().flatten()))

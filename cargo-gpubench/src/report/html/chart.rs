@@ -109,40 +109,39 @@ impl Ticks {
 pub(super) struct Path(String);
 
 impl Path {
-    /// Starts at a point.
-    pub(super) fn move_to(mut self, x: At, y: At) -> Path {
-        self.0.push_str(&format!("M{x} {y}"));
+    fn then(mut self, step: &str) -> Path {
+        self.0.push_str(step);
         self
+    }
+
+    /// Starts at a point.
+    pub(super) fn move_to(self, x: At, y: At) -> Path {
+        self.then(&format!("M{x} {y}"))
     }
 
     /// Draws a line to a point.
-    pub(super) fn line_to(mut self, x: At, y: At) -> Path {
-        self.0.push_str(&format!("L{x} {y}"));
-        self
+    pub(super) fn line_to(self, x: At, y: At) -> Path {
+        self.then(&format!("L{x} {y}"))
     }
 
     /// Draws a line to another height.
-    pub(super) fn vertical_to(mut self, y: At) -> Path {
-        self.0.push_str(&format!("V{y}"));
-        self
+    pub(super) fn vertical_to(self, y: At) -> Path {
+        self.then(&format!("V{y}"))
     }
 
     /// Draws a line to another place at this height.
-    pub(super) fn horizontal_to(mut self, x: At) -> Path {
-        self.0.push_str(&format!("H{x}"));
-        self
+    pub(super) fn horizontal_to(self, x: At) -> Path {
+        self.then(&format!("H{x}"))
     }
 
     /// A dot where the line's ends are round.
-    pub(super) fn dot(mut self, x: At, y: At) -> Path {
-        self.0.push_str(&format!("M{x} {y}h0"));
-        self
+    pub(super) fn dot(self, x: At, y: At) -> Path {
+        self.then(&format!("M{x} {y}h0"))
     }
 
     /// Draws a line back to where this part began.
-    pub(super) fn close(mut self) -> Path {
-        self.0.push('Z');
-        self
+    pub(super) fn close(self) -> Path {
+        self.then("Z")
     }
 
     /// The element, styled by its class.

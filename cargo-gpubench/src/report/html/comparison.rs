@@ -6,28 +6,20 @@ use super::cases::scrolled;
 use super::forest::Forest;
 use super::markup::{Element, Markup, element, text};
 use super::names::{Anchor, counted, marked, moment, name_with_params, revision};
-use crate::report::units::{percent, time};
+use crate::report::units::{change, percent, time};
+use crate::report::wording::change_sign;
 use crate::report::{
     Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
 };
 use crate::store::StoredRun;
 
-/// Every verdict in the order in which it matters.
-const ORDER: [ChangeVerdict; 6] = [
-    ChangeVerdict::Regressed,
-    ChangeVerdict::Improved,
-    ChangeVerdict::Inconclusive,
-    ChangeVerdict::NotCompared,
-    ChangeVerdict::WithinNoise,
-    ChangeVerdict::NoChange,
-];
-
 /// The section of the comparison at `position` among several.
 pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position: usize) -> Element {
     let forest = Forest::of(comparison);
-    let (unchanged, shown): (Vec<_>, Vec<_>) = by_relevance(comparison)
+    let (unchanged, shown): (Vec<_>, Vec<_>) = comparison
+        .by_relevance()
         .into_iter()
-        .partition(|row| matches!(row.verdict, ChangeVerdict::WithinNoise | ChangeVerdict::NoChange));
+        .partition(|row| row.verdict.is_quiet());
     let title = format!("comparison-{position}-title");
     let named = |what: &str| format!("{what} against {}", short_name(comparison));
     let table_of = |caption: String, rows: &[&ComparisonRow]| {
@@ -67,15 +59,6 @@ pub(super) fn anchor(position: usize) -> String {
     format!("comparison-{position}")
 }
 
-/// The rows, the worst news first, the larger change first within a verdict.
-pub(super) fn by_relevance(comparison: &ComparisonComplete) -> Vec<&ComparisonRow> {
-    let rank = |row: &ComparisonRow| ORDER.iter().position(|verdict| *verdict == row.verdict);
-    let size = |row: &ComparisonRow| row.change.as_ref().map_or(0.0, |change| change.ratio.ln().abs());
-    let mut rows: Vec<&ComparisonRow> = comparison.rows.iter().collect();
-    rows.sort_by(|one, other| rank(one).cmp(&rank(other)).then(size(other).total_cmp(&size(one))));
-    rows
-}
-
 /// The section of the case that a row is about, where the page is of the candidate.
 pub(super) fn anchor_of(run: &StoredRun, row: &ComparisonRow) -> Option<Anchor> {
     let is_it = |result: &crate::report::BenchmarkComplete| {
@@ -86,30 +69,18 @@ pub(super) fn anchor_of(run: &StoredRun, row: &ComparisonRow) -> Option<Anchor> 
 
 /// A verdict's sign and word.
 pub(super) fn mark(verdict: ChangeVerdict) -> Element {
-    match verdict {
-        ChangeVerdict::Regressed => marked("mark bad", '▲', "regressed"),
-        ChangeVerdict::Improved => marked("mark good", '▼', "improved"),
-        ChangeVerdict::Inconclusive => marked("mark doubtful", '?', "inconclusive"),
-        ChangeVerdict::WithinNoise => marked("mark plain", '≈', "within noise"),
-        ChangeVerdict::NoChange => marked("mark plain", '=', "no change"),
-        ChangeVerdict::NotCompared => marked("mark doubtful", '–', "not compared"),
-    }
-}
-
-/// A ratio of times as people say it: `+3.12%`, `-0.40%`, `2.31×`.
-pub(super) fn change(ratio: f64) -> String {
-    match ratio {
-        _ if !ratio.is_finite() => "?".to_owned(),
-        0.5..2.0 if ratio < 1.0 => format!("−{}", percent(1.0 - ratio)),
-        0.5..2.0 => format!("+{}", percent(ratio - 1.0)),
-        _ => format!("{ratio:.2}×"),
-    }
+    let class = match verdict {
+        ChangeVerdict::Regressed => "mark bad",
+        ChangeVerdict::Improved => "mark good",
+        ChangeVerdict::Inconclusive | ChangeVerdict::NotCompared => "mark doubtful",
+        ChangeVerdict::WithinNoise | ChangeVerdict::NoChange => "mark plain",
+    };
+    marked(class, change_sign(verdict), verdict)
 }
 
 fn counts(comparison: &ComparisonComplete) -> Element {
-    let count = |verdict| comparison.rows.iter().filter(|row| row.verdict == verdict).count();
-    let counted = ORDER.iter().filter_map(|verdict| {
-        let count = count(*verdict);
+    let counted = ChangeVerdict::BY_RELEVANCE.into_iter().filter_map(|verdict| {
+        let count = comparison.count(verdict);
         (count > 0).then(|| {
             let count = element("b").text(count);
             Markup::from(
@@ -117,7 +88,7 @@ fn counts(comparison: &ComparisonComplete) -> Element {
                     .class("count")
                     .child(count)
                     .text(" ")
-                    .child(mark(*verdict)),
+                    .child(mark(verdict)),
             )
             .then(text(" "))
         })
@@ -289,15 +260,4 @@ fn threshold(change: &Change) -> Markup {
     };
     text(format_args!("±{}", percent(change.threshold)))
         .then(element("span").class("share").text(format_args!(" {source}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes_are_per_cent_until_they_are_times() {
-        let shown = [1.0312, 0.996, 1.0, 1.5, 2.0, 0.25, f64::NAN].map(change);
-        assert_eq!(shown, ["+3.12%", "−0.40%", "+0.00%", "+50.0%", "2.00×", "0.25×", "?"]);
-    }
 }

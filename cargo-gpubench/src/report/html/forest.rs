@@ -1,8 +1,8 @@
 //! The forest plot of a comparison: one line a case, all on one scale of ratios.
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
-use super::comparison::change;
 use super::markup::{Element, Markup};
+use crate::report::units::change;
 use crate::report::{Change, ChangeVerdict, ComparisonComplete};
 
 const WIDTH: f64 = 200.0;

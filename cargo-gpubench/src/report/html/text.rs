@@ -18,17 +18,16 @@ pub(super) fn readable(text: &impl Display) -> String {
         false => text,
     };
     let mut letters = stripped.chars();
-    let mut shown: String = letters
+    let shown: String = letters
         .by_ref()
         .take(LONGEST)
         .map(Letter::of)
         .map(|letter| letter.shown())
         .collect();
     match letters.count() {
-        0 => {}
-        more => shown.push_str(&format!("… ({more} more characters)")),
+        0 => shown,
+        more => format!("{shown}… ({more} more characters)"),
     }
-    shown
 }
 
 /// A letter by what it does to its surroundings.

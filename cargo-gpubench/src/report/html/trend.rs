@@ -18,7 +18,7 @@ const TOP: f64 = 20.0;
 const BASE: f64 = 94.0;
 
 /// The last runs that are drawn.
-const RUNS: usize = 60;
+const RUNS: usize = 40;
 
 /// The last runs that are named.
 const NAMED: usize = 5;

@@ -6,6 +6,7 @@ use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{in_one_line, padded, width};
 use crate::printable::printable;
 use crate::report::units::{Quantity, change, percent, time};
+use crate::report::wording::change_sign;
 use crate::report::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
 
 /// A column behind the name.
@@ -201,12 +202,12 @@ pub(in crate::report) fn interval([low, high]: [f64; 2]) -> String {
 
 /// The sign of a verdict, which says the same as its word for eyes that skim.
 pub(super) fn sign_of(verdict: ChangeVerdict) -> (char, Style) {
-    match verdict {
-        ChangeVerdict::Regressed => ('✗', BAD),
-        ChangeVerdict::Improved => ('✓', GOOD),
-        ChangeVerdict::Inconclusive => ('?', DOUBTFUL),
-        ChangeVerdict::NotCompared => ('!', DOUBTFUL),
-        ChangeVerdict::WithinNoise => ('~', PLAIN),
-        ChangeVerdict::NoChange => ('=', FAINT),
-    }
+    let style = match verdict {
+        ChangeVerdict::Regressed => BAD,
+        ChangeVerdict::Improved => GOOD,
+        ChangeVerdict::Inconclusive | ChangeVerdict::NotCompared => DOUBTFUL,
+        ChangeVerdict::WithinNoise => PLAIN,
+        ChangeVerdict::NoChange => FAINT,
+    };
+    (change_sign(verdict), style)
 }
