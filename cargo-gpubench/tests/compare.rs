@@ -208,6 +208,19 @@ fn runs_without_a_benchmark_in_common_are_the_exit_code_4() {
 }
 
 #[test]
+fn a_run_that_did_not_come_to_its_end_is_said_to_lack_benchmarks() {
+    let folder = Folder::new();
+    let mut partial = run(4, &[("axpy", 1e5)], SIZE);
+    partial.finished = None;
+    folder.save("partial.json", &partial);
+    folder
+        .compare(&["before.json", "partial.json"])
+        .success()
+        .stdout(contains("1 removed"))
+        .stderr(contains("the run in `partial.json` did not come to its end"));
+}
+
+#[test]
 fn benchmarks_of_other_names_are_matched_by_groups() {
     let folder = Folder::new();
     folder.save("renamed.json", &run(5, &[("fast_axpy", 0.9e5), ("other", 1.0)], SIZE));

@@ -15,14 +15,15 @@ use super::options::{
 };
 use super::places::Places;
 use super::stored_cases::{case_of, chosen};
-use crate::compare::{Contestant, Matching, Rules, compare};
+use super::stored_run::load_run;
+use crate::compare::{Contestant, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
     Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, OutputError, RunFinished, RunStarted, address,
     ensure_replaceable, replace_file,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
-use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, load, read};
+use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, read};
 
 /// What a run's results are compared with and where they are kept.
 #[derive(Debug)]
@@ -190,6 +191,12 @@ impl Bookkeeping {
             revision,
             results,
         } = other;
+        if !candidate.is_complete() {
+            print_warning(&format!(
+                "the run did not come to its end: it is not compared with `{name}`"
+            ));
+            return None;
+        }
         let baseline = StoredRun::of(
             candidate.run.clone(),
             results,
@@ -199,21 +206,14 @@ impl Bookkeeping {
         let rules = self.rules(&candidate.results);
         let [baseline, ours] =
             [(&*name, &baseline), (&*self.candidate, candidate)].map(|(name, run)| Contestant { name, run });
-        candidate
-            .is_complete()
-            .then(|| compare(baseline, ours, Arrangement::Interleaved, &rules))
+        Some(compare(baseline, ours, Arrangement::Interleaved, &rules))
     }
 
     fn rules(&self, results: &[BenchmarkComplete]) -> Rules {
+        let fences = self.past.as_ref().map(|past| fences(past, results)).unwrap_or_default();
         Rules {
-            floor: self.judging.noise_threshold,
             floors: self.floors.of_results(results),
-            confidence: self.judging.confidence,
-            fences: (self.past.as_ref())
-                .map(|past| fences(past, results))
-                .unwrap_or_default(),
-            matching: Matching::Names,
-            setups: self.judging.setups,
+            ..self.judging.rules(fences)
         }
     }
 
@@ -321,12 +321,7 @@ impl Bookkeeping {
 impl Baseline {
     fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
         let BaselineOptions { name, newcomers } = options;
-        let run = load(name, home)?;
-        if !run.is_complete() {
-            print_warning(&format!(
-                "the run in `{name}` did not come to its end: it may lack benchmarks"
-            ));
-        }
+        let run = load_run(name, home)?;
         Ok(Baseline {
             name: name.clone(),
             newcomers: *newcomers,

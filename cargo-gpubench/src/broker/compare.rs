@@ -7,14 +7,15 @@ use super::BaselineError;
 use super::fences::fences;
 use super::options::{JudgingOptions, OnRegression, Verbosity};
 use super::places::PlaceOptions;
-use crate::compare::{Contestant, Floors, Matching, Rules, compare};
+use super::stored_run::load_run;
+use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
     Arrangement, Color, ComparisonComplete, Detail, GITHUB_LIMIT, JsonReporter, Output, Reporter, TerminalOptions,
     comparison_markdown, comparison_page, comparisons_page,
 };
-use crate::store::{Home, RunName, StoredRun, load};
+use crate::store::{Home, RunName, StoredRun};
 
 /// What `cargo gpubench compare` is asked.
 #[derive(Clone, Debug)]
@@ -107,7 +108,7 @@ fn comparisons(
 ) -> Result<Vec<ComparisonComplete>, ExpectedError> {
     let runs: Vec<(String, StoredRun)> = names
         .iter()
-        .map(|name| Ok((name.to_string(), chosen(name, load(name, home)?, &options.filters)?)))
+        .map(|name| Ok((name.to_string(), chosen(name, load_run(name, home)?, &options.filters)?)))
         .collect::<Result<_, ExpectedError>>()?;
     let contestants = || runs.iter().map(|(name, run)| Contestant { name, run });
     let Some(baseline) = contestants().next() else {
@@ -143,13 +144,10 @@ fn chosen(name: &RunName, mut run: StoredRun, filters: &[Regex]) -> Result<Store
 
 fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result<Rules, ExpectedError> {
     let past = options.places.past(&candidate.run, home)?;
+    let fences = past.map(|past| fences(&past, &candidate.results)).unwrap_or_default();
     Ok(Rules {
-        floor: options.judging.noise_threshold,
-        floors: Floors::new(),
-        confidence: options.judging.confidence,
-        fences: past.map(|past| fences(&past, &candidate.results)).unwrap_or_default(),
         matching: options.matching.clone(),
-        setups: options.judging.setups,
+        ..options.judging.rules(fences)
     })
 }
 

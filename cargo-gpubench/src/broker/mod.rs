@@ -39,6 +39,7 @@ mod selected;
 mod side;
 mod standing;
 mod stored_cases;
+mod stored_run;
 
 pub use archive::archive;
 pub use authors::ListingError;

@@ -5,12 +5,13 @@ use camino::Utf8PathBuf;
 use super::fences::fences;
 use super::options::JudgingOptions;
 use super::places::PlaceOptions;
-use crate::compare::{Contestant, Fences, Floors, Matching, Rules, compare};
+use super::stored_run::load_run;
+use crate::compare::{Contestant, Fences, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{Arrangement, Color, ComparisonComplete, HtmlReport, address, replace_file};
 use crate::store::history::{History, HistoryEntry};
-use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun, load};
+use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
 
 /// What `cargo gpubench report` is asked.
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, ExpectedError> {
 fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, StoreError> {
     names
         .iter()
-        .map(|name| Ok((name.to_string(), load(name, home)?)))
+        .map(|name| Ok((name.to_string(), load_run(name, home)?)))
         .collect()
 }
 
@@ -76,15 +77,7 @@ fn compared(
     fences: Fences,
     options: &ReportOptions,
 ) -> ComparisonComplete {
-    let rules = Rules {
-        floor: options.judging.noise_threshold,
-        floors: Floors::new(),
-        confidence: options.judging.confidence,
-        fences,
-        matching: Matching::Names,
-        setups: options.judging.setups,
-    };
-    compare(baseline, candidate, Arrangement::Apart, &rules)
+    compare(baseline, candidate, Arrangement::Apart, &options.judging.rules(fences))
 }
 
 /// The history and the other runs that were named, each run once, the oldest first.

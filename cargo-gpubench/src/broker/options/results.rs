@@ -3,7 +3,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::compare::{Rules, Setups};
+use crate::compare::{Fences, Floors, Matching, Rules, Setups};
 use crate::stats::Confidence;
 use crate::store::RunName;
 
@@ -113,6 +113,20 @@ pub struct JudgingOptions {
     pub setups: Setups,
     /// What the command makes of a regression.
     pub on_regression: OnRegression,
+}
+
+impl JudgingOptions {
+    /// The rules of a comparison by names, with what a history says is usual.
+    pub fn rules(&self, fences: Fences) -> Rules {
+        Rules {
+            floor: self.noise_threshold,
+            floors: Floors::new(),
+            confidence: self.confidence,
+            fences,
+            matching: Matching::Names,
+            setups: self.setups,
+        }
+    }
 }
 
 impl Default for JudgingOptions {
