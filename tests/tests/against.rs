@@ -277,6 +277,7 @@ impl Drop for Load {
 }
 
 #[test]
+#[ignore = "what is found depends on how busy the machine is; `--ignored` runs it"]
 fn a_kernel_that_is_a_tenth_slower_is_found_on_a_busy_machine() {
     let repository = repository_in_turn();
     repository.write(A_TENTH_SLOWER);
