@@ -8,7 +8,7 @@ use super::authors::{AuthorSettings, Authors};
 use super::cases::{Case, Disposition};
 use super::failure::CaseFailure;
 use super::libraries::Libraries;
-use super::options::LibrarySource;
+use super::options::{LibrarySource, Verbosity};
 use super::preparation::PreparedCase;
 use super::selected::Selected;
 use crate::build::{BuildOptions, Built};
@@ -34,10 +34,13 @@ impl OtherRevision {
     pub(super) fn build(
         checkout: Checkout,
         candidate: &BuildOptions,
+        verbosity: Verbosity,
         interrupt: &Interrupt,
     ) -> Result<OtherRevision, ExpectedError> {
-        let (name, revision) = (checkout.name(), checkout.revision().short());
-        anstream::eprintln!("    Building the baseline, `{name}` ({revision})");
+        if verbosity > Verbosity::Quiet {
+            let (name, revision) = (checkout.name(), checkout.revision().short());
+            anstream::eprintln!("    Building the baseline, `{name}` ({revision})");
+        }
         let options = LibrarySource::Build(checkout.build_options(candidate));
         match Libraries::obtain(&options, interrupt) {
             Ok(Libraries { built, .. }) => Ok(OtherRevision { checkout, built }),

@@ -53,14 +53,15 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         what: "cannot close the memory of this process to others".to_owned(),
         source: source.into(),
     })?;
-    let checkout = check_out(&results, &options.libraries, &interrupt)?;
+    let verbosity = options.output.verbosity;
+    let checkout = check_out(&results, &options.libraries, verbosity, &interrupt)?;
     let libraries = Libraries::obtain(&options.libraries, &interrupt)?;
     let other = checkout
-        .map(|(checkout, build)| OtherRevision::build(checkout, build, &interrupt))
+        .map(|(checkout, build)| OtherRevision::build(checkout, build, verbosity, &interrupt))
         .transpose()?;
     let built = &libraries.built;
     if options.action == Action::Build {
-        if options.output.verbosity > Verbosity::Quiet {
+        if verbosity > Verbosity::Quiet {
             name_libraries(built);
         }
         return Ok(ExitCode::Success);
@@ -109,6 +110,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
 fn check_out<'o>(
     results: &ResultOptions,
     libraries: &'o LibrarySource,
+    verbosity: Verbosity,
     interrupt: &Interrupt,
 ) -> Result<Option<(Checkout, &'o BuildOptions)>, ExpectedError> {
     let (Some(revision), LibrarySource::Build(build)) = (&results.against, libraries) else {
@@ -117,7 +119,7 @@ fn check_out<'o>(
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
-    if Revision::of(&root).is_some_and(|ours| ours.modified) {
+    if verbosity > Verbosity::Quiet && Revision::of(&root).is_some_and(|ours| ours.modified) {
         anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
     }
     Ok(Some((checkout, build)))
