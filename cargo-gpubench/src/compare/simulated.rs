@@ -125,23 +125,24 @@ impl Drift {
         (rounds, pairs): (usize, usize),
         (center, factor): (f64, f64),
     ) -> [Vec<Vec<f64>>; 2] {
-        let mut sides = [1.0, factor].map(|factor| shape.side(random, rounds, pairs, center * factor));
+        let [mut baseline, mut candidate] =
+            [1.0, factor].map(|factor| shape.side(random, rounds, pairs, center * factor));
         let mut walked = 0.0;
-        for round in 0..rounds {
+        for (baseline, candidate) in baseline.iter_mut().zip(&mut candidate) {
             let mut level = self.rounds * normal(random);
             let step_at = random.usize(..2 * pairs);
-            for pair in 0..pairs {
-                let first = random.usize(..2);
-                for (window, side) in [(2 * pair, first), (2 * pair + 1, 1 - first)] {
+            for (pair, (theirs, ours)) in baseline.iter_mut().zip(candidate).enumerate() {
+                let turns = if random.bool() { [theirs, ours] } else { [ours, theirs] };
+                for (window, sample) in (2 * pair..).zip(turns) {
                     walked += self.walk * normal(random);
                     if window == step_at {
                         level += self.step * normal(random);
                     }
-                    sides[side][round][pair] *= f64::exp(level + walked);
+                    *sample *= f64::exp(level + walked);
                 }
             }
         }
-        sides
+        [baseline, candidate]
     }
 }
 
