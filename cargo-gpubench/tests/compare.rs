@@ -194,7 +194,8 @@ fn a_kernel_that_fails_where_it_passed_ends_with_exit_code_100() {
     folder
         .compare(&["before.json", "broken.json"])
         .code(100)
-        .stdout(contains("the candidate ended in `wrong-output` (softmax)"));
+        .stdout(is_match(r"(?m)threshold\nsoftmax  ✗ now fails: wrong-output$").expect("a regex"))
+        .stdout(contains("\n1 now fails, 1 regressed\n"));
 }
 
 #[test]

@@ -32,8 +32,12 @@ struct Finding {
 
 impl Finding {
     fn not_compared(reason: String) -> Finding {
+        Finding::without_figures(ChangeVerdict::NotCompared, reason)
+    }
+
+    fn without_figures(verdict: ChangeVerdict, reason: String) -> Finding {
         Finding {
-            verdict: ChangeVerdict::NotCompared,
+            verdict,
             change: None,
             remarks: vec![reason],
         }
@@ -44,6 +48,7 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>, medians: &mut ResampledM
     let (before, after) = (pair.baseline, pair.candidate);
     let sides = [before, after].map(|result| side(result, medians));
     let finding = match obstacle(pair, ground) {
+        Some(reason) if newly_failed(pair) => Finding::without_figures(ChangeVerdict::NowFails, reason),
         Some(reason) => Finding::not_compared(reason),
         None => compared(pair, &sides, ground),
     };
@@ -113,6 +118,11 @@ fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>) -> Option<String> {
                     .map(|first| format!("not measured alike: {first}"))
             }
         })
+}
+
+/// However the two were measured, a kernel that has become wrong is what its author must know.
+fn newly_failed(pair: &Pair<'_>) -> bool {
+    pair.baseline.verdict == Verdict::Pass && pair.candidate.verdict.is_failure()
 }
 
 fn rivalry(pair: &Pair<'_>) -> Option<String> {

@@ -388,7 +388,7 @@ fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
         ..result("axpy", Verdict::WrongOutput)
     };
     let row = row_of(quiet("axpy", 1e5), failed, &Rules::default());
-    assert_eq!((row.verdict, row.change.is_none()), (ChangeVerdict::NotCompared, true));
+    assert_eq!((row.verdict, row.change.is_none()), (ChangeVerdict::NowFails, true));
     assert_eq!(remark(&row), "the candidate ended in `wrong-output`");
     assert_eq!(row.candidate.median_ns, None);
     let row = row_of(result("axpy", Verdict::Skipped), quiet("axpy", 1e5), &Rules::default());
@@ -409,6 +409,11 @@ fn a_candidate_that_fails_where_the_baseline_passed_is_told_from_one_that_always
     assert!(newly.has_newly_failed() && !newly.has_regressed());
     let still = compared(&run(vec![failed()]), &run(vec![failed()]), &Rules::default());
     assert!(!still.has_newly_failed());
+    assert_eq!(still.rows[0].verdict, ChangeVerdict::NotCompared);
+    let mut on_another_device = run(vec![failed()]);
+    on_another_device.run.device.name = "NVIDIA B200".into();
+    let elsewhere = compared(&run(vec![quiet("axpy", 1e5)]), &on_another_device, &Rules::default());
+    assert!(elsewhere.has_newly_failed(), "another device does not excuse it");
 }
 
 #[test]

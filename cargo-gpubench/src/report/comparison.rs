@@ -138,6 +138,8 @@ pub enum ThresholdSource {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ChangeVerdict {
+    /// It passed in the baseline and fails in the candidate.
+    NowFails,
     /// Slower, beyond noise.
     Regressed,
     /// Faster, beyond noise.
@@ -148,7 +150,7 @@ pub enum ChangeVerdict {
     WithinNoise,
     /// No change can be seen.
     NoChange,
-    /// One side failed, was skipped, or was measured otherwise.
+    /// The baseline failed, one side was skipped, or was measured otherwise.
     NotCompared,
 }
 
@@ -172,8 +174,7 @@ impl ComparisonComplete {
 
     /// Whether a benchmark failed that passed in the baseline.
     pub fn has_newly_failed(&self) -> bool {
-        let newly = |row: &ComparisonRow| row.baseline.verdict == Verdict::Pass && row.candidate.verdict.is_failure();
-        self.rows.iter().any(newly)
+        self.count(ChangeVerdict::NowFails) > 0
     }
 
     /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction.
@@ -190,7 +191,8 @@ impl ComparisonComplete {
 
 impl ChangeVerdict {
     /// Every verdict, the ones that matter most first.
-    pub const BY_RELEVANCE: [ChangeVerdict; 6] = [
+    pub const BY_RELEVANCE: [ChangeVerdict; 7] = [
+        ChangeVerdict::NowFails,
         ChangeVerdict::Regressed,
         ChangeVerdict::Improved,
         ChangeVerdict::Inconclusive,
@@ -215,6 +217,7 @@ impl ChangeVerdict {
 impl fmt::Display for ChangeVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            ChangeVerdict::NowFails => "now fails",
             ChangeVerdict::Regressed => "regressed",
             ChangeVerdict::Improved => "improved",
             ChangeVerdict::Inconclusive => "inconclusive",

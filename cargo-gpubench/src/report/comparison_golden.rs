@@ -113,7 +113,7 @@ fn small_changes_can_be_left_out_and_what_has_no_figure_stays() {
         .iter()
         .map(|row| row.case.split("::").next().unwrap())
         .collect();
-    assert_eq!(kept, ["axpy", "softmax", "reduce", "scan", "gemm"]);
+    assert_eq!(kept, ["axpy", "softmax", "reduce", "scan", "gemm", "gemm"]);
 }
 
 #[test]
@@ -139,6 +139,24 @@ fn lines_fit_the_terminal_where_their_words_do() {
 #[test]
 fn comment_for_a_pull_request() {
     insta::assert_snapshot!(comparison_markdown(&every_change(), GITHUB_LIMIT));
+}
+
+#[test]
+fn a_comment_says_first_and_unfolded_what_has_become_wrong() {
+    let comment = comparison_markdown(&every_change(), GITHUB_LIMIT);
+    assert!(
+        comment.starts_with("### `cargo gpubench`: ❌ 1 now fails, "),
+        "{comment}"
+    );
+    let first_row = comment
+        .lines()
+        .find(|line| line.starts_with("| ") && !line.starts_with("| Verdict"));
+    assert!(
+        first_row.is_some_and(|row| row.starts_with("| ❌ **now fails**: `wrong-output` | `gemm::tiled` |")),
+        "{comment}"
+    );
+    let before_folds = comment.split("<details>").next().unwrap_or_default();
+    assert!(before_folds.contains("`gemm::tiled`"), "{comment}");
 }
 
 #[test]
@@ -205,6 +223,7 @@ fn rows_are_sorted_by_how_much_they_matter() {
     assert_eq!(
         verdicts,
         [
+            NowFails,
             Regressed,
             Regressed,
             Improved,
@@ -216,7 +235,7 @@ fn rows_are_sorted_by_how_much_they_matter() {
         ]
     );
     assert!(
-        comparison.by_relevance()[0].case.starts_with("reduce"),
+        comparison.by_relevance()[1].case.starts_with("reduce"),
         "the larger regression comes first"
     );
 }
