@@ -19,7 +19,7 @@ pub(super) fn every_change() -> ComparisonComplete {
         ),
         ComparisonRow {
             remark: Some(
-                "the samples cannot rule out a change beyond 5.00%; measure with more workers, such as `--workers 10`"
+                "the samples cannot rule out a change beyond 5.00%; measure both with more workers, such as `--workers 10`"
                     .into(),
             ),
             ..row("scan::decoupled", Inconclusive, figures(48_000.0, 1.041, 0.07))
