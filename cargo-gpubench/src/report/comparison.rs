@@ -1,9 +1,11 @@
 //! The record of a comparison: two runs side by side, benchmark by benchmark.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::units::percent;
 use super::{Device, Params, SchemaVersion};
 use crate::store::Revision;
 use crate::verdict::{Grade, Verdict};
@@ -28,6 +30,19 @@ pub struct ComparisonComplete {
     pub new: Vec<String>,
     /// Benchmarks that only the baseline has.
     pub removed: Vec<String>,
+    /// What `rows` does not show because it changed by too little; null where nothing was left out.
+    #[serde(default)]
+    pub left_out: Option<LeftOut>,
+}
+
+/// Benchmarks that changed by less than a reader asked to see. They count as the rows do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LeftOut {
+    /// The smallest relative change that is shown, as a fraction.
+    pub least_change: f64,
+    /// How many benchmarks of each verdict are not shown.
+    pub verdicts: BTreeMap<ChangeVerdict, u64>,
 }
 
 /// One of the two runs.
@@ -167,9 +182,10 @@ impl ComparisonComplete {
         rows
     }
 
-    /// How many benchmarks have a verdict.
+    /// How many benchmarks have a verdict, those that were left out among them.
     pub fn count(&self, verdict: ChangeVerdict) -> usize {
-        self.rows.iter().filter(|row| row.verdict == verdict).count()
+        let shown = self.rows.iter().filter(|row| row.verdict == verdict).count();
+        shown + self.left_out.as_ref().map_or(0, |left_out| left_out.count(verdict))
     }
 
     /// Whether a benchmark failed that passed in the baseline.
@@ -177,15 +193,49 @@ impl ComparisonComplete {
         self.count(ChangeVerdict::NowFails) > 0
     }
 
-    /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction.
+    /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction, and counts them.
     pub fn keep_changes_of(&mut self, least: f64) {
         let is_large = |change: &Change| change.ratio.ln().abs() >= least.ln_1p();
-        self.rows.retain(|row| row.change.as_ref().is_none_or(is_large));
+        let mut verdicts = BTreeMap::new();
+        self.rows.retain(|row| {
+            let is_shown = row.change.as_ref().is_none_or(is_large);
+            if !is_shown {
+                *verdicts.entry(row.verdict).or_default() += 1;
+            }
+            is_shown
+        });
+        self.left_out = (!verdicts.is_empty()).then_some(LeftOut {
+            least_change: least,
+            verdicts,
+        });
     }
 
     /// Whether a benchmark regressed.
     pub fn has_regressed(&self) -> bool {
         self.count(ChangeVerdict::Regressed) > 0
+    }
+}
+
+impl LeftOut {
+    fn count(&self, verdict: ChangeVerdict) -> usize {
+        let count = self.verdicts.get(&verdict).copied().unwrap_or(0);
+        usize::try_from(count).unwrap_or(usize::MAX)
+    }
+
+    /// `3 changes are below the threshold of 50.0% (-t) and not shown, 1 of them regressed`.
+    pub fn in_words(&self) -> String {
+        let all: u64 = self.verdicts.values().sum();
+        let changes = if all == 1 {
+            "1 change is"
+        } else {
+            &format!("{all} changes are")
+        };
+        let regressed = match self.count(ChangeVerdict::Regressed) {
+            0 => String::new(),
+            regressed => format!(", {regressed} of them regressed"),
+        };
+        let threshold = percent(self.least_change);
+        format!("{changes} below the threshold of {threshold} (`-t`) and not shown{regressed}")
     }
 }
 

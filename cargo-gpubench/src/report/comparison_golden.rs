@@ -105,7 +105,7 @@ fn colours_change_nothing_in_a_page_of_several_runs() {
 }
 
 #[test]
-fn small_changes_can_be_left_out_and_what_has_no_figure_stays() {
+fn small_changes_can_be_left_out_and_still_count_and_what_has_no_figure_stays() {
     let mut comparison = every_change();
     comparison.keep_changes_of(0.03);
     let kept: Vec<&str> = comparison
@@ -114,6 +114,16 @@ fn small_changes_can_be_left_out_and_what_has_no_figure_stays() {
         .map(|row| row.case.split("::").next().unwrap())
         .collect();
     assert_eq!(kept, ["axpy", "softmax", "reduce", "scan", "gemm", "gemm"]);
+    for verdict in ChangeVerdict::BY_RELEVANCE {
+        assert_eq!(comparison.count(verdict), every_change().count(verdict), "{verdict}");
+    }
+    let left_out = comparison.left_out.as_ref().map(LeftOut::in_words);
+    assert_eq!(
+        left_out.as_deref(),
+        Some("3 changes are below the threshold of 3.00% (`-t`) and not shown")
+    );
+    let line = serde_json::to_string(&comparison).unwrap();
+    assert_eq!(serde_json::from_str::<ComparisonComplete>(&line).unwrap(), comparison);
 }
 
 #[test]

@@ -79,6 +79,7 @@ pub(super) fn every_change() -> ComparisonComplete {
         rows,
         new: vec!["attention::flash".into()],
         removed: (0..5).map(|n| format!("histogram::bins={}", 64 << n)).collect(),
+        left_out: None,
     }
 }
 

@@ -132,6 +132,12 @@ fn introduction(comparison: &ComparisonComplete) -> String {
             .iter()
             .map(|difference| format!("\n> ⚠️ {}\n", plain(difference))),
     );
+    text.extend(
+        comparison
+            .left_out
+            .iter()
+            .map(|left_out| format!("\n{}.\n", remark(&left_out.in_words()))),
+    );
     text + "\n"
 }
 
