@@ -172,15 +172,44 @@ fn filters_choose_benchmarks_and_what_none_fits_is_the_exit_code_4() {
     folder
         .compare(&["before.json", "slower.json", "--threshold", "2%"])
         .code(3)
-        .stdout(contains("softmax").not());
+        .stdout(contains("\nsoftmax").not())
+        .stdout(contains(
+            "1 change is below the threshold of 2.00% (`-t`) and not shown\n",
+        ));
 }
 
 #[test]
-fn changes_that_are_all_too_small_to_be_shown_are_no_empty_selection() {
-    Folder::new()
+fn changes_that_are_all_too_small_to_be_shown_are_counted_and_a_regression_among_them_fails() {
+    let folder = Folder::new();
+    let hidden = "2 changes are below the threshold of 50.0% (`-t`) and not shown";
+    folder
         .compare(&["before.json", "slower.json", "--threshold", "50%"])
+        .code(3)
+        .stdout(contains("axpy").not())
+        .stdout(contains("1 regressed, 1 no change\n"))
+        .stdout(contains(format!("{hidden}, 1 of them regressed\n")));
+    folder
+        .compare(&["before.json", "same.json", "-t", "50%", "--message-format", "markdown"])
         .success()
-        .stdout(contains("axpy").not());
+        .stdout(contains("### `cargo gpubench`: 2 no change\n").and(contains(hidden)));
+    folder
+        .compare(&["before.json", "same.json", "slower.json", "-t", "50%"])
+        .code(3)
+        .stdout(contains("same.json: = 2 no change; 2 changes are below"));
+}
+
+#[test]
+fn groups_that_are_found_in_no_name_are_the_exit_code_4() {
+    Folder::new()
+        .compare(&["before.json", "slower.json", "-g", "(gemm)"])
+        .code(4)
+        .stdout("")
+        .stderr(contains(
+            "`before.json` has no benchmark in whose name `(gemm)` is found",
+        ))
+        .stderr(contains(
+            "(hint: names have the package in front, such as `suite::axpy`)",
+        ));
 }
 
 #[test]
@@ -194,7 +223,8 @@ fn a_kernel_that_fails_where_it_passed_ends_with_exit_code_100() {
     folder
         .compare(&["before.json", "broken.json"])
         .code(100)
-        .stdout(contains("the candidate ended in `wrong-output` (softmax)"));
+        .stdout(is_match(r"(?m)threshold\nsoftmax  ✗ now fails: wrong-output$").expect("a regex"))
+        .stdout(contains("\n1 now fails, 1 regressed\n"));
 }
 
 #[test]
@@ -280,7 +310,8 @@ fn the_history_of_a_workspace_says_what_is_noise_for_files_as_well() {
     folder
         .compare(&["before.json", "slower.json"])
         .success()
-        .stdout(contains("axpy     ~ within noise").and(contains("from the history of the device")));
+        .stdout(contains("axpy     ~ within noise").and(contains("from the history of the device")))
+        .stdout(contains("! the history is too noisy to tell changes below 1"));
 }
 
 #[test]

@@ -31,13 +31,23 @@ pub enum BaselineError {
         /// The stored run's name.
         stored: String,
     },
+    /// An expression whose groups match names is found in no name of a stored run.
+    #[error("`{stored}` has no benchmark in whose name `{expression}` is found")]
+    NothingMatches {
+        /// The stored run's name.
+        stored: String,
+        /// The expression.
+        expression: String,
+        /// A name that the run has.
+        example: Option<String>,
+    },
 }
 
 impl Expected for BaselineError {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::Lacks { .. } => ExitCode::Usage,
-            Self::NothingFits { .. } => ExitCode::NothingSelected,
+            Self::NothingFits { .. } | Self::NothingMatches { .. } => ExitCode::NothingSelected,
         }
     }
 
@@ -47,6 +57,9 @@ impl Expected for BaselineError {
                 "nothing was measured; `--baseline-lenient {baseline}` measures them too and lists them as new"
             )),
             Self::NothingFits { .. } => None,
+            Self::NothingMatches { example, .. } => example
+                .as_ref()
+                .map(|example| format!("names have the package in front, such as `{example}`")),
         }
     }
 }

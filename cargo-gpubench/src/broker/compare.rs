@@ -12,8 +12,8 @@ use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    Arrangement, Color, ComparisonComplete, Detail, GITHUB_LIMIT, JsonReporter, Output, Reporter, TerminalOptions,
-    comparison_markdown, comparison_page, comparisons_page,
+    Arrangement, BenchmarkComplete, Color, ComparisonComplete, Detail, GITHUB_LIMIT, JsonReporter, Output, Reporter,
+    TerminalOptions, comparison_markdown, comparison_page, comparisons_page,
 };
 use crate::store::{Home, RunName, StoredRun};
 
@@ -71,7 +71,7 @@ pub enum ComparisonFormat {
 /// Compares stored runs and shows what changed.
 ///
 /// # Errors
-/// A run cannot be read, no benchmark fits the filters, or the comparison cannot be written.
+/// A run cannot be read, no benchmark fits the filters or is found by the groups, or the comparison cannot be written.
 pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, ExpectedError> {
     match &options.action {
         CompareAction::ListBaselines => list(&options.places.home()?),
@@ -108,7 +108,11 @@ fn comparisons(
 ) -> Result<Vec<ComparisonComplete>, ExpectedError> {
     let runs: Vec<(String, StoredRun)> = names
         .iter()
-        .map(|name| Ok((name.to_string(), chosen(name, load_run(name, home)?, &options.filters)?)))
+        .map(|name| {
+            let run = chosen(name, load_run(name, home)?, &options.filters)?;
+            must_match(name, &run, &options.matching)?;
+            Ok((name.to_string(), run))
+        })
         .collect::<Result<_, ExpectedError>>()?;
     let contestants = || runs.iter().map(|(name, run)| Contestant { name, run });
     let Some(baseline) = contestants().next() else {
@@ -140,6 +144,20 @@ fn chosen(name: &RunName, mut run: StoredRun, filters: &[Regex]) -> Result<Store
         }
     }
     Ok(run)
+}
+
+/// A run of which `-g` finds nothing has nothing to compare.
+fn must_match(name: &RunName, run: &StoredRun, matching: &Matching) -> Result<(), BaselineError> {
+    match matching {
+        Matching::Groups(expression) if !run.results.iter().any(|result| matching.takes(result)) => {
+            Err(BaselineError::NothingMatches {
+                stored: name.to_string(),
+                expression: expression.to_string(),
+                example: run.results.first().map(BenchmarkComplete::full_name),
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result<Rules, ExpectedError> {

@@ -45,7 +45,7 @@ pub(super) struct CompareArguments {
 
     /// Leave out benchmarks that changed by less than this: `2%`, `0.02`
     ///
-    /// They do not count for the exit code either. What is taken for noise is `--noise-threshold`.
+    /// They are counted, and a regression among them still exits with 3. What is taken for noise is `--noise-threshold`.
     #[arg(short, long, value_name = "PERCENT", help_heading = SELECTION)]
     threshold: Option<Fraction>,
 

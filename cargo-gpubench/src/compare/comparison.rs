@@ -47,6 +47,7 @@ pub fn compare(
             .collect(),
         new: names(&pairing.new),
         removed: names(&pairing.removed),
+        left_out: None,
     }
 }
 

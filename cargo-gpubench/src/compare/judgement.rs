@@ -1,11 +1,15 @@
 //! From a ratio with its interval to a verdict.
 
 use super::Threshold;
-use crate::report::ChangeVerdict;
+use crate::report::{ChangeVerdict, ThresholdSource};
 use crate::stats::Ratio;
 
 /// Samples that cannot rule out a change beyond this do not show that there is none.
 pub const CANNOT_RULE_OUT: f64 = 0.05;
+
+/// A history whose runs differ by more than this is too noisy to tell changes that matter. It raises the threshold all the same, but an interval that reaches further does
+/// not show that there is no change.
+pub const NOISY_HISTORY: f64 = 0.1;
 
 /// What changed, by an interval that knows how much the processes of either side differ. Slower and faster by the same factor are alike.
 ///
@@ -14,7 +18,7 @@ pub const CANNOT_RULE_OUT: f64 = 0.05;
 /// | leaves out 1 | beyond the threshold | regressed or improved |
 /// | leaves out 1 | within it | within noise |
 /// | takes in 1, and reaches at most to the larger of the threshold and [`CANNOT_RULE_OUT`] | | no change |
-/// | takes in 1, and reaches further | | inconclusive |
+/// | takes in 1, and reaches further, or beyond [`NOISY_HISTORY`] where the threshold is the history's | | inconclusive |
 pub fn judge(ratio: &Ratio, threshold: Threshold) -> ChangeVerdict {
     let beyond = |factor: f64| factor.ln().abs() > threshold.value.ln_1p();
     if ratio.interval.low > 1.0 || ratio.interval.high < 1.0 {
@@ -34,14 +38,16 @@ pub fn judge(ratio: &Ratio, threshold: Threshold) -> ChangeVerdict {
 
 /// The relative change that samples must rule out to show that there is none.
 pub(super) fn ruled_out(threshold: Threshold) -> f64 {
-    threshold.value.max(CANNOT_RULE_OUT)
+    match threshold.source {
+        ThresholdSource::Floor => threshold.value.max(CANNOT_RULE_OUT),
+        ThresholdSource::History => threshold.value.clamp(CANNOT_RULE_OUT, NOISY_HISTORY),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::simulated::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
     use super::*;
-    use crate::report::ThresholdSource;
     use crate::stats::{Confidence, Interval, Paired, ResampledMedians, Side};
 
     const FLOOR: Threshold = Threshold {
@@ -81,6 +87,27 @@ mod tests {
             source: ThresholdSource::History,
         };
         assert_eq!(judge(&ratio, threshold), ChangeVerdict::NoChange);
+    }
+
+    #[test]
+    fn a_noisy_history_does_not_make_a_wide_interval_no_change() {
+        let fence = |value| Threshold {
+            value,
+            source: ThresholdSource::History,
+        };
+        let asked_for = Threshold {
+            value: 1.84,
+            source: ThresholdSource::Floor,
+        };
+        let ratio = |estimate, low, high| Ratio {
+            estimate,
+            interval: Interval { low, high },
+        };
+        let wide = ratio(1.3, 0.7, 2.4);
+        assert_eq!(judge(&wide, fence(1.84)), ChangeVerdict::Inconclusive);
+        assert_eq!(judge(&wide, asked_for), ChangeVerdict::NoChange);
+        assert_eq!(judge(&ratio(1.02, 0.97, 1.07), fence(1.84)), ChangeVerdict::NoChange);
+        assert_eq!(judge(&ratio(1.5, 1.4, 1.6), fence(1.84)), ChangeVerdict::WithinNoise);
     }
 
     #[test]

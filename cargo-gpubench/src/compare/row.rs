@@ -1,12 +1,15 @@
 //! One benchmark in both runs.
 
+use std::cmp::Ordering;
+
 use super::difference::{self, Difference, Weight};
-use super::judgement::{judge, ruled_out};
+use super::judgement::{NOISY_HISTORY, judge, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
 use crate::report::units::percent;
 use crate::report::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, SampleFlagKind,
+    ThresholdSource,
 };
 use crate::stats::{FEWEST_WORKERS, Paired, Ratio, ResampledMedians, Side};
 use crate::verdict::{Grade, Verdict};
@@ -33,8 +36,12 @@ struct Finding {
 
 impl Finding {
     fn not_compared(reason: String) -> Finding {
+        Finding::without_figures(ChangeVerdict::NotCompared, reason)
+    }
+
+    fn without_figures(verdict: ChangeVerdict, reason: String) -> Finding {
         Finding {
-            verdict: ChangeVerdict::NotCompared,
+            verdict,
             change: None,
             remarks: vec![reason],
         }
@@ -45,6 +52,7 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>, medians: &mut ResampledM
     let (before, after) = (pair.baseline, pair.candidate);
     let sides = [before, after].map(|result| side(result, medians));
     let finding = match obstacle(pair, ground) {
+        Some(reason) if newly_failed(pair) => Finding::without_figures(ChangeVerdict::NowFails, reason),
         Some(reason) => Finding::not_compared(reason),
         None => compared(pair, &sides, ground),
     };
@@ -116,6 +124,11 @@ fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>) -> Option<String> {
         })
 }
 
+/// However the two were measured, a kernel that has become wrong is what its author must know.
+fn newly_failed(pair: &Pair<'_>) -> bool {
+    pair.baseline.verdict == Verdict::Pass && pair.candidate.verdict.is_failure()
+}
+
 fn rivalry(pair: &Pair<'_>) -> Option<String> {
     let names: Vec<String> = pair.rivals.iter().map(|rival| format!("`{}`", rival.case)).collect();
     (!names.is_empty()).then(|| {
@@ -151,17 +164,18 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
         Some(paired) => paired.ratio(confidence, ground.tick_ns),
         None => Ratio::of(baseline, candidate, confidence, ground.tick_ns),
     };
-    let fewest = baseline.workers().min(candidate.workers());
-    let (verdict, reason) = if fewest < FEWEST_WORKERS {
-        (ChangeVerdict::Inconclusive, Some(too_few(fewest)))
+    let workers = [baseline.workers(), candidate.workers()];
+    let are_too_few = workers.iter().any(|workers| *workers < FEWEST_WORKERS);
+    let (verdict, reason) = if are_too_few {
+        (ChangeVerdict::Inconclusive, Some(too_few(workers)))
     } else {
         let verdict = judge(&ratio, threshold);
         (
             verdict,
-            (verdict == ChangeVerdict::Inconclusive).then(|| too_wide(threshold, fewest)),
+            (verdict == ChangeVerdict::Inconclusive).then(|| too_wide(threshold, workers)),
         )
     };
-    let unpaired = (ground.arrangement == Arrangement::Interleaved && paired.is_none() && fewest >= FEWEST_WORKERS)
+    let unpaired = (ground.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
         .then(|| UNPAIRED.to_owned());
     Finding {
         verdict,
@@ -172,30 +186,64 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
             threshold: threshold.value,
             threshold_source: threshold.source,
         }),
-        remarks: reason.into_iter().chain(unpaired).chain(doubts(pair, ground)).collect(),
+        remarks: reason
+            .into_iter()
+            .chain(too_noisy(threshold))
+            .chain(unpaired)
+            .chain(doubts(pair, ground))
+            .collect(),
     }
 }
 
 /// Said of sides that were measured in turns and cannot be compared so.
 const UNPAIRED: &str = "the two sides do not have a worker each in the same rounds, three at least, so drift between their samples counts as noise";
 
-fn too_few(fewest: usize) -> String {
-    let workers = if fewest == 1 {
+fn too_few([baseline, candidate]: [usize; 2]) -> String {
+    let fewest = if baseline.min(candidate) == 1 {
         "one fresh worker"
     } else {
         "two fresh workers"
     };
+    let (side, again) = match [baseline, candidate].map(|workers| workers < FEWEST_WORKERS) {
+        [true, false] => (" of the baseline", " the baseline again"),
+        [false, true] => (" of the candidate", " the candidate again"),
+        _ => (" a side", ""),
+    };
     format!(
-        "{workers} a side cannot tell a change from a shift between processes; measure with at least `--workers {FEWEST_WORKERS}`"
+        "{fewest}{side} cannot tell a change from a shift between processes; measure{again} with at least `--workers {FEWEST_WORKERS}`"
     )
 }
 
-fn too_wide(threshold: Threshold, fewest: usize) -> String {
+fn too_wide(threshold: Threshold, workers: [usize; 2]) -> String {
     format!(
-        "the samples cannot rule out a change beyond {}; measure with more workers, such as `--workers {}`",
+        "the samples cannot rule out a change beyond {}; {}",
         percent(ruled_out(threshold)),
-        (2 * fewest).min(MOST_WORKERS)
+        more_workers(workers)
     )
+}
+
+/// What would tell more: the side with fewer workers first, and both with twice as many where they have the same.
+fn more_workers([baseline, candidate]: [usize; 2]) -> String {
+    match baseline.cmp(&candidate) {
+        Ordering::Less => format!("measure the baseline again with `--workers {candidate}`"),
+        Ordering::Greater => format!("measure the candidate again with `--workers {baseline}`"),
+        Ordering::Equal if baseline >= MOST_WORKERS => "more workers than these cannot be had".to_owned(),
+        Ordering::Equal => format!(
+            "measure both with more workers, such as `--workers {}`",
+            (2 * baseline).min(MOST_WORKERS)
+        ),
+    }
+}
+
+/// A threshold this wide hides what a reader takes for a regression, and must not do so in silence.
+fn too_noisy(threshold: Threshold) -> Option<String> {
+    let noisy = threshold.source == ThresholdSource::History && threshold.value > NOISY_HISTORY;
+    noisy.then(|| {
+        format!(
+            "the history is too noisy to tell changes below {}",
+            percent(threshold.value)
+        )
+    })
 }
 
 /// What a reader should know of figures that are compared, beyond what is said of the runs.

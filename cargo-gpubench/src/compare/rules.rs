@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use regex::Regex;
 
 use super::CaseKey;
-use crate::report::ThresholdSource;
+use crate::report::{BenchmarkComplete, ThresholdSource};
 use crate::stats::Confidence;
 
 /// What a comparison goes by.
@@ -39,6 +39,16 @@ pub enum Matching {
     Names,
     /// Those in whose names the expression captures the same texts, from whatever package; others take no part.
     Groups(Regex),
+}
+
+impl Matching {
+    /// Whether a benchmark can be matched at all.
+    pub fn takes(&self, result: &BenchmarkComplete) -> bool {
+        match self {
+            Matching::Names => true,
+            Matching::Groups(expression) => CaseKey::by_groups(expression, result).is_some(),
+        }
+    }
 }
 
 /// What becomes of runs that were not measured alike: on another device, with another driver, in another mode.

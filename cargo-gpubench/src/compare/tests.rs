@@ -281,14 +281,82 @@ fn another_benchmarks_history_does_not_count() {
 #[test]
 fn fewer_than_three_workers_a_side_are_inconclusive_and_say_what_to_do() {
     let samples = vec![100_000.0, 100_100.0, 100_200.0];
-    for (workers, said) in [(1, "one fresh worker a side"), (2, "two fresh workers a side")] {
+    for (workers, said) in [
+        (1, "one fresh worker of the baseline"),
+        (2, "two fresh workers of the baseline"),
+    ] {
         let few = passed("axpy", &vec![samples.clone(); workers]);
         let row = row_of(few, quiet("axpy", 2e5), &Rules::default());
+        assert!(remark(&row).contains("; measure the baseline again"), "{row:?}");
         assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
         assert!(remark(&row).starts_with(said), "{row:?}");
         assert!(remark(&row).ends_with("`--workers 3`"), "{row:?}");
         assert!(row.change.is_some_and(|change| change.ratio > 1.9));
     }
+}
+
+#[test]
+fn the_side_with_too_few_workers_is_the_one_to_measure_again() {
+    let few = || passed("axpy", &[vec![100_000.0, 100_100.0, 100_200.0]]);
+    let candidate = row_of(quiet("axpy", 2e5), few(), &Rules::default());
+    assert!(
+        remark(&candidate).starts_with("one fresh worker of the candidate"),
+        "{candidate:?}"
+    );
+    assert!(
+        remark(&candidate).contains("; measure the candidate again"),
+        "{candidate:?}"
+    );
+    let both = row_of(few(), few(), &Rules::default());
+    assert!(remark(&both).starts_with("one fresh worker a side"), "{both:?}");
+    assert!(remark(&both).contains("; measure with at least"), "{both:?}");
+}
+
+/// A result whose workers differ so much that nothing can be told.
+fn restless(workers: usize) -> BenchmarkComplete {
+    let medians = [1e5, 1.4e5, 1.2e5, 0.9e5].into_iter().cycle();
+    passed(
+        "axpy",
+        &medians.take(workers).map(|median| vec![median; 5]).collect::<Vec<_>>(),
+    )
+}
+
+#[test]
+fn advice_on_workers_names_the_side_that_has_fewer_and_doubles_where_both_have_the_same() {
+    let advice = |baseline, candidate| {
+        let row = row_of(restless(baseline), restless(candidate), &Rules::default());
+        assert_eq!(row.verdict, ChangeVerdict::Inconclusive, "{row:?}");
+        remark(&row).rsplit("; ").next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(advice(5, 10), "measure the baseline again with `--workers 10`");
+    assert_eq!(advice(10, 5), "measure the candidate again with `--workers 10`");
+    assert_eq!(advice(10, 10), "measure both with more workers, such as `--workers 20`");
+    assert_eq!(advice(40, 40), "measure both with more workers, such as `--workers 64`");
+    assert_eq!(advice(64, 64), "more workers than these cannot be had");
+}
+
+#[test]
+fn a_history_that_hides_changes_of_more_than_a_tenth_says_so() {
+    let fenced = |fence, candidate| {
+        let before = quiet("axpy", 1e5);
+        let rules = Rules {
+            fences: Fences::from([(CaseKey::of(&before), fence)]),
+            ..Rules::default()
+        };
+        row_of(before, candidate, &rules)
+    };
+    let hidden = fenced(1.84, quiet("axpy", 1.5e5));
+    assert_eq!(hidden.verdict, ChangeVerdict::WithinNoise);
+    assert_eq!(remark(&hidden), "the history is too noisy to tell changes below 184%");
+    let same = fenced(1.84, quiet("axpy", 1e5));
+    assert_eq!(same.verdict, ChangeVerdict::NoChange);
+    assert!(remark(&same).contains("too noisy"), "{same:?}");
+    assert_eq!(fenced(0.09, quiet("axpy", 1.05e5)).remark, None);
+    let asked_for = Rules {
+        floor: 0.5,
+        ..Rules::default()
+    };
+    assert_eq!(row_of(quiet("axpy", 1e5), quiet("axpy", 1e5), &asked_for).remark, None);
 }
 
 #[test]
@@ -440,7 +508,7 @@ fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
         ..result("axpy", Verdict::WrongOutput)
     };
     let row = row_of(quiet("axpy", 1e5), failed, &Rules::default());
-    assert_eq!((row.verdict, row.change.is_none()), (ChangeVerdict::NotCompared, true));
+    assert_eq!((row.verdict, row.change.is_none()), (ChangeVerdict::NowFails, true));
     assert_eq!(remark(&row), "the candidate ended in `wrong-output`");
     assert_eq!(row.candidate.median_ns, None);
     let row = row_of(result("axpy", Verdict::Skipped), quiet("axpy", 1e5), &Rules::default());
@@ -461,6 +529,11 @@ fn a_candidate_that_fails_where_the_baseline_passed_is_told_from_one_that_always
     assert!(newly.has_newly_failed() && !newly.has_regressed());
     let still = compared(&run(vec![failed()]), &run(vec![failed()]), &Rules::default());
     assert!(!still.has_newly_failed());
+    assert_eq!(still.rows[0].verdict, ChangeVerdict::NotCompared);
+    let mut on_another_device = run(vec![failed()]);
+    on_another_device.run.device.name = "NVIDIA B200".into();
+    let elsewhere = compared(&run(vec![quiet("axpy", 1e5)]), &on_another_device, &Rules::default());
+    assert!(elsewhere.has_newly_failed(), "another device does not excuse it");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! The record of a comparison: two runs side by side, benchmark by benchmark.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::units::percent;
 use super::{Device, Params, SchemaVersion};
 use crate::store::Revision;
 use crate::verdict::{Grade, Verdict};
@@ -28,6 +30,19 @@ pub struct ComparisonComplete {
     pub new: Vec<String>,
     /// Benchmarks that only the baseline has.
     pub removed: Vec<String>,
+    /// What `rows` does not show because it changed by too little; null where nothing was left out.
+    #[serde(default)]
+    pub left_out: Option<LeftOut>,
+}
+
+/// Benchmarks that changed by less than a reader asked to see. They count as the rows do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LeftOut {
+    /// The smallest relative change that is shown, as a fraction.
+    pub least_change: f64,
+    /// How many benchmarks of each verdict are not shown.
+    pub verdicts: BTreeMap<ChangeVerdict, u64>,
 }
 
 /// One of the two runs.
@@ -138,6 +153,8 @@ pub enum ThresholdSource {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ChangeVerdict {
+    /// It passed in the baseline and fails in the candidate.
+    NowFails,
     /// Slower, beyond noise.
     Regressed,
     /// Faster, beyond noise.
@@ -148,7 +165,7 @@ pub enum ChangeVerdict {
     WithinNoise,
     /// No change can be seen.
     NoChange,
-    /// One side failed, was skipped, or was measured otherwise.
+    /// The baseline failed, one side was skipped, or was measured otherwise.
     NotCompared,
 }
 
@@ -165,21 +182,32 @@ impl ComparisonComplete {
         rows
     }
 
-    /// How many benchmarks have a verdict.
+    /// How many benchmarks have a verdict, those that were left out among them.
     pub fn count(&self, verdict: ChangeVerdict) -> usize {
-        self.rows.iter().filter(|row| row.verdict == verdict).count()
+        let shown = self.rows.iter().filter(|row| row.verdict == verdict).count();
+        shown + self.left_out.as_ref().map_or(0, |left_out| left_out.count(verdict))
     }
 
     /// Whether a benchmark failed that passed in the baseline.
     pub fn has_newly_failed(&self) -> bool {
-        let newly = |row: &ComparisonRow| row.baseline.verdict == Verdict::Pass && row.candidate.verdict.is_failure();
-        self.rows.iter().any(newly)
+        self.count(ChangeVerdict::NowFails) > 0
     }
 
-    /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction.
+    /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction, and counts them.
     pub fn keep_changes_of(&mut self, least: f64) {
         let is_large = |change: &Change| change.ratio.ln().abs() >= least.ln_1p();
-        self.rows.retain(|row| row.change.as_ref().is_none_or(is_large));
+        let mut verdicts = BTreeMap::new();
+        self.rows.retain(|row| {
+            let is_shown = row.change.as_ref().is_none_or(is_large);
+            if !is_shown {
+                *verdicts.entry(row.verdict).or_default() += 1;
+            }
+            is_shown
+        });
+        self.left_out = (!verdicts.is_empty()).then_some(LeftOut {
+            least_change: least,
+            verdicts,
+        });
     }
 
     /// Whether a benchmark regressed.
@@ -188,9 +216,33 @@ impl ComparisonComplete {
     }
 }
 
+impl LeftOut {
+    fn count(&self, verdict: ChangeVerdict) -> usize {
+        let count = self.verdicts.get(&verdict).copied().unwrap_or(0);
+        usize::try_from(count).unwrap_or(usize::MAX)
+    }
+
+    /// `3 changes are below the threshold of 50.0% (-t) and not shown, 1 of them regressed`.
+    pub fn in_words(&self) -> String {
+        let all: u64 = self.verdicts.values().sum();
+        let changes = if all == 1 {
+            "1 change is"
+        } else {
+            &format!("{all} changes are")
+        };
+        let regressed = match self.count(ChangeVerdict::Regressed) {
+            0 => String::new(),
+            regressed => format!(", {regressed} of them regressed"),
+        };
+        let threshold = percent(self.least_change);
+        format!("{changes} below the threshold of {threshold} (`-t`) and not shown{regressed}")
+    }
+}
+
 impl ChangeVerdict {
     /// Every verdict, the ones that matter most first.
-    pub const BY_RELEVANCE: [ChangeVerdict; 6] = [
+    pub const BY_RELEVANCE: [ChangeVerdict; 7] = [
+        ChangeVerdict::NowFails,
         ChangeVerdict::Regressed,
         ChangeVerdict::Improved,
         ChangeVerdict::Inconclusive,
@@ -215,6 +267,7 @@ impl ChangeVerdict {
 impl fmt::Display for ChangeVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            ChangeVerdict::NowFails => "now fails",
             ChangeVerdict::Regressed => "regressed",
             ChangeVerdict::Improved => "improved",
             ChangeVerdict::Inconclusive => "inconclusive",

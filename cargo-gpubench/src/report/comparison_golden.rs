@@ -105,7 +105,7 @@ fn colours_change_nothing_in_a_page_of_several_runs() {
 }
 
 #[test]
-fn small_changes_can_be_left_out_and_what_has_no_figure_stays() {
+fn small_changes_can_be_left_out_and_still_count_and_what_has_no_figure_stays() {
     let mut comparison = every_change();
     comparison.keep_changes_of(0.03);
     let kept: Vec<&str> = comparison
@@ -113,7 +113,17 @@ fn small_changes_can_be_left_out_and_what_has_no_figure_stays() {
         .iter()
         .map(|row| row.case.split("::").next().unwrap())
         .collect();
-    assert_eq!(kept, ["axpy", "softmax", "reduce", "scan", "gemm"]);
+    assert_eq!(kept, ["axpy", "softmax", "reduce", "scan", "gemm", "gemm"]);
+    for verdict in ChangeVerdict::BY_RELEVANCE {
+        assert_eq!(comparison.count(verdict), every_change().count(verdict), "{verdict}");
+    }
+    let left_out = comparison.left_out.as_ref().map(LeftOut::in_words);
+    assert_eq!(
+        left_out.as_deref(),
+        Some("3 changes are below the threshold of 3.00% (`-t`) and not shown")
+    );
+    let line = serde_json::to_string(&comparison).unwrap();
+    assert_eq!(serde_json::from_str::<ComparisonComplete>(&line).unwrap(), comparison);
 }
 
 #[test]
@@ -139,6 +149,24 @@ fn lines_fit_the_terminal_where_their_words_do() {
 #[test]
 fn comment_for_a_pull_request() {
     insta::assert_snapshot!(comparison_markdown(&every_change(), GITHUB_LIMIT));
+}
+
+#[test]
+fn a_comment_says_first_and_unfolded_what_has_become_wrong() {
+    let comment = comparison_markdown(&every_change(), GITHUB_LIMIT);
+    assert!(
+        comment.starts_with("### `cargo gpubench`: ❌ 1 now fails, "),
+        "{comment}"
+    );
+    let first_row = comment
+        .lines()
+        .find(|line| line.starts_with("| ") && !line.starts_with("| Verdict"));
+    assert!(
+        first_row.is_some_and(|row| row.starts_with("| ❌ **now fails**: `wrong-output` | `gemm::tiled` |")),
+        "{comment}"
+    );
+    let before_folds = comment.split("<details>").next().unwrap_or_default();
+    assert!(before_folds.contains("`gemm::tiled`"), "{comment}");
 }
 
 #[test]
@@ -205,6 +233,7 @@ fn rows_are_sorted_by_how_much_they_matter() {
     assert_eq!(
         verdicts,
         [
+            NowFails,
             Regressed,
             Regressed,
             Improved,
@@ -216,7 +245,7 @@ fn rows_are_sorted_by_how_much_they_matter() {
         ]
     );
     assert!(
-        comparison.by_relevance()[0].case.starts_with("reduce"),
+        comparison.by_relevance()[1].case.starts_with("reduce"),
         "the larger regression comes first"
     );
 }

@@ -19,8 +19,9 @@ const LONGEST_TEXT: usize = 300;
 /// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
 pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
     let environment = environment(comparison);
+    let alarm = if comparison.has_newly_failed() { "❌ " } else { "" };
     let head = format!(
-        "### `cargo gpubench`: {}\n\n{}",
+        "### `cargo gpubench`: {alarm}{}\n\n{}",
         summary(comparison),
         introduction(comparison)
     );
@@ -98,7 +99,7 @@ impl Body {
     }
 }
 
-/// `2 regressed, 1 improved, 30 no change, 1 new`.
+/// `1 now fails, 2 regressed, 1 improved, 30 no change, 1 new`.
 fn summary(comparison: &ComparisonComplete) -> String {
     let verdicts = ChangeVerdict::BY_RELEVANCE.map(|verdict| (comparison.count(verdict), verdict.to_string()));
     let one_sided = [
@@ -130,6 +131,12 @@ fn introduction(comparison: &ComparisonComplete) -> String {
             .differences
             .iter()
             .map(|difference| format!("\n> ⚠️ {}\n", plain(difference))),
+    );
+    text.extend(
+        comparison
+            .left_out
+            .iter()
+            .map(|left_out| format!("\n{}.\n", remark(&left_out.in_words()))),
     );
     text + "\n"
 }
@@ -163,7 +170,7 @@ fn row(row: &ComparisonRow) -> String {
         ThresholdSource::History => format!("{} (history)", percent(figures.threshold)),
     });
     let cells = [
-        verdict(row.verdict),
+        verdict(row),
         name(row),
         median(&row.baseline),
         median(&row.candidate),
@@ -181,8 +188,9 @@ fn reason(row: &ComparisonRow) -> String {
     format!("| {} | {why} |\n", name(row))
 }
 
-fn verdict(verdict: ChangeVerdict) -> String {
-    match verdict {
+fn verdict(row: &ComparisonRow) -> String {
+    match row.verdict {
+        ChangeVerdict::NowFails => format!("❌ **now fails**: {}", code(&row.candidate.verdict.to_string())),
         ChangeVerdict::Regressed => "❌ **regressed**".to_owned(),
         ChangeVerdict::Improved => "✅ **improved**".to_owned(),
         ChangeVerdict::Inconclusive => "❔ inconclusive".to_owned(),

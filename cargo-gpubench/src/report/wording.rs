@@ -16,7 +16,7 @@ pub(super) fn sign(verdict: Verdict) -> char {
 /// The sign of what changed, likewise.
 pub(super) fn change_sign(verdict: ChangeVerdict) -> char {
     match verdict {
-        ChangeVerdict::Regressed => '✗',
+        ChangeVerdict::NowFails | ChangeVerdict::Regressed => '✗',
         ChangeVerdict::Improved => '✓',
         ChangeVerdict::Inconclusive => '?',
         ChangeVerdict::NotCompared => '!',

@@ -70,7 +70,7 @@ pub(super) fn anchor_of(run: &StoredRun, row: &ComparisonRow) -> Option<Anchor> 
 /// A verdict's sign and word.
 pub(super) fn mark(verdict: ChangeVerdict) -> Element {
     let class = match verdict {
-        ChangeVerdict::Regressed => "mark bad",
+        ChangeVerdict::NowFails | ChangeVerdict::Regressed => "mark bad",
         ChangeVerdict::Improved => "mark good",
         ChangeVerdict::Inconclusive | ChangeVerdict::NotCompared => "mark doubtful",
         ChangeVerdict::WithinNoise | ChangeVerdict::NoChange => "mark plain",

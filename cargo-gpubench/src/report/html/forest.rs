@@ -88,7 +88,7 @@ impl Forest {
             self.at(1.0 + figures.threshold),
         );
         let class = match verdict {
-            ChangeVerdict::Regressed => "ink-bad",
+            ChangeVerdict::NowFails | ChangeVerdict::Regressed => "ink-bad",
             ChangeVerdict::Improved => "ink-good",
             ChangeVerdict::Inconclusive => "ink-doubtful",
             ChangeVerdict::WithinNoise | ChangeVerdict::NoChange | ChangeVerdict::NotCompared => "ink",

@@ -81,8 +81,11 @@ impl Columns {
     /// A row, on two lines where its name is too long.
     pub(super) fn row(&self, row: &ComparisonRow) -> String {
         let name = name_of(row);
-        let cells = self.shown.iter().map(|column| column.cell(row));
-        let figures = self.joined(cells);
+        let figures = match row.verdict {
+            // It has no figures, and how it fails needs their room.
+            ChangeVerdict::NowFails => self.joined(std::iter::once(now_fails(row))),
+            _ => self.joined(self.shown.iter().map(|column| column.cell(row))),
+        };
         let name = if width(&name) <= self.name {
             padded(&name, self.name)
         } else {
@@ -185,6 +188,12 @@ impl Column {
     }
 }
 
+/// `✗ now fails: wrong-output`.
+fn now_fails(row: &ComparisonRow) -> (String, Style) {
+    let (sign, style) = sign_of(row.verdict);
+    (format!("{sign} {}: {}", row.verdict, row.candidate.verdict), style)
+}
+
 fn name_of(row: &ComparisonRow) -> String {
     in_one_line(&printable(&row.case), usize::MAX)
 }
@@ -203,7 +212,7 @@ pub(in crate::report) fn interval([low, high]: [f64; 2]) -> String {
 /// The sign of a verdict, which says the same as its word for eyes that skim.
 pub(super) fn sign_of(verdict: ChangeVerdict) -> (char, Style) {
     let style = match verdict {
-        ChangeVerdict::Regressed => BAD,
+        ChangeVerdict::NowFails | ChangeVerdict::Regressed => BAD,
         ChangeVerdict::Improved => GOOD,
         ChangeVerdict::Inconclusive | ChangeVerdict::NotCompared => DOUBTFUL,
         ChangeVerdict::WithinNoise => PLAIN,

@@ -7,7 +7,8 @@ use super::text::{NO_BREAK, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::printable::printable;
 use crate::report::{
-    Arrangement, CPU_NOTICE, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, ThresholdSource,
+    Arrangement, CPU_NOTICE, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, LeftOut,
+    ThresholdSource,
 };
 
 /// Behind what a person can do.
@@ -151,14 +152,22 @@ impl Page<'_> {
             .map(|count| count.replace(' ', NO_BREAK))
             .collect();
         let counts = match counts.len() {
-            0 => "nothing to compare: both runs are empty".to_owned(),
+            0 => "nothing to compare: neither run measured a benchmark".to_owned(),
             _ => wrapped(&counts.join(", "), self.options.width).join("\n"),
         };
         let notice = match self.comparison.candidate.device.kind {
             DeviceKind::Cpu => self.paint(DOUBTFUL, CPU_NOTICE) + "\n",
             DeviceKind::Cuda => String::new(),
         };
-        format!("\n{counts}\n{notice}")
+        format!("\n{counts}\n{}{notice}", self.left_out())
+    }
+
+    /// What `-t` hides.
+    fn left_out(&self) -> String {
+        let words = self.comparison.left_out.as_ref().map(LeftOut::in_words);
+        words.map_or_else(String::new, |words| {
+            wrapped(&words, self.options.width).join("\n") + "\n"
+        })
     }
 
     fn hints(&self) -> String {

@@ -206,8 +206,10 @@ fn summary(comparison: &ComparisonComplete, options: TerminalOptions) -> String 
         0 => "nothing to compare".to_owned(),
         _ => counts.join(", "),
     };
+    let left_out = comparison.left_out.as_ref();
+    let left_out = left_out.map_or_else(String::new, |left_out| format!("; {}", left_out.in_words()));
     let lines = wrapped(
-        &format!("{}: {counts}", printable(&comparison.candidate.name)),
+        &format!("{}: {counts}{left_out}", printable(&comparison.candidate.name)),
         options.width,
     );
     format!("\n{}\n", lines.join("\n  "))

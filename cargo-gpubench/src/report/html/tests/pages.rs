@@ -104,6 +104,7 @@ pub(super) fn comparison(run: &StoredRun) -> ComparisonComplete {
             .collect(),
         new: vec!["suite::axpy::brand_new".into()],
         removed: vec!["suite::axpy::gone".into(), "suite::softmax::old".into()],
+        left_out: None,
     }
 }
 
