@@ -11,6 +11,7 @@ mod entry_symbol;
 mod error;
 mod features;
 pub mod kernels;
+mod local_packages;
 mod metadata;
 mod options;
 mod package_metadata;
@@ -22,6 +23,7 @@ mod workspace_root;
 pub use cdylib::{Built, BuiltLibrary, build_cdylibs};
 pub use error::{BuildError, BuildNotice, Unsuitable};
 pub use features::{DefaultFeatures, FeatureSelection};
+pub use local_packages::local_packages;
 pub use options::{
     BuildOptions, CargoColor, CargoOutput, CargoProgress, CompilationOptions, InvalidProfile, ManifestOptions, Profile,
 };
