@@ -70,11 +70,6 @@ pub enum NothingBecause {
         /// What was asked for.
         asked: IgnoredSelection,
     },
-    /// All cases are in other parts of the partition.
-    OtherParts {
-        /// How many there are.
-        of: usize,
-    },
 }
 
 impl Expected for CaseError {
@@ -120,9 +115,6 @@ impl NothingBecause {
             } => {
                 format!("{} not ignored; leave out `--ignored`", cases_fit(*fitting))
             }
-            Self::OtherParts { of } => format!(
-                "all {of} cases are in other parts of `--partition`; divide them into fewer, or in turn by `slice:M/N`"
-            ),
             Self::Ignored { fitting, .. } => format!("{} ignored; add `--include-ignored`", cases_fit(*fitting)),
         }
     }

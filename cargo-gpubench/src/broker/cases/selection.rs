@@ -75,15 +75,10 @@ pub fn select_cases(
         .into_iter()
         .map(Candidate::into_case)
         .collect::<Result<_, _>>()?;
-    let Some(partition) = selection.partition else {
-        return Ok(all);
-    };
-    let of = all.len();
-    let part = partition.of(all);
-    if part.is_empty() {
-        return Err(CaseError::NothingSelected(NothingBecause::OtherParts { of }));
-    }
-    Ok(part)
+    Ok(match selection.partition {
+        Some(partition) => partition.of(all),
+        None => all,
+    })
 }
 
 /// A case that names may choose.
