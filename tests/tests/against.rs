@@ -260,9 +260,9 @@ fn the_same_revision_is_no_regression_and_its_worktree_is_used_again() {
 fn a_dependency_by_a_relative_path_out_of_the_repository_is_the_same_for_both_revisions() {
     let _turn = repository_in_turn();
     let mut own = Repository::empty();
-    let up = own.crate_folder().components().skip(1).map(|_| "..").collect();
+    let up: Utf8PathBuf = own.crate_folder().components().skip(1).map(|_| "..").collect();
     let runtime = own.runtime.strip_prefix("/").expect("absolute").to_owned();
-    own.runtime = Utf8PathBuf::join(&up, runtime);
+    own.runtime = up.join(runtime);
     own.write(FAST);
     own.git(&["init", "--quiet"]);
     own.commit("fast");
