@@ -15,6 +15,7 @@ mod local_packages;
 mod metadata;
 mod options;
 mod package_metadata;
+mod package_names;
 mod package_spec;
 mod select;
 mod workspace_folders;
@@ -27,6 +28,7 @@ pub use local_packages::local_packages;
 pub use options::{
     BuildOptions, CargoColor, CargoOutput, CargoProgress, CompilationOptions, InvalidProfile, ManifestOptions, Profile,
 };
+pub use package_names::packages_with_benchmarks;
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
 pub use select::PackageSelection;
 pub use workspace_folders::WorkspaceFolders;
