@@ -62,6 +62,8 @@ pub enum NothingBecause {
         of: usize,
         /// The name that was probably meant.
         closest: Option<String>,
+        /// The subcommand that was probably meant.
+        subcommand: Option<String>,
     },
     /// Names fit, but what they name is ignored, or with `--ignored` is not.
     Ignored {
@@ -106,7 +108,11 @@ impl NothingBecause {
             Self::NoNameFits {
                 closest: Some(closest), ..
             } => format!("did you mean `{closest}`?"),
-            Self::NoNameFits { of, closest: None } => {
+            Self::NoNameFits {
+                subcommand: Some(subcommand),
+                ..
+            } => format!("did you mean the subcommand `{subcommand}`?"),
+            Self::NoNameFits { of, .. } => {
                 format!("none of {of} cases fits the filters; `--list` without filters shows their names")
             }
             Self::Ignored {
