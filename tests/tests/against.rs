@@ -15,6 +15,8 @@ use serde_json::Value;
 struct Repository {
     _folder: tempfile::TempDir,
     root: Utf8PathBuf,
+    /// How the crate names the runtime's folder.
+    runtime: Utf8PathBuf,
 }
 
 /// What a revision is like.
@@ -47,11 +49,20 @@ const SLOW: State = State {
 };
 
 impl Repository {
-    fn new() -> Repository {
+    /// With nothing in it.
+    fn empty() -> Repository {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Utf8Path::from_path(folder.path()).expect("the name is text");
         let root = root.canonicalize_utf8().expect("it is there");
-        let repository = Repository { _folder: folder, root };
+        Repository {
+            _folder: folder,
+            root,
+            runtime: repository().join("gpubench-runtime"),
+        }
+    }
+
+    fn new() -> Repository {
+        let repository = Repository::empty();
         repository.write(FAST);
         repository.git(&["init", "--quiet", "--initial-branch", "main"]);
         repository.commit("fast");
@@ -69,7 +80,7 @@ impl Repository {
         let State { rounds, more, elements } = state;
         let folder = self.crate_folder();
         std::fs::create_dir_all(folder.join("src")).expect("a folder");
-        let runtime = super_repository("gpubench-runtime");
+        let runtime = &self.runtime;
         let write = |name: &str, text: String| std::fs::write(folder.join(name), text).expect("it is written");
         write(
             "Cargo.toml",
@@ -138,10 +149,6 @@ impl Repository {
         let lines = list.lines().filter_map(|line| line.strip_prefix("worktree "));
         lines.filter(|path| *path != self.root).map(str::to_owned).collect()
     }
-}
-
-fn super_repository(folder: &str) -> Utf8PathBuf {
-    repository().join(folder)
 }
 
 const LIBRARY: &str = r#"
@@ -317,6 +324,34 @@ fn the_same_revision_is_no_regression_and_its_worktree_is_used_again() {
 }
 
 #[test]
+fn a_dependency_by_a_relative_path_out_of_the_repository_is_the_same_for_both_revisions() {
+    let _turn = repository_in_turn();
+    let mut own = Repository::empty();
+    let up: Utf8PathBuf = own.crate_folder().components().skip(1).map(|_| "..").collect();
+    let runtime = own.runtime.strip_prefix("/").expect("absolute").to_owned();
+    own.runtime = up.join(runtime);
+    own.write(FAST);
+    own.git(&["init", "--quiet"]);
+    own.commit("fast");
+    let finished = own.run("HEAD").args(["spin"]).finish().expect_code(0);
+    assert_eq!(comparison(&finished)["arrangement"], "interleaved");
+    assert_eq!(comparison(&finished)["rows"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_target_directory_that_cannot_be_written_to_ends_with_exit_code_110() {
+    let repository = repository_in_turn();
+    let target = tempfile::tempdir().expect("a folder");
+    std::fs::write(target.path().join("gpubench"), "no folder").expect("it is written");
+    let run = repository
+        .run("HEAD")
+        .env("CARGO_TARGET_DIR", &target.path().to_string_lossy());
+    let finished = run.finish().expect_code(110);
+    assert!(finished.stderr.contains("error: cannot use `"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("(hint: `--target-dir`"), "{}", finished.stderr);
+}
+
+#[test]
 fn what_is_not_committed_is_measured_and_said() {
     let repository = repository_in_turn();
     repository.write(FAST);
@@ -353,12 +388,7 @@ fn a_revision_that_is_none_is_named_with_a_hint() {
 
 #[test]
 fn sources_without_a_repository_are_named_with_a_hint() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let root = Utf8Path::from_path(folder.path()).expect("text");
-    let repository = Repository {
-        _folder: tempfile::tempdir().expect("a folder"),
-        root: root.to_owned(),
-    };
+    let repository = Repository::empty();
     repository.write(FAST);
     let finished = repository.run("HEAD").finish().expect_code(2);
     assert!(

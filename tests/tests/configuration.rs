@@ -194,6 +194,28 @@ fn the_parts_of_a_partition_are_disjoint_and_together_everything() {
 }
 
 #[test]
+fn a_part_without_a_case_writes_its_reports_and_ends_well() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let in_part = |part: &str| {
+        let file = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+        let (junit, json) = (file("results.xml"), file("results.jsonl"));
+        let run = Run::on(&Fixture::of("tidy")).args(["--device", "cpu", "--test", "--exact", OTHER]);
+        let run = run.args(["--partition", part, "--export-junit", &junit, "--export-json", &json]);
+        let finished = run.finish().expect_code(0);
+        let junit = std::fs::read_to_string(junit).expect("a report");
+        let json = std::fs::read_to_string(json).expect("an export");
+        assert!(
+            junit.contains("<testsuites") && json.contains("\"run-finished\""),
+            "{junit}{json}"
+        );
+        let is_said = finished.stderr.contains("this part has none");
+        (junit.matches("<testcase").count(), is_said)
+    };
+    assert_eq!(in_part("slice:1/2"), (1, false));
+    assert_eq!(in_part("slice:2/2"), (0, true));
+}
+
+#[test]
 fn colour_follows_the_environment_s_own_rules() {
     let coloured = |variables: &[(&str, &str)]| {
         let (terminal, stdout) = Terminal::new(100);

@@ -16,7 +16,7 @@ use super::options::{
 use super::places::Places;
 use super::stored_cases::{case_of, chosen};
 use super::stored_run::load_run;
-use crate::compare::{Contestant, Rules, compare};
+use crate::compare::{Contestant, Fences, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
     Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, OutputError, RunFinished, RunStarted, address,
@@ -203,7 +203,11 @@ impl Bookkeeping {
             candidate.finished.clone(),
             Some(revision),
         );
-        let rules = self.rules(&candidate.results);
+        // What runs apart differ by says nothing of two that drift together.
+        let rules = Rules {
+            fences: Fences::default(),
+            ..self.rules(&candidate.results)
+        };
         let [baseline, ours] =
             [(&*name, &baseline), (&*self.candidate, candidate)].map(|(name, run)| Contestant { name, run });
         Some(compare(baseline, ours, Arrangement::Interleaved, &rules))

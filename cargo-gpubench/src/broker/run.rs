@@ -78,6 +78,9 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     };
     let (authors, catalogs) = Authors::start(&built.libraries, settings).map_err(|error| libraries.explain(error))?;
     let cases = choose_cases(options, built, &catalogs, &facts)?;
+    if cases.is_empty() && options.output.verbosity > Verbosity::Quiet {
+        anstream::eprintln!("        Note every selected case is in another part of `--partition`: this part has none");
+    }
     if options.action == Action::List {
         return list(&cases, built);
     }

@@ -68,6 +68,13 @@ impl Workspace {
         self.metadata.workspace_packages()
     }
 
+    /// The folders of all packages of the graph that cargo reads where they lie, and neither fetches nor unpacks.
+    pub(super) fn local_packages(&self) -> Vec<Utf8PathBuf> {
+        let local = self.metadata.packages.iter().filter(|package| package.source.is_none());
+        let folders = local.filter_map(|package| package.manifest_path.parent());
+        folders.map(Utf8Path::to_owned).collect()
+    }
+
     /// The packages cargo builds when none is named.
     ///
     /// # Errors

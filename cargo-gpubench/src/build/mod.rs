@@ -11,9 +11,11 @@ mod entry_symbol;
 mod error;
 mod features;
 pub mod kernels;
+mod local_packages;
 mod metadata;
 mod options;
 mod package_metadata;
+mod package_names;
 mod package_spec;
 mod select;
 mod workspace_folders;
@@ -22,9 +24,11 @@ mod workspace_root;
 pub use cdylib::{Built, BuiltLibrary, build_cdylibs};
 pub use error::{BuildError, BuildNotice, Unsuitable};
 pub use features::{DefaultFeatures, FeatureSelection};
+pub use local_packages::local_packages;
 pub use options::{
     BuildOptions, CargoColor, CargoOutput, CargoProgress, CompilationOptions, InvalidProfile, ManifestOptions, Profile,
 };
+pub use package_names::packages_with_benchmarks;
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
 pub use select::PackageSelection;
 pub use workspace_folders::WorkspaceFolders;

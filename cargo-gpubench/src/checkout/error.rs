@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
+use crate::build::BuildError;
 use crate::error::Expected;
 use crate::exit_code::ExitCode;
 use crate::git::GitNotStarted;
@@ -71,6 +72,9 @@ pub enum CheckoutError {
         #[source]
         source: std::io::Error,
     },
+    /// What the candidate depends on cannot be found out.
+    #[error(transparent)]
+    Candidate(#[from] BuildError),
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -85,7 +89,9 @@ impl Expected for CheckoutError {
             | Self::UnknownRevision { .. }
             | Self::Submodules { .. }
             | Self::ManifestAbsent { .. } => ExitCode::Usage,
-            Self::Git { .. } | Self::Folder { .. } => ExitCode::BuildFailed,
+            Self::Git { .. } => ExitCode::BuildFailed,
+            Self::Folder { .. } => ExitCode::OutputFailed,
+            Self::Candidate(error) => error.exit_code(),
             Self::Interrupted => ExitCode::Interrupted,
         }
     }
@@ -106,7 +112,9 @@ impl Expected for CheckoutError {
                     .to_owned(),
             ),
             Self::ManifestAbsent { .. } => Some("the package must lie in the same folder in both revisions".to_owned()),
-            Self::Git { .. } | Self::Folder { .. } | Self::Interrupted => None,
+            Self::Folder { .. } => Some("`--target-dir` names a folder that can be written to".to_owned()),
+            Self::Candidate(error) => error.hint(),
+            Self::Git { .. } | Self::Interrupted => None,
         }
     }
 }

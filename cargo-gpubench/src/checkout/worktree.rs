@@ -8,7 +8,8 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::CheckoutError;
-use crate::build::{BuildOptions, workspace_root};
+use super::surroundings::Surroundings;
+use crate::build::{BuildOptions, ManifestOptions, local_packages, workspace_root};
 use crate::git::Git;
 use crate::store::Revision;
 
@@ -58,7 +59,20 @@ impl Checkout {
             source,
         })?;
         let lock = lock(&against.join("lock"), interrupted)?;
-        let folder = against.join("sources");
+        let packages = local_packages(&BuildOptions {
+            manifest: ManifestOptions {
+                manifest_path: Some(manifest.clone()),
+                ..build.manifest.clone()
+            },
+            ..build.clone()
+        })?;
+        let surroundings = Surroundings {
+            folder: &against.join("sources"),
+            repository: &repository,
+            packages: &packages,
+        };
+        surroundings.arrange()?;
+        let folder = surroundings.checkout();
         let worktree = Worktree {
             git: &git,
             folder: &folder,

@@ -29,10 +29,7 @@ const STYLES: Styles = Styles::styled()
 /// Cargo starts it as `cargo-gpubench gpubench …`, so its help is that of `cargo`.
 #[derive(Debug, Parser)]
 #[command(name = "cargo-gpubench", bin_name = "cargo", styles = STYLES, max_term_width = 100)]
-#[command(
-    about = "Benchmarks of GPU kernels, every output checked",
-    disable_help_subcommand = true
-)]
+#[command(about = "Benchmarks of GPU kernels, every output checked")]
 pub struct App {
     /// The role this process has.
     #[command(subcommand)]

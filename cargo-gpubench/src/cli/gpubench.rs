@@ -38,7 +38,7 @@ const HEADING: &str = "Run options";
 /// Every option of `cargo gpubench`.
 #[derive(Debug, Args)]
 #[command(version, display_name = "cargo-gpubench", after_help = EXIT_CODES)]
-#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct GpubenchArguments {
     #[command(subcommand)]
     subcommand: Option<GpubenchSubcommand>,
@@ -616,6 +616,25 @@ mod tests {
                 "{arguments:?}"
             );
         }
+    }
+
+    #[test]
+    fn the_only_filter_may_be_a_misspelt_subcommand() {
+        let subcommand = |arguments: &[&str]| options(arguments).cases.subcommand;
+        assert_eq!(subcommand(&["comapre"]).as_deref(), Some("compare"));
+        assert_eq!(subcommand(&["grayscale"]), None);
+        assert_eq!(subcommand(&["comapre", "other"]), None);
+    }
+
+    #[test]
+    fn help_is_a_subcommand_too() {
+        let help = |arguments: &[&str]| match parse(arguments) {
+            Err(Unsettled::CommandLine(error)) if error.exit_code() == 0 => error.to_string(),
+            other => panic!("no help: {other:?}"),
+        };
+        let of_compare = help(&["help", "compare"]);
+        assert!(of_compare.contains("Compare stored runs"), "{of_compare}");
+        assert!(help(&["help"]).contains("Benchmark GPU kernels"));
     }
 
     #[test]

@@ -8,12 +8,16 @@ use camino::Utf8Path;
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command, ValueHint};
+use regex::Regex;
 
 use super::{
     UsageError,
     environment::{Environment, variable_of},
 };
 use crate::config::{ConfigError, ConfigValue, Place, Profile, Setting};
+
+/// The option whose values are regular expressions, in a configuration always.
+const SKIP: &str = "skip";
 
 /// Who offers a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +119,11 @@ pub(super) fn of_profile<'a>(
             continue;
         };
         let mut texts = texts_for(option, long, setting)?;
-        refuse_unreadable(option, &texts).map_err(|source| ConfigError::Value {
+        let readable = refuse_unreadable(option, &texts).and_then(|()| match long {
+            SKIP => refuse_no_expression(&texts),
+            _ => Ok(()),
+        });
+        readable.map_err(|source| ConfigError::Value {
             place: setting.place.clone(),
             key: long.to_owned(),
             source,
@@ -178,6 +186,11 @@ fn refuse_unreadable(option: &Arg, texts: &[String]) -> Result<(), Box<dyn Error
         reader.try_get_matches_from(["--", text]).map_err(reason)?;
     }
     Ok(())
+}
+
+/// Which names are whole ones and which are searched for is said on the command line alone, so that clap cannot tell.
+fn refuse_no_expression(texts: &[String]) -> Result<(), Box<dyn Error + Send + Sync>> {
+    Ok(texts.iter().try_for_each(|text| Regex::new(text).map(drop))?)
 }
 
 fn reason(error: clap::Error) -> Box<dyn Error + Send + Sync> {

@@ -1,11 +1,13 @@
 //! Options that choose cases.
 #![forbid(unsafe_code)]
 
-use clap::Args;
+use clap::{Args, Command};
 use regex::Regex;
 
 use super::UsageError;
+use super::app::described_verb;
 use crate::broker::cases::{AxisOverride, CaseSelection, IgnoredSelection, NameFilter, Partition};
+use crate::closest::closest;
 
 const HEADING: &str = "Selection options";
 
@@ -65,6 +67,10 @@ impl SelectionArguments {
             axis,
             partition,
         } = self;
+        let subcommand = match &filters[..] {
+            [filter] => misspelt_subcommand(filter),
+            _ => None,
+        };
         let names = if exact {
             NameFilter::Exact { filters, skip }
         } else {
@@ -78,6 +84,7 @@ impl SelectionArguments {
             ignored: ignored_selection(ignored, include_ignored),
             axes: axis,
             partition,
+            subcommand,
         })
     }
 }
@@ -92,6 +99,12 @@ pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> 
             })
         })
         .collect()
+}
+
+/// A misspelt subcommand is a filter that no name fits.
+fn misspelt_subcommand(filter: &str) -> Option<String> {
+    let gpubench = described_verb();
+    closest(filter, gpubench.get_subcommands().map(Command::get_name)).map(str::to_owned)
 }
 
 /// clap admits at most one of the two.

@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::offer::Source;
+use crate::build::packages_with_benchmarks;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
 
 /// The file of all settings with their built-in values.
@@ -17,7 +18,7 @@ const TEMPLATE: &str = include_str!("../../default-config.toml");
 pub(super) struct ShowConfigArguments {
     /// Show what holds for the case of this name
     ///
-    /// A name as `--list` prints it. What its package's manifest sets counts where this shows a built-in value.
+    /// A name as `--list` prints it, or with its package in front. Nothing is built to look whether there is such a case. What its package's manifest sets counts where this shows a built-in value.
     #[arg(value_name = "CASE")]
     case: Option<String>,
 
@@ -61,9 +62,55 @@ impl ShowConfigArguments {
     pub(super) fn text(&self) -> String {
         match &self.case {
             _ if self.template => TEMPLATE.to_owned(),
-            Some(case) => self.in_force.of_case(case),
+            Some(case) => self.in_force.of_case(&BothForms::of(case, &packages_with_benchmarks())),
             None => self.in_force.of_run(),
         }
+    }
+}
+
+/// The two forms of a case's name, of which one was given. The other follows from the packages that can have benchmarks.
+#[derive(Debug)]
+struct BothForms {
+    name: String,
+    /// None where any of several packages may be the case's.
+    full_name: Option<String>,
+}
+
+impl BothForms {
+    fn of(given: &str, packages: &[String]) -> BothForms {
+        let within = |package: &String| given.strip_prefix(&**package)?.strip_prefix("::");
+        match (packages.iter().find_map(within), packages) {
+            (Some(name), _) => BothForms {
+                name: name.to_owned(),
+                full_name: Some(given.to_owned()),
+            },
+            (None, [package]) => BothForms {
+                name: given.to_owned(),
+                full_name: Some(format!("{package}::{given}")),
+            },
+            (None, _) => BothForms {
+                name: given.to_owned(),
+                full_name: None,
+            },
+        }
+    }
+
+    fn names(&self) -> CaseNames<'_> {
+        CaseNames {
+            name: &self.name,
+            full_name: self.full_name.as_ref().unwrap_or(&self.name),
+        }
+    }
+
+    fn remarks(&self) -> String {
+        let Self { name, full_name } = self;
+        let head = match full_name {
+            Some(full_name) => format!("# case `{name}`, with its package `{full_name}`\n"),
+            None => format!(
+                "# case `{name}`; its package is not known, so overrides whose filters name one may not show: give `package::case`\n"
+            ),
+        };
+        head + "# not looked up: whether there is such a case is known once the crate is built, to `cargo gpubench --list`\n"
     }
 }
 
@@ -91,15 +138,15 @@ impl InForce {
         text
     }
 
-    fn of_case(&self, name: &str) -> String {
-        let names = CaseNames { name, full_name: name };
+    fn of_case(&self, case: &BothForms) -> String {
+        let names = case.names();
         let held = self.cases.of_case(names, CaseSettings::default());
         let lines: Vec<_> = CaseSettings::from(held)
             .entries()
             .into_iter()
             .map(|(key, value)| (format!("{key} = {}", quoted(&value)), self.origin_for_case(key, names)))
             .collect();
-        let mut text = format!("# case `{name}`\n");
+        let mut text = case.remarks();
         text += &self.head();
         push_aligned(&mut text, &lines);
         text
@@ -192,5 +239,60 @@ fn push_aligned(text: &mut String, lines: &[(String, String)]) {
         .min(40);
     for (assignment, origin) in lines {
         let _ = writeln!(text, "{assignment:width$}  # {origin}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::*;
+    use crate::config::{CaseOverride, Place, TimeLimit};
+
+    /// What holds for a case where an override says 3 s for what `filter` fits.
+    fn shown(filter: &str, case: &str, packages: &[&str]) -> String {
+        let in_force = InForce {
+            cases: CaseLayers {
+                overrides: vec![CaseOverride {
+                    place: Place::at("gpubench.toml", 7),
+                    filter: Regex::new(filter).expect("an expression"),
+                    settings: CaseSettings {
+                        timeout: Some(TimeLimit::seconds(3)),
+                        ..CaseSettings::default()
+                    },
+                }],
+                ..CaseLayers::default()
+            },
+            ..InForce::default()
+        };
+        let packages: Vec<_> = packages.iter().map(|package| (*package).to_owned()).collect();
+        in_force.of_case(&BothForms::of(case, &packages))
+    }
+
+    #[test]
+    fn an_override_is_found_in_either_form_of_the_name_whichever_is_given() {
+        for filter in ["^rows::sums::", "^sums::"] {
+            for case in ["rows::sums::n=1", "sums::n=1"] {
+                let text = shown(filter, case, &["rows"]);
+                assert!(text.contains("timeout = \"3s\""), "{filter} {case}: {text}");
+                assert!(
+                    text.starts_with("# case `sums::n=1`, with its package `rows::sums::n=1`\n"),
+                    "{text}"
+                );
+            }
+        }
+        assert!(shown("^n=1", "sums::n=1", &["rows"]).contains("timeout = \"10s\""));
+    }
+
+    #[test]
+    fn a_case_is_said_not_to_be_looked_up_and_its_package_not_to_be_known() {
+        let text = shown("^rows::", "sums::n=1", &["rows", "cols"]);
+        assert!(text.contains("timeout = \"10s\""), "{text}");
+        assert!(
+            text.contains("its package is not known") && text.contains("# not looked up"),
+            "{text}"
+        );
+        let text = shown("^rows::", "rows::sums::n=1", &["rows", "cols"]);
+        assert!(text.contains("timeout = \"3s\""), "{text}");
     }
 }

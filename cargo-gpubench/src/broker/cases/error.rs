@@ -62,6 +62,8 @@ pub enum NothingBecause {
         of: usize,
         /// The name that was probably meant.
         closest: Option<String>,
+        /// The subcommand that was probably meant.
+        subcommand: Option<String>,
     },
     /// Names fit, but what they name is ignored, or with `--ignored` is not.
     Ignored {
@@ -69,11 +71,6 @@ pub enum NothingBecause {
         fitting: usize,
         /// What was asked for.
         asked: IgnoredSelection,
-    },
-    /// All cases are in other parts of the partition.
-    OtherParts {
-        /// How many there are.
-        of: usize,
     },
 }
 
@@ -111,7 +108,11 @@ impl NothingBecause {
             Self::NoNameFits {
                 closest: Some(closest), ..
             } => format!("did you mean `{closest}`?"),
-            Self::NoNameFits { of, closest: None } => {
+            Self::NoNameFits {
+                subcommand: Some(subcommand),
+                ..
+            } => format!("did you mean the subcommand `{subcommand}`?"),
+            Self::NoNameFits { of, .. } => {
                 format!("none of {of} cases fits the filters; `--list` without filters shows their names")
             }
             Self::Ignored {
@@ -120,9 +121,6 @@ impl NothingBecause {
             } => {
                 format!("{} not ignored; leave out `--ignored`", cases_fit(*fitting))
             }
-            Self::OtherParts { of } => format!(
-                "all {of} cases are in other parts of `--partition`; divide them into fewer, or in turn by `slice:M/N`"
-            ),
             Self::Ignored { fitting, .. } => format!("{} ignored; add `--include-ignored`", cases_fit(*fitting)),
         }
     }

@@ -45,9 +45,11 @@ pub struct CaseSelection {
     pub axes: Vec<AxisOverride>,
     /// Only a part of what the others choose.
     pub partition: Option<Partition>,
+    /// What the only filter may be a misspelling of, where it is no name.
+    pub subcommand: Option<String>,
 }
 
-/// The cases to run or to name as skipped, in the order of `catalogs`, of their benchmarks and of their axes.
+/// The cases to run or to name as skipped, in the order of `catalogs`, of their benchmarks and of their axes. A part of them that is chosen may be empty.
 ///
 /// # Errors
 ///
@@ -75,15 +77,10 @@ pub fn select_cases(
         .into_iter()
         .map(Candidate::into_case)
         .collect::<Result<_, _>>()?;
-    let Some(partition) = selection.partition else {
-        return Ok(all);
-    };
-    let of = all.len();
-    let part = partition.of(all);
-    if part.is_empty() {
-        return Err(CaseError::NothingSelected(NothingBecause::OtherParts { of }));
-    }
-    Ok(part)
+    Ok(match selection.partition {
+        Some(partition) => partition.of(all),
+        None => all,
+    })
 }
 
 /// A case that names may choose.
@@ -221,6 +218,7 @@ fn why_nothing(
     NothingBecause::NoNameFits {
         of: candidates.len(),
         closest: closest.map(str::to_owned),
+        subcommand: selection.subcommand.clone(),
     }
 }
 

@@ -252,6 +252,10 @@ fn what_makes_no_sense_says_where_it_stands() {
         ("device = true", ":2: `device` is a string or a number, not a boolean"),
         ("device = ['cpu']", ":2: `device` is a string or a number, not a list"),
         ("threads = 0", "1..=1024"),
+        (
+            "skip = ['sums', '[']",
+            ":2: the value of `skip` makes no sense: regex parse error",
+        ),
         ("max-samples = 1\nmin-samples = 2", ":3: the bounds on samples cross"),
     ] {
         let workspace = Workspace::with(&format!("[profile.default]\n{configuration}\n"));

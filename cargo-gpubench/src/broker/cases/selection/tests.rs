@@ -419,3 +419,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_filter_that_fits_no_case_may_have_been_meant_as_a_subcommand() {
+    let hint = |filter: &str| {
+        let selection = CaseSelection {
+            subcommand: Some("compare".to_owned()),
+            ..by_name(search(&[filter], &[]))
+        };
+        select(&selection).err().and_then(|error| error.hint())
+    };
+    assert_eq!(
+        hint("comapre").as_deref(),
+        Some("did you mean the subcommand `compare`?")
+    );
+    assert_eq!(hint("image"), None);
+}

@@ -1,0 +1,205 @@
+//! What lies round a repository and belongs to a build of it.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeSet;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::CheckoutError;
+
+/// A folder below which everything has the path that it has on the machine, so that a relative path leads from a checkout to where it leads from the repository. It holds the folders above the
+/// checkout, and links to packages outside the repository.
+#[derive(Debug)]
+pub(super) struct Surroundings<'a> {
+    /// The folder.
+    pub(super) folder: &'a Utf8Path,
+    /// The repository, by an absolute path without links.
+    pub(super) repository: &'a Utf8Path,
+    /// Folders of packages that the repository's depend on, and its own.
+    pub(super) packages: &'a [Utf8PathBuf],
+}
+
+impl Surroundings<'_> {
+    /// Where the checkout belongs.
+    pub(super) fn checkout(&self) -> Utf8PathBuf {
+        self.place_of(self.repository)
+    }
+
+    /// Makes what is round the checkout what it should be, and removes anything else. None of the folders above the checkout is a link afterwards: what is done in the checkout is done to
+    /// nothing else.
+    ///
+    /// # Errors
+    /// A folder cannot be read or written.
+    pub(super) fn arrange(&self) -> Result<(), CheckoutError> {
+        let links = self.links()?;
+        let mut above: Vec<_> = self.repository.ancestors().skip(1).collect();
+        above.reverse();
+        for real in above {
+            let folder = self.place_of(real);
+            unlink(&folder).map_err(unusable(&folder))?;
+            fs_err::create_dir_all(&folder).map_err(unusable(&folder))?;
+            for entry in names_in(&folder)? {
+                let there = real.join(&entry);
+                if !self.repository.starts_with(&there) && !links.contains(&there) {
+                    remove(&folder.join(entry))?;
+                }
+            }
+        }
+        let checkout = self.checkout();
+        unlink(&checkout).map_err(unusable(&checkout))?;
+        for real in links {
+            let link = self.place_of(&real);
+            let is_made = link.read_link_utf8().is_ok_and(|target| target == real);
+            if !is_made {
+                remove(&link)?;
+                fs_err::os::unix::fs::symlink(&real, &link).map_err(unusable(&link))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn place_of(&self, real: &Utf8Path) -> Utf8PathBuf {
+        self.folder.join(real.strip_prefix("/").unwrap_or(real))
+    }
+
+    /// What is to be linked: of each package outside the repository the topmost folder that is not also above the repository, so that the package finds its workspace. A folder that is above both
+    /// and has a manifest is such a workspace itself, of which everything is linked.
+    fn links(&self) -> Result<BTreeSet<Utf8PathBuf>, CheckoutError> {
+        let mut links = BTreeSet::new();
+        for package in self.packages {
+            let Some(shared) = package.ancestors().find(|above| self.repository.starts_with(above)) else {
+                continue;
+            };
+            if shared == self.repository {
+                continue;
+            }
+            if shared.join("Cargo.toml").exists() {
+                let all = names_in(shared)?.into_iter().map(|name| shared.join(name));
+                links.extend(all.filter(|path| !self.repository.starts_with(path)));
+            } else {
+                let below = package.ancestors().take_while(|folder| *folder != shared);
+                links.extend(below.last().map(Utf8Path::to_owned));
+            }
+        }
+        Ok(links)
+    }
+}
+
+fn unusable(path: &Utf8Path) -> impl FnOnce(io::Error) -> CheckoutError {
+    let path = path.to_owned();
+    move |source| CheckoutError::Folder { path, source }
+}
+
+/// Names that are no UTF-8 cannot be in a manifest.
+fn names_in(folder: &Utf8Path) -> Result<Vec<String>, CheckoutError> {
+    let entries = fs_err::read_dir(folder).map_err(unusable(folder))?;
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name().into_string().ok()));
+    let names: Result<Vec<_>, _> = names.collect();
+    Ok(names.map_err(unusable(folder))?.into_iter().flatten().collect())
+}
+
+/// Removes a link, or a file, but no folder.
+fn unlink(path: &Utf8Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(metadata) if !metadata.is_dir() => fs_err::remove_file(path),
+        _ => Ok(()),
+    }
+}
+
+/// Removes whatever is there; of a link the link only.
+fn remove(path: &Utf8Path) -> Result<(), CheckoutError> {
+    unlink(path).map_err(unusable(path))?;
+    match path.symlink_metadata() {
+        Ok(_) => fs_err::remove_dir_all(path).map_err(unusable(path)),
+        Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of the machine with the packages `mine/kernels` and `tool/runtime`, and a folder for the surroundings.
+    struct Machine {
+        _folder: tempfile::TempDir,
+        root: Utf8PathBuf,
+    }
+
+    impl Machine {
+        fn new() -> Machine {
+            let folder = tempfile::tempdir().expect("a folder");
+            let root = Utf8Path::from_path(folder.path()).expect("text");
+            let root = root.canonicalize_utf8().expect("it is there");
+            for (path, text) in [("mine/kernels/file", "mine"), ("tool/runtime/file", "runtime")] {
+                let path = root.join(path);
+                fs_err::create_dir_all(path.parent().expect("a folder")).expect("it is made");
+                fs_err::write(path, text).expect("it is written");
+            }
+            Machine { _folder: folder, root }
+        }
+
+        /// Arranges what is round the checkout of `repository`, and gives where the checkout belongs.
+        fn arrange(&self, repository: &str, packages: &[&str]) -> Utf8PathBuf {
+            let surroundings = Surroundings {
+                folder: &self.root.join("sources"),
+                repository: &self.root.join(repository),
+                packages: &packages.iter().map(|path| self.root.join(path)).collect::<Vec<_>>(),
+            };
+            surroundings.arrange().expect("it is arranged");
+            surroundings.checkout()
+        }
+    }
+
+    #[test]
+    fn a_relative_path_out_of_the_repository_leads_where_it_leads_from_there() {
+        let machine = Machine::new();
+        let checkout = machine.arrange("mine", &["mine/kernels", "tool/runtime"]);
+        let beside = checkout.parent().expect("a folder");
+        assert_eq!(
+            fs_err::read_to_string(beside.join("tool/runtime/file")).expect("it is there"),
+            "runtime"
+        );
+        let link = beside
+            .join("tool")
+            .read_link_utf8()
+            .expect("the folder that holds the package is linked");
+        assert_eq!(link, machine.root.join("tool"));
+        assert!(!checkout.exists(), "git makes it");
+    }
+
+    #[test]
+    fn what_is_no_longer_needed_is_removed_and_what_a_link_led_to_stays() {
+        let machine = Machine::new();
+        machine.arrange("mine", &["tool/runtime"]);
+        fs_err::write(machine.root.join("sources/.git"), "of a checkout that lay here").expect("it is written");
+        let checkout = machine.arrange("mine", &[]);
+        assert!(!checkout.parent().expect("a folder").join("tool").exists());
+        assert!(!machine.root.join("sources/.git").exists());
+        assert!(machine.root.join("tool/runtime/file").exists());
+    }
+
+    #[test]
+    fn a_link_to_what_is_now_a_repository_of_its_own_is_never_followed() {
+        let machine = Machine::new();
+        machine.arrange("mine", &["tool/runtime"]);
+        let checkout = machine.arrange("tool/runtime", &["mine/kernels"]);
+        assert_eq!(
+            checkout.canonicalize_utf8().ok(),
+            None,
+            "no link leads to the repository itself"
+        );
+        assert!(machine.root.join("tool/runtime/file").exists());
+    }
+
+    #[test]
+    fn a_workspace_above_the_repository_is_linked_with_all_that_it_has() {
+        let machine = Machine::new();
+        fs_err::write(machine.root.join("tool/Cargo.toml"), "[workspace]").expect("it is written");
+        fs_err::create_dir_all(machine.root.join("tool/mine")).expect("it is made");
+        let checkout = machine.arrange("tool/mine", &["tool/runtime"]);
+        let beside = checkout.parent().expect("a folder");
+        assert!(beside.join("Cargo.toml").exists() && beside.join("runtime/file").exists());
+        assert!(!beside.join("mine").exists(), "git makes it");
+    }
+}
