@@ -273,7 +273,7 @@ fn a_failed_benchmark_is_worse_than_a_regression_and_is_no_figure_afterwards() {
         .finish()
         .expect_code(100)
         .records();
-    assert_eq!(verdict_of(&failed, "steps::walk"), "not-compared");
+    assert_eq!(verdict_of(&failed, "steps::walk"), "now-fails");
     let stored: Value = serde_json::from_str(&std::fs::read_to_string(&saved).expect("it is saved")).expect("JSON");
     let walk = stored["results"]
         .as_array()
