@@ -11,11 +11,8 @@ use crate::report::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, SampleFlagKind,
     ThresholdSource,
 };
-use crate::stats::{FEWEST_WORKERS, Paired, Ratio, ResampledMedians, Side};
+use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, ResampledMedians, Side};
 use crate::verdict::{Grade, Verdict};
-
-/// The most workers that a run takes.
-const MOST_WORKERS: usize = 64;
 
 /// What a row needs to know beside its two results.
 pub(super) struct Ground<'a> {

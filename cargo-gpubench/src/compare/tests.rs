@@ -4,6 +4,7 @@ use regex::Regex;
 
 use super::simulated::{Noise, Shifts, TwoLevel};
 use super::*;
+use crate::report::samples::gpu;
 use crate::report::*;
 use crate::stats::Confidence;
 use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};
@@ -39,19 +40,6 @@ fn run(results: Vec<BenchmarkComplete>) -> StoredRun {
         },
         results,
         finished: None,
-    }
-}
-
-fn gpu() -> Device {
-    Device {
-        kind: DeviceKind::Cuda,
-        name: "NVIDIA H200".into(),
-        multiprocessors: Some(132),
-        capability: Some(90),
-        l2_bytes: Some(60 << 20),
-        clock_tick_ns: Some(32.0),
-        peak_bandwidth: None,
-        peak_flops: None,
     }
 }
 

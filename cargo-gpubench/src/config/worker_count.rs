@@ -5,8 +5,7 @@ use std::{fmt, num::NonZeroUsize, str::FromStr};
 
 use thiserror::Error;
 
-/// More processes than this for one case are a mistake.
-const MOST: usize = 64;
+use crate::stats::MOST_WORKERS;
 
 /// A number of fresh workers for a case, from 1 to 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +22,7 @@ impl WorkerCount {
     /// # Panics
     /// When there are none, or more than 64.
     pub const fn of(workers: usize) -> Self {
-        assert!(workers <= MOST, "at most 64 workers");
+        assert!(workers <= MOST_WORKERS, "at most 64 workers");
         Self(NonZeroUsize::new(workers).expect("at least one worker"))
     }
 }
@@ -36,14 +35,17 @@ impl fmt::Display for WorkerCount {
 
 /// A text that is no number of workers.
 #[derive(Debug, Error)]
-#[error("a number of workers is a whole number from 1 to {MOST}")]
+#[error("a number of workers is a whole number from 1 to {MOST_WORKERS}")]
 pub struct InvalidWorkerCount;
 
 impl FromStr for WorkerCount {
     type Err = InvalidWorkerCount;
 
     fn from_str(text: &str) -> Result<Self, InvalidWorkerCount> {
-        let workers = text.parse().ok().filter(|workers: &NonZeroUsize| workers.get() <= MOST);
+        let workers = text
+            .parse()
+            .ok()
+            .filter(|workers: &NonZeroUsize| workers.get() <= MOST_WORKERS);
         workers.map(Self).ok_or(InvalidWorkerCount)
     }
 }

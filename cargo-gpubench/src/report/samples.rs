@@ -482,7 +482,7 @@ fn cpu() -> Device {
     }
 }
 
-pub(super) fn gpu() -> Device {
+pub(crate) fn gpu() -> Device {
     Device {
         kind: DeviceKind::Cuda,
         name: "NVIDIA H200".into(),

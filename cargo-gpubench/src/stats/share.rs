@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use super::{Plateau, StopReason, StopRule};
 
+/// More processes than this for one case are a mistake.
+pub const MOST_WORKERS: usize = 64;
+
 /// Estimates of the coefficient of variation that are compared at least, however many workers there are.
 const FEWEST_ESTIMATES: usize = 8;
 

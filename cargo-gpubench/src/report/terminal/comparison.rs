@@ -3,12 +3,12 @@
 use super::changes::{Columns, FROM_HISTORY, sign_of};
 use super::remarks::{Remarks, named};
 use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
-use super::text::{NO_BREAK, width, wrapped};
+use super::tally::tally;
+use super::text::{width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::printable::printable;
 use crate::report::{
-    Arrangement, CPU_NOTICE, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, LeftOut,
-    ThresholdSource,
+    Arrangement, CPU_NOTICE, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, LeftOut, ThresholdSource,
 };
 
 /// Behind what a person can do.
@@ -135,25 +135,10 @@ impl Page<'_> {
 
     /// `1 regressed, 12 no change; 1 new`.
     fn summary(&self) -> String {
-        let counts = ChangeVerdict::BY_RELEVANCE.iter().filter_map(|verdict| {
-            let count = self.comparison.count(*verdict);
-            (count > 0).then(|| self.paint(sign_of(*verdict).1, &format!("{count} {verdict}")))
-        });
-        let one_sided = [
-            (self.comparison.new.len(), "new"),
-            (self.comparison.removed.len(), "removed"),
-        ];
-        let one_sided = one_sided
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}"));
-        let counts: Vec<String> = counts
-            .chain(one_sided)
-            .map(|count| count.replace(' ', NO_BREAK))
-            .collect();
-        let counts = match counts.len() {
-            0 => "nothing to compare: neither run measured a benchmark".to_owned(),
-            _ => wrapped(&counts.join(", "), self.options.width).join("\n"),
+        let counts = tally(self.comparison, |verdict, count| self.paint(sign_of(verdict).1, count));
+        let counts = match counts {
+            None => "nothing to compare: neither run measured a benchmark".to_owned(),
+            Some(counts) => wrapped(&counts, self.options.width).join("\n"),
         };
         let notice = match self.comparison.candidate.device.kind {
             DeviceKind::Cpu => self.paint(DOUBTFUL, CPU_NOTICE) + "\n",

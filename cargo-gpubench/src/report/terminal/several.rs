@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::changes::sign_of;
 use super::style::{DOUBTFUL, FAINT, PLAIN, TITLE};
-use super::text::{NO_BREAK, in_one_line, padded, width, wrapped};
+use super::tally::tally;
+use super::text::{in_one_line, padded, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::printable::printable;
 use crate::report::units::{change, time};
@@ -188,24 +189,11 @@ fn right(text: &str, columns: usize) -> String {
 
 /// `after: ✗ 2 regressed, = 3 no change, 1 removed`.
 fn summary(comparison: &ComparisonComplete, options: TerminalOptions) -> String {
-    let counts = ChangeVerdict::BY_RELEVANCE.iter().filter_map(|verdict| {
-        let count = comparison.count(*verdict);
-        let (sign, style) = sign_of(*verdict);
-        (count > 0).then(|| options.styling.paint(style, &format!("{sign} {count} {verdict}")))
+    let counts = tally(comparison, |verdict, count| {
+        let (sign, style) = sign_of(verdict);
+        options.styling.paint(style, &format!("{sign} {count}"))
     });
-    let one_sided = [(comparison.new.len(), "new"), (comparison.removed.len(), "removed")];
-    let one_sided = one_sided
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"));
-    let counts: Vec<String> = counts
-        .chain(one_sided)
-        .map(|count| count.replace(' ', NO_BREAK))
-        .collect();
-    let counts = match counts.len() {
-        0 => "nothing to compare".to_owned(),
-        _ => counts.join(", "),
-    };
+    let counts = counts.unwrap_or_else(|| "nothing to compare".to_owned());
     let left_out = comparison.left_out.as_ref();
     let left_out = left_out.map_or_else(String::new, |left_out| format!("; {}", left_out.in_words()));
     let lines = wrapped(

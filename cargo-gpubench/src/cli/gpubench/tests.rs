@@ -1,0 +1,380 @@
+//! What the command line becomes.
+
+use std::time::Duration;
+
+use gpubench::catalog::DeviceKind;
+
+use super::*;
+use crate::{
+    archive::{ExtractTo, Occupied},
+    broker::{
+        cases::{IgnoredSelection, NameFilter},
+        options::{
+            ArchivedLibraries, CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput,
+            Verbosity,
+        },
+    },
+    build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
+    cli::{Environment, Unsettled, Verb, settle},
+    device::cuda::Architecture,
+    report::Color,
+};
+
+fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
+    let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);
+    let all: Vec<_> = all.map(Into::into).collect();
+    match settle(&all, &Environment::default(), &|_| None)?.verb {
+        Verb::Gpubench(arguments) => Ok(*arguments),
+        other => panic!("another verb: {other:?}"),
+    }
+}
+
+fn options(arguments: &[&str]) -> RunOptions {
+    parse(arguments).expect("arguments").into_options().expect("options")
+}
+
+fn build(options: &RunOptions) -> &BuildOptions {
+    match &options.libraries {
+        LibrarySource::Build(build) => build,
+        LibrarySource::Archive(archived) => panic!("an archive: {archived:?}"),
+    }
+}
+
+fn refusal(arguments: &[&str]) -> String {
+    match parse(arguments) {
+        Err(Unsettled::CommandLine(error)) => {
+            assert_eq!(error.exit_code(), 2);
+            error.to_string()
+        }
+        Err(Unsettled::Expected(error)) => crate::error::chain(&error),
+        Ok(arguments) => arguments.into_command().expect_err("a refusal").to_string(),
+    }
+}
+
+#[test]
+fn the_defaults_are_those_of_the_design() {
+    let options = options(&[]);
+    assert_eq!(options.action, Action::Measure);
+    assert_eq!(options.device.choice, DeviceChoice::Auto);
+    assert_eq!(options.measurement.seed, MasterSeed::Fresh);
+    assert_eq!(options.measurement.flush_bytes, None);
+    let CaseOptions {
+        workers,
+        stopping,
+        limits,
+    } = options.measurement.everywhere();
+    assert_eq!(workers.get(), 5);
+    assert_eq!(
+        (stopping.target_cv, stopping.min_samples, stopping.max_samples),
+        (0.01, 20, 1000)
+    );
+    assert_eq!(stopping.max_time, Duration::from_secs(2));
+    assert_eq!(
+        (limits.window, limits.reference),
+        (Duration::from_secs(10), Duration::from_secs(60))
+    );
+    assert!(matches!(build(&options).packages, PackageSelection::Default));
+    assert_eq!(build(&options).compilation.profile, Profile::Gpubench);
+}
+
+#[test]
+fn what_is_given_arrives() {
+    let options = options(&[
+        "grayscale",
+        "softmax",
+        "--skip",
+        "slow",
+        "--include-ignored",
+        "--axis",
+        "width=1,2",
+        "--device",
+        "cpu",
+        "--threads",
+        "2",
+        "--seed",
+        "0xff",
+        "--timeout",
+        "500ms",
+        "--reference-timeout",
+        "1min",
+        "--workers",
+        "3",
+        "--target-cv",
+        "0.5",
+        "--min-samples",
+        "5",
+        "--max-samples",
+        "6",
+        "--max-time",
+        "3s",
+        "--flush-bytes",
+        "1MiB",
+        "--fail-fast",
+        "--message-format",
+        "json",
+        "--color",
+        "never",
+        "-q",
+        "--export-csv",
+        "a.csv",
+        "--export-json",
+        "a.json",
+        "--no-capture",
+        "-F",
+        "a,b",
+        "--no-default-features",
+        "--workspace",
+        "--exclude",
+        "x",
+        "--cargo-profile",
+        "release",
+        "-j",
+        "3",
+        "--locked",
+        "--offline",
+    ]);
+    assert!(
+        matches!(&options.cases.names, NameFilter::Search { filters, skip } if filters.len() == 2 && skip.len() == 1)
+    );
+    assert_eq!(options.cases.ignored, IgnoredSelection::Include);
+    assert_eq!(options.cases.axes.len(), 1);
+    assert_eq!(options.device.choice, DeviceChoice::Kind(DeviceKind::Cpu));
+    assert_eq!(options.device.threads.map(|threads| threads.get()), Some(2));
+    let mut seed = [0; 32];
+    seed[31] = 0xff;
+    assert_eq!(options.measurement.seed, MasterSeed::Pinned(seed));
+    let CaseOptions {
+        workers,
+        stopping,
+        limits,
+    } = options.measurement.everywhere();
+    assert_eq!(workers.get(), 3);
+    assert_eq!(limits.window, Duration::from_millis(500));
+    assert_eq!(limits.reference, Duration::from_secs(60));
+    assert_eq!(stopping.target_cv, 0.005);
+    assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
+    assert_eq!(options.after_failure, AfterFailure::Stop);
+    assert_eq!(options.output.format, MessageFormat::Json);
+    assert_eq!(options.output.verbosity, Verbosity::Quiet);
+    assert_eq!(options.output.user_output, UserOutput::Shown);
+    let formats: Vec<_> = options.output.exports.iter().map(|export| export.format).collect();
+    assert_eq!(formats, [ExportFormat::Json, ExportFormat::Csv]);
+    assert_eq!(build(&options).features.features, ["a", "b"]);
+    assert_eq!(build(&options).features.default_features, DefaultFeatures::None);
+    assert!(matches!(&build(&options).packages, PackageSelection::Workspace { exclude } if exclude.len() == 1));
+    assert_eq!(
+        build(&options).compilation.profile,
+        Profile::Named("release".to_owned())
+    );
+    assert_eq!(build(&options).compilation.jobs.as_deref(), Some("3"));
+    assert_eq!(build(&options).manifest.lock_flags, ["--locked", "--offline"]);
+    assert_eq!(build(&options).output.color, CargoColor::Never);
+    assert_eq!(build(&options).output.progress, CargoProgress::Quiet);
+}
+
+#[test]
+fn values_out_of_range_are_refused_with_a_reason() {
+    for (arguments, reason) in [
+        (&["--target-cv", "0"][..], "above 0"),
+        (&["--target-cv=-1"], "above 0"),
+        (&["--target-cv", "200"], "at most 100"),
+        (&["--min-samples", "0"], "from 1 to"),
+        (&["--workers", "0"], "from 1 to 64"),
+        (&["--workers", "65"], "from 1 to 64"),
+        (&["--threads", "0"], "1..=1024"),
+        (&["--threads", "1025"], "1..=1024"),
+        (&["--flush", "sideways"], "possible values"),
+        (&["--seed", "xyz"], "hex"),
+        (&["--timeout", "0s"], "longer than nothing"),
+        (&["--flush-bytes", "8XB"], "unit"),
+        (&["--axis", "width"], "name=value"),
+        (&["--device", "tpu"], "none of `auto`, `cpu`, `cuda`"),
+        (&["--package", "a@b"], "version"),
+        (&["--cargo-profile", "test"], "no library"),
+        (&["--exclude", "a"], "--workspace"),
+        (&["--list", "--no-run"], "cannot be used with"),
+        (&["--test", "--list"], "cannot be used with"),
+        (&["--test", "--baseline", "main"], "cannot be used with"),
+        (&["--test", "--against", "main"], "cannot be used with"),
+        (&["--profile-time", "1", "--history"], "cannot be used with"),
+        (&["--test", "--profile-time", "1"], "cannot be used with"),
+        (&["--test", "--report", "html"], "cannot be used with"),
+        (
+            &["--load-baseline", "a", "--partition", "hash:1/2"],
+            "cannot be used with",
+        ),
+        (&["--baseline", "a.json", "--export-json", "a.json"], "`a.json` is read"),
+        (
+            &["--load-baseline", "a.jsonl", "--report", "html=a.jsonl"],
+            "`a.jsonl` is read",
+        ),
+        (&["report", "a.json", "--output", "a.json"], "`a.json` is read"),
+        (
+            &["report", "a", "--compare", "b.json", "-o", "b.json"],
+            "`b.json` is read",
+        ),
+        (&["--profile-time", "0"], "longer than nothing"),
+        (&["--ignored", "--include-ignored"], "cannot be used with"),
+        (&["-q", "-v"], "cannot be used with"),
+        (&["--build-jobs", "0"], "jobs"),
+        (&["--archive-file", "a", "--package", "x"], "cannot be used with"),
+        (&["--archive-file", "a", "--offline"], "cannot be used with"),
+        (
+            &["--archive-file", "a", "--cargo-profile", "gpubench"],
+            "cannot be used with",
+        ),
+        (&["--archive-file", "a", "--no-run"], "cannot be used with"),
+        (&["--extract-to", "a"], "--archive-file"),
+        (&["--archive-file", "a", "--extract-overwrite"], "--extract-to"),
+        (&["archive"], "--archive-file"),
+        (&["archive", "--archive-file", "a", "--gpu-arch", "hopper"], "sm_90"),
+        (&["archive", "--archive-file", "a", "--list"], "--list"),
+    ] {
+        let text = refusal(arguments);
+        assert!(text.contains(reason), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn samples_must_be_possible() {
+    let text = refusal(&["--min-samples", "30", "--max-samples", "20"]);
+    assert_eq!(text, "`--min-samples 30` is more than `--max-samples 20`");
+}
+
+#[test]
+fn a_filter_is_a_regex_unless_it_is_exact() {
+    assert_eq!(
+        refusal(&["reduce<("]),
+        "the filter `reduce<(` is not a regular expression"
+    );
+    assert_eq!(refusal(&["--skip", "["]), "the filter `[` is not a regular expression");
+    let options = options(&["--exact", "reduce<("]);
+    assert!(matches!(&options.cases.names, NameFilter::Exact { filters, .. } if filters == &["reduce<("]));
+}
+
+#[test]
+fn a_run_from_an_archive_builds_nothing() {
+    let libraries = |arguments| match options(arguments).libraries {
+        LibrarySource::Archive(archived) => archived,
+        LibrarySource::Build(build) => panic!("a build: {build:?}"),
+    };
+    let archive = || "a.tar.gz".into();
+    assert_eq!(
+        libraries(&["--archive-file", "a.tar.gz", "grayscale"]),
+        ArchivedLibraries {
+            archive: archive(),
+            extract_to: ExtractTo::Temporary
+        }
+    );
+    assert_eq!(
+        libraries(&["--archive-file", "a.tar.gz", "--extract-to", "x", "--extract-overwrite"]),
+        ArchivedLibraries {
+            archive: archive(),
+            extract_to: ExtractTo::Kept {
+                folder: "x".into(),
+                occupied: Occupied::Overwritten
+            }
+        }
+    );
+}
+
+#[test]
+fn an_archive_is_made_of_what_a_run_would_build() {
+    let arguments = parse(&[
+        "archive",
+        "--archive-file",
+        "a.tar.gz",
+        "--gpu-arch",
+        "sm_90",
+        "--gpu-arch",
+        "8.0",
+        "-p",
+        "x",
+        "--locked",
+        "-q",
+    ]);
+    match arguments.expect("arguments").into_command().expect("a command") {
+        Command::Archive(options) => {
+            assert_eq!(options.archive, "a.tar.gz");
+            assert_eq!(options.architectures, [90, 80].map(Architecture::of_capability));
+            assert!(matches!(&options.build.packages, PackageSelection::Named(names) if names.len() == 1));
+            assert_eq!(options.build.manifest.lock_flags, ["--locked"]);
+            assert_eq!(options.output.verbosity, Verbosity::Quiet);
+        }
+        other => panic!("no archive: {other:?}"),
+    }
+}
+
+#[test]
+fn a_doctor_is_asked_about_a_device() {
+    let arguments = parse(&[
+        "doctor",
+        "--device",
+        "cuda:1",
+        "--message-format",
+        "json",
+        "--color",
+        "never",
+    ]);
+    match arguments.expect("arguments").into_command().expect("a command") {
+        Command::Doctor(options) => {
+            assert_eq!(
+                (options.device.choice, options.device.ordinal),
+                (DeviceChoice::Kind(DeviceKind::Cuda), 1)
+            );
+            assert_eq!((options.format, options.color), (MessageFormat::Json, Color::Never));
+        }
+        other => panic!("no doctor: {other:?}"),
+    }
+}
+
+#[test]
+fn a_filter_may_be_called_like_a_subcommand() {
+    for arguments in [&["--", "archive"][..], &["other", "archive"]] {
+        assert!(
+            matches!(options(arguments).cases.names, NameFilter::Search { .. }),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn the_only_filter_may_be_a_misspelt_subcommand() {
+    let subcommand = |arguments: &[&str]| options(arguments).cases.subcommand;
+    assert_eq!(subcommand(&["comapre"]).as_deref(), Some("compare"));
+    assert_eq!(subcommand(&["grayscale"]), None);
+    assert_eq!(subcommand(&["comapre", "other"]), None);
+}
+
+#[test]
+fn help_is_a_subcommand_too() {
+    let help = |arguments: &[&str]| match parse(arguments) {
+        Err(Unsettled::CommandLine(error)) if error.exit_code() == 0 => error.to_string(),
+        other => panic!("no help: {other:?}"),
+    };
+    let of_compare = help(&["help", "compare"]);
+    assert!(of_compare.contains("Compare stored runs"), "{of_compare}");
+    assert!(help(&["help"]).contains("Benchmark GPU kernels"));
+}
+
+#[test]
+fn a_run_measures_checks_or_serves_a_profiler() {
+    assert_eq!(options(&[]).action, Action::Measure);
+    assert_eq!(options(&["--test"]).action, Action::Test);
+    assert_eq!(
+        options(&["--profile-time", "5"]).action,
+        Action::Profile(Duration::from_secs(5))
+    );
+}
+
+#[test]
+fn what_cargo_bench_is_given_by_habit_changes_nothing() {
+    let options = options(&["--bench", "--show-output", "--noplot", "--nocapture", "add1"]);
+    assert_eq!(options.action, Action::Measure);
+    assert_eq!(options.output.user_output, UserOutput::Shown);
+}
+
+#[test]
+fn filters_may_stand_behind_two_dashes() {
+    assert!(matches!(options(&["--", "--odd"]).cases.names, NameFilter::Search { filters, .. } if filters.len() == 1));
+}
