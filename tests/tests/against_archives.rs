@@ -395,6 +395,23 @@ fn an_archive_that_knows_no_revision_is_compared_and_nothing_it_says_moves_the_c
 }
 
 #[test]
+fn kernels_that_another_compiler_made_are_compared_and_that_is_said() {
+    let Archives { fast, .. } = archives();
+    let machine = Machine::new();
+    let other = machine.programs.join("other.tar.gz");
+    forged(fast, &other, |manifest| {
+        manifest["kernels"][0]["compiler"] = json!("g++ 1.0")
+    });
+    let comparison = comparison(&machine.run(fast, &other).json().finish().expect_code(0));
+    let difference = comparison["differences"][0].as_str().unwrap_or_default();
+    assert!(
+        difference.starts_with("compiler: ahead: g++ 1.0 for "),
+        "{comparison:#}"
+    );
+    assert!(comparison["rows"][0]["change"]["ratio"].is_number(), "{comparison:#}");
+}
+
+#[test]
 fn a_revision_is_refused_where_there_are_no_sources() {
     let Archives { fast, .. } = archives();
     let machine = Machine::new();
