@@ -21,7 +21,7 @@ pub(super) enum Opposition<'o> {
     /// It is checked out, and is built as the candidate is.
     CheckedOut(Checkout, &'o BuildOptions),
     /// It was built when it was archived.
-    Unpacked(OtherRevision),
+    Unpacked(Box<OtherRevision>),
 }
 
 /// A revision that is built.
@@ -52,7 +52,7 @@ impl<'o> Opposition<'o> {
         match (source, candidate) {
             (OpponentSource::Archive(archive), _) => {
                 let unpacked = OtherRevision::unpack(archive, verbosity, interrupt)?;
-                Ok(Opposition::Unpacked(unpacked))
+                Ok(Opposition::Unpacked(Box::new(unpacked)))
             }
             (OpponentSource::Revision(revision), LibrarySource::Build(build)) => {
                 let checkout = check_out(revision, build, verbosity, interrupt)?;
@@ -74,7 +74,7 @@ impl<'o> Opposition<'o> {
             Opposition::CheckedOut(checkout, candidate) => {
                 OtherRevision::build(checkout, candidate, verbosity, interrupt)
             }
-            Opposition::Unpacked(revision) => Ok(revision),
+            Opposition::Unpacked(revision) => Ok(*revision),
         }
     }
 }
