@@ -143,10 +143,7 @@ fn introduction(comparison: &ComparisonComplete) -> String {
 
 /// `` `change` (0123456 on main) ``.
 fn titled(run: &ComparedRun) -> String {
-    match run.revision_in_words() {
-        Some(revision) => format!("{} ({})", code(&run.name), plain(&revision)),
-        None => code(&run.name),
-    }
+    format!("{} ({})", code(&run.name), plain(&run.revision_in_words()))
 }
 
 fn table_head(comparison: &ComparisonComplete) -> String {
