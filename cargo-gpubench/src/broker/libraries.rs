@@ -35,7 +35,7 @@ impl Libraries {
             LibrarySource::Archive(archived) => {
                 let unpacked = unpack(&archived.archive, &archived.extract_to)?;
                 Ok(Libraries {
-                    built: unpacked.built(),
+                    built: unpacked.built()?,
                     unpacked: Some(unpacked),
                 })
             }
