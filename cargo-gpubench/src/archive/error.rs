@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use crate::wire::SealError;
-use crate::{broker::ListingError, error::Expected, exit_code::ExitCode, report::units::size};
+use crate::{broker::ListingError, error::Expected, exit_code::ExitCode, units::size};
 
 /// Why an archive cannot be made or used.
 #[derive(Debug, Error)]

@@ -14,7 +14,7 @@ use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::units::size;
+use crate::units::size;
 
 /// Builds the selected packages and archives their libraries.
 ///
