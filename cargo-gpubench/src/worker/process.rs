@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
-use gpubench::catalog::{Execution, Recording, Role};
+use gpubench::catalog::{DeviceKind, Execution, Recording, Role};
 use gpubench::codec;
 use rustix::process::Pid;
 
@@ -17,7 +17,7 @@ use crate::device::harness::{Coverage, Harness};
 use crate::device::{
     self, Access, DeviceError, DevicePtr, Driver, Event, Fault, HostFailure, Memory, Module, ModuleImage, Stream,
 };
-use crate::sandbox::HostedSandbox;
+use crate::sandbox::{HostedSandbox, keep_files_as_they_are};
 use crate::window::WindowKind;
 use crate::wire::{
     BufferLayout, Channel, ChannelError, Claim, DeviceOrder, FaultCode, FaultPlace, FixedText, Frame, PAGE_BYTES,
@@ -190,6 +190,10 @@ impl Worker {
             // The broker has made it for this worker alone.
             HostedSandbox::begin(&kept, &std::env::temp_dir())
         });
+        if open.is_none() && setup.runs_native_kernels() {
+            // Results of native kernels are advisory whether or not this machine can: there is no grade to lower.
+            let _ = keep_files_as_they_are();
+        }
         let mut device = match open {
             None => OpenDevice::open(setup.head.device)?,
             Some(device) if device.order == setup.head.device => device,
@@ -449,6 +453,13 @@ struct Setup {
     annotation: Option<String>,
     hosted: Option<HostedOrder>,
     recording: Recording,
+}
+
+impl Setup {
+    /// Whether kernels are code of this process, and no profiler has been asked for, which writes files of its own.
+    fn runs_native_kernels(&self) -> bool {
+        self.hosted.is_none() && self.annotation.is_none() && self.head.device.kind() == Some(DeviceKind::Cpu)
+    }
 }
 
 /// Takes the code off the frame's descriptors; page and buffers are left.
