@@ -9,7 +9,7 @@ use super::options::{ArchiveOptions, Verbosity};
 use crate::archive::{Contents, typical_device, write};
 use crate::build::build_cdylibs;
 use crate::build::kernels::{BASELINE, Compiler, GpuCompiler, HostCompiler, Processors};
-use crate::clients::{Interrupt, Output, adopt_orphans};
+use crate::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
 use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
 use crate::error::{ExpectedError, print_warning};
@@ -28,6 +28,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     let built = build_cdylibs(&options.build, interrupt.flag())?;
     built.notices.iter().for_each(|notice| print_warning(notice));
     adopt_orphans();
+    allow_many_descriptors();
     let settings = AuthorSettings {
         within: options.within,
         output: Output::Captured,

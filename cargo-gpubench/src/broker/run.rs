@@ -19,7 +19,7 @@ use super::places::Places;
 use super::selected::Selected;
 use crate::build::{BuildOptions, Built, BuiltLibrary, WorkspaceFolders};
 use crate::checkout::Checkout;
-use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
+use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
 use crate::error::{ExpectedError, print_warning};
@@ -70,6 +70,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         require_nvtx()?;
     }
     adopt_orphans();
+    allow_many_descriptors();
     let Chosen { device, facts, referee } = choose_device(options, &interrupt)?;
     let settings = AuthorSettings {
         within: options.measurement.everywhere().limits.reference,

@@ -34,11 +34,10 @@ impl Library {
         let refused = |message: String| LibraryError::new(LibraryFailure::Unusable, message);
         let mut loaded = None;
         for file in files {
+            let path = file.path_for_linker().map_err(|error| refused(error.to_string()))?;
             // SAFETY: loading runs the user's constructors, which is what this process is for.
-            let library = unsafe { UnixLibrary::open(Some(file.path()), RTLD_NOW | RTLD_LOCAL) };
+            let library = unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
             let library = library.map_err(|error| refused(explain_load_error(&error.to_string())))?;
-            // The linker knows a library by its path, which must not come to mean another.
-            std::mem::forget(file);
             std::mem::forget(loaded.replace(library));
         }
         let library = loaded.ok_or_else(|| refused("there is no library to load".to_owned()))?;

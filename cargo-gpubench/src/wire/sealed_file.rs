@@ -1,10 +1,11 @@
 //! Code as it is handed to a role: a copy that nobody can change any more.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fs_err::File;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, memfd_create};
@@ -79,6 +80,17 @@ impl SealedFile {
     /// A path under which this process can open the copy while it holds this value or a clone of it.
     pub fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()).into()
+    }
+
+    /// A path for the dynamic linker, which knows what it has loaded by its path: the same for every descriptor of a copy, and no other copy's as long as the process lives.
+    ///
+    /// # Errors
+    /// When the operating system does not tell copies apart.
+    pub fn path_for_linker(&self) -> io::Result<PathBuf> {
+        static LOADED: Mutex<BTreeMap<CopyIdentity, SealedFile>> = Mutex::new(BTreeMap::new());
+        let identity = self.identity()?;
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(loaded.entry(identity).or_insert_with(|| self.clone()).path())
     }
 
     /// Which copy it is.
@@ -168,6 +180,23 @@ mod tests {
         for descriptor in [open, plain] {
             assert!(matches!(SealedFile::received(descriptor), Err(SealError::Unsealed)));
         }
+    }
+
+    #[test]
+    fn a_path_for_the_linker_is_one_copys_and_stays_that_when_its_descriptors_are_closed() {
+        let first = SealedFile::copy_of(file(b"first").path()).expect("a copy");
+        let duplicate = SealedFile::received(first.as_fd().try_clone_to_owned().expect("a descriptor"));
+        let path = first.path_for_linker().expect("a path");
+        let duplicate = duplicate.expect("it is sealed");
+        assert_eq!(duplicate.path_for_linker().expect("a path"), path);
+        drop((first, duplicate));
+        let others: Vec<_> = (0..4)
+            .map(|_| SealedFile::copy_of(file(b"another").path()).expect("a copy"))
+            .collect();
+        for other in &others {
+            assert_ne!(other.path_for_linker().expect("a path"), path);
+        }
+        assert_eq!(fs_err::read(path).expect("readable"), b"first");
     }
 
     #[test]

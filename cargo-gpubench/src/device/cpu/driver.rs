@@ -16,7 +16,6 @@ use crate::device::{
     Access, ClockBound, CodeHome, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig,
     Memory, Module, ModuleImage, Seal, Stream,
 };
-use crate::wire::SealedFile;
 
 /// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of MiB, which would take tens of
 /// milliseconds a window (58 ms for twice 260 MiB); 8 MiB takes 0.3 to 0.7 ms and covers the private caches.
@@ -41,11 +40,7 @@ pub struct CpuDriver {
 
 enum LoadedModule {
     Harness,
-    File {
-        module: executor::Module,
-        /// The linker knows the module by this file's path, which must not come to mean another.
-        _file: SealedFile,
-    },
+    File(executor::Module),
 }
 
 impl CpuDriver {
@@ -214,13 +209,13 @@ impl Driver for CpuDriver {
         let module = match image {
             ModuleImage::Harness => LoadedModule::Harness,
             ModuleImage::File(file) => {
+                let path = file
+                    .path_for_linker()
+                    .map_err(|error| DeviceError::Load(Box::new(error)))?;
                 // SAFETY: the file is a module of our host compiler; it may do anything a kernel may, which is why only workers and authors load one.
-                let module = unsafe { executor::Module::load(&file.path()) };
+                let module = unsafe { executor::Module::load(&path) };
                 let module = module.map_err(|error| DeviceError::Load(Box::new(error)))?;
-                LoadedModule::File {
-                    module,
-                    _file: file.clone(),
-                }
+                LoadedModule::File(module)
             }
         };
         self.modules.push(module);
@@ -230,7 +225,7 @@ impl Driver for CpuDriver {
     fn function(&mut self, module: Module, name: &str) -> Result<Function, DeviceError> {
         let kernel = match self.modules.get(module.0 as usize) {
             Some(LoadedModule::Harness) => harness_kernel(name),
-            Some(LoadedModule::File { module, .. }) => module.kernel(name),
+            Some(LoadedModule::File(module)) => module.kernel(name),
             None => None,
         };
         self.functions
@@ -240,7 +235,7 @@ impl Driver for CpuDriver {
 
     fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
         let variable = match self.modules.get(module.0 as usize) {
-            Some(LoadedModule::File { module, .. }) => module.variable(name),
+            Some(LoadedModule::File(module)) => module.variable(name),
             Some(LoadedModule::Harness) | None => None,
         };
         let (address, bytes) = variable.ok_or_else(|| DeviceError::NoSymbol(name.to_owned()))?;
