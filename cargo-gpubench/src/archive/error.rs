@@ -6,7 +6,8 @@ use std::io;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::{broker::ListingError, error::Expected, exit_code::ExitCode, report::units::size};
+use crate::wire::SealError;
+use crate::{broker::ListingError, error::Expected, exit_code::ExitCode, units::size};
 
 /// Why an archive cannot be made or used.
 #[derive(Debug, Error)]
@@ -120,6 +121,15 @@ pub enum ArchiveError {
         /// The file.
         path: Utf8PathBuf,
     },
+    /// A library is not what was unpacked.
+    #[error("`{path}` was changed after it was unpacked")]
+    Exchanged {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// What was unpacked cannot be kept as it is.
+    #[error(transparent)]
+    Unsealed(#[from] SealError),
     /// A path is not UTF-8.
     #[error("the path `{path}` is not UTF-8")]
     PathNotUtf8 {
@@ -224,6 +234,7 @@ impl Expected for ArchiveError {
             Self::FolderNotEmpty { .. } => {
                 "name a folder that is empty or does not exist, or add `--extract-overwrite`".to_owned()
             }
+            Self::Exchanged { .. } => "run the archive again, where nothing else writes to that folder".to_owned(),
             Self::Changed { .. } => "archive again while nothing else builds".to_owned(),
             Self::NoRoom { .. } => {
                 "free some of the disk, or name a folder on another with `TMPDIR`, or `--extract-to` for `--archive-file`"
@@ -238,6 +249,7 @@ impl Expected for ArchiveError {
             | Self::LibraryUnreadable { .. }
             | Self::ManifestUnwritable { .. }
             | Self::Io { .. }
+            | Self::Unsealed(_)
             | Self::Interrupted => return None,
         })
     }

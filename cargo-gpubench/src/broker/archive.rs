@@ -9,13 +9,13 @@ use super::options::{ArchiveOptions, Verbosity};
 use crate::archive::{Contents, typical_device, write};
 use crate::build::kernels::{BASELINE, Compiler, GpuCompiler, HostCompiler, Processors};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
-use crate::clients::{Interrupt, Output, adopt_orphans};
+use crate::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
 use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::units::size;
 use crate::store::Revision;
+use crate::units::size;
 
 /// Builds the selected packages and archives their libraries.
 ///
@@ -31,6 +31,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     let built = build_cdylibs(&options.build, interrupt.flag())?;
     built.notices.iter().for_each(|notice| print_warning(notice));
     adopt_orphans();
+    allow_many_descriptors();
     let settings = AuthorSettings {
         within: options.within,
         output: Output::Captured,

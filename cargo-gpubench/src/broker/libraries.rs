@@ -76,7 +76,7 @@ impl Libraries {
             LibrarySource::Archive(archived) => {
                 let unpacked = unpack(&archived.archive, &archived.extract_to)?;
                 Ok(Libraries {
-                    built: unpacked.built(),
+                    built: unpacked.built()?,
                     archive: Some(OpenedArchive {
                         path: archived.archive.clone(),
                         unpacked,

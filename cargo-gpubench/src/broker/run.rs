@@ -20,7 +20,7 @@ use super::places::Places;
 use super::selected::Selected;
 use crate::build::kernels::Processors;
 use crate::build::{Built, BuiltLibrary};
-use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
+use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
 use crate::error::{ExpectedError, print_warning};
@@ -80,6 +80,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         require_nvtx()?;
     }
     adopt_orphans();
+    allow_many_descriptors();
     let Chosen { device, facts, referee } = choose_device(options, &interrupt)?;
     let settings = AuthorSettings {
         within: options.measurement.everywhere().limits.reference,

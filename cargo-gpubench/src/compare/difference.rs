@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::report::units::size;
-use crate::report::{BenchmarkComplete, DeviceKind, Environment, Flush, RunStarted};
+use crate::contract::{BenchmarkComplete, DeviceKind, Environment, Flush, RunStarted};
+use crate::units::size;
 
 /// One thing that was not alike.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,12 +6,12 @@ use super::difference::{self, Difference, Weight};
 use super::judgement::{NOISY_HISTORY, judge, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
-use crate::report::units::percent;
-use crate::report::{
+use crate::contract::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, SampleFlagKind,
     ThresholdSource,
 };
 use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, ResampledMedians, Side};
+use crate::units::percent;
 use crate::verdict::{Grade, Verdict};
 
 /// What a row needs to know beside its two results.

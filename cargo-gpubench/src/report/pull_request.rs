@@ -1,11 +1,11 @@
 //! A comparison as GitHub Markdown, for a comment under a pull request.
 
 use super::terminal::{interval, level};
-use super::units::{change, percent, time};
 use super::{
     Arrangement, CPU_NOTICE, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind,
     ThresholdSource,
 };
+use crate::units::{change, percent, time};
 
 /// The most bytes a comment on GitHub holds.
 pub const GITHUB_LIMIT: usize = 65_536;

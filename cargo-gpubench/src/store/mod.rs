@@ -9,12 +9,10 @@ mod contradiction;
 mod error;
 pub mod history;
 mod home;
-mod identity;
 mod json_lines;
 mod layout;
 mod name;
 mod read;
-mod revision;
 mod stored_run;
 mod write;
 
@@ -23,12 +21,11 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+pub use crate::contract::{DeviceIdentity, Revision};
 pub use contradiction::Contradiction;
 pub use error::StoreError;
 pub use home::Home;
-pub use identity::DeviceIdentity;
 pub use name::{BaselineName, NotABaselineName, RunName};
 pub use read::{load, read};
-pub use revision::Revision;
 pub use stored_run::{FORMAT, FORMAT_VERSION, StoredRun};
 pub use write::{Destination, save};

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use gpubench::catalog::Source;
 
 use super::error::KernelBuildError;
+use crate::wire::SealedFile;
 
 /// What the names of a source became.
 #[derive(Debug)]
@@ -48,6 +49,14 @@ pub trait Compiler: Sync {
         cache: &Path,
         interrupt: &AtomicBool,
     ) -> Result<PathBuf, KernelBuildError>;
+
+    /// What is loaded of a file that this compiler gave: from now on, it does not matter what becomes of the file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is known to be another than it was.
+    fn seal(&self, compiled: &Path) -> Result<SealedFile, KernelBuildError> {
+        Ok(SealedFile::copy_of(compiled)?)
+    }
 
     /// Compiles as [`Compiler::compile`] does, but leaves out the names that do not compile.
     ///

@@ -5,9 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::units::percent;
-use super::{Device, Params, SchemaVersion};
-use crate::store::Revision;
+use super::{Device, Params, Revision, SchemaVersion};
+use crate::units::percent;
 use crate::verdict::{Grade, Verdict};
 
 /// Said of a run of which nobody knows where the sources stood.
