@@ -8,12 +8,14 @@ mod comparison;
 mod contest;
 mod csv;
 mod element;
+mod gate;
 mod gpu_environment;
 mod history;
 mod html;
 mod json;
 mod junit;
 mod markdown;
+mod markdown_text;
 mod measurement;
 mod output;
 mod params;
@@ -33,6 +35,8 @@ mod comparison_samples;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 pub(crate) mod samples;
 #[cfg(test)]
 mod schema;
@@ -40,12 +44,14 @@ mod schema;
 pub use comparison::*;
 pub use csv::CsvReporter;
 pub use element::*;
+pub use gate::*;
 pub use gpu_environment::*;
 pub use history::*;
 pub use html::HtmlReport;
 pub use json::JsonReporter;
 pub use junit::JunitReporter;
 pub use markdown::MarkdownReporter;
+pub use markdown_text::GITHUB_LIMIT;
 pub use measurement::*;
 pub use output::{Output, OutputError, address, ensure_replaceable, replace_file};
 pub use params::*;

@@ -29,10 +29,15 @@ impl Revision {
         })
     }
 
-    /// As much of the commit's hash as tells it from others for people, with a `+` where files differed: `1a2b3c4d5+`.
+    /// As much of the commit's hash as tells it from others for people: `1a2b3c4d5`.
+    pub fn short_commit(&self) -> String {
+        self.commit.chars().take(9).collect()
+    }
+
+    /// The same, with a `+` where files differed: `1a2b3c4d5+`.
     pub fn short(&self) -> String {
-        let hash: String = self.commit.chars().take(9).collect();
-        if self.modified { format!("{hash}+") } else { hash }
+        let modified = if self.modified { "+" } else { "" };
+        self.short_commit() + modified
     }
 }
 
