@@ -48,7 +48,7 @@ pub struct GpubenchArguments {
 
     /// Print the names of the selected cases, one a line, and run nothing
     ///
-    /// Each name is one that `--exact` accepts. With several packages it has the package in front.
+    /// Each name is one that `--exact` accepts. With several packages it has the package in front. With `--message-format json` it is a record a case, `benchmark-listed`.
     #[arg(long, help_heading = HEADING, conflicts_with = "no_run")]
     list: bool,
 

@@ -48,7 +48,7 @@ pub use gate::*;
 pub use gpu_environment::*;
 pub use history::*;
 pub use html::HtmlReport;
-pub use json::JsonReporter;
+pub use json::{JsonReporter, json_line};
 pub use junit::JunitReporter;
 pub use markdown::MarkdownReporter;
 pub use markdown_text::GITHUB_LIMIT;
