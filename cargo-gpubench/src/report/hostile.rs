@@ -182,7 +182,7 @@ fn hostile_texts_are_only_ever_text_in_every_report() {
 #[test]
 fn every_row_of_a_markdown_table_has_its_cells_whatever_names_hold() {
     for text in HOSTILE {
-        let [page, _] = all_written(text, |output| MarkdownReporter::new(output));
+        let [page, _] = all_written(text, MarkdownReporter::new);
         let table = page
             .split("\n\n")
             .find(|part| part.starts_with("| Case "))

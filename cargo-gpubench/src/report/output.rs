@@ -157,6 +157,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_takes_the_place_of_a_device() {
+        let null = Utf8Path::new("/dev/null");
+        assert!(ensure_replaceable(null).is_err() && replace_file(null, "x").is_err());
+        let names = Utf8Path::new("/dev").read_dir_utf8().unwrap().flatten();
+        assert!(
+            !names
+                .map(|entry| entry.file_name().to_owned())
+                .any(|name| name == ".null.tmp")
+        );
+    }
+
+    #[test]
     fn an_address_has_nothing_in_it_that_ends_a_link() {
         assert_eq!(
             address(Utf8Path::new("/a b/µ/r?.html")),

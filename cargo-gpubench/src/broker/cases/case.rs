@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use gpubench::catalog::{AxisValue, Params};
 
-use crate::printable::is_printable;
+use crate::printable::{is_printable, printable_line};
 
 /// One benchmark at one point of its axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +104,7 @@ impl Case {
 /// `out` cannot be written to.
 pub fn write_names(out: &mut dyn Write, cases: &[Case], naming: Naming) -> io::Result<()> {
     for case in cases {
-        writeln!(out, "{}", case.name_as(naming))?;
+        writeln!(out, "{}", printable_line(&case.name_as(naming)))?;
     }
     out.flush()
 }
