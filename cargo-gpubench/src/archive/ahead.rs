@@ -20,6 +20,7 @@ pub type NoCompiler = String;
 pub struct AheadCompiler {
     images: Vec<Image>,
     identity: String,
+    target: String,
     here: Result<Box<dyn Compiler>, NoCompiler>,
 }
 
@@ -67,13 +68,20 @@ impl AheadCompiler {
             names: kernels.names.iter().cloned().collect(),
             path: kernels.file.below(folder).into_std_path_buf(),
         };
-        let ahead = fitting.first().map_or("nothing", |kernels| &*kernels.compiler);
+        let ahead = fitting.first().map_or("nothing".to_owned(), |kernels| {
+            format!("{} for {}", kernels.compiler, kernels.target)
+        });
         AheadCompiler {
             images: fitting.iter().map(image).collect(),
             identity: match &here {
+                // It makes no difference then what was compiled where.
+                Ok(here) if ahead == format!("{} for {}", here.identity(), here.target()) => here.identity().to_owned(),
                 Ok(here) => format!("ahead: {ahead}; here: {}", here.identity()),
                 Err(_) => format!("ahead: {ahead}"),
             },
+            target: fitting
+                .first()
+                .map_or_else(String::new, |kernels| kernels.target.clone()),
             here,
         }
     }
@@ -108,6 +116,10 @@ impl AheadCompiler {
 impl Compiler for AheadCompiler {
     fn identity(&self) -> &str {
         &self.identity
+    }
+
+    fn target(&self) -> String {
+        self.target.clone()
     }
 
     fn notices(&self) -> Vec<String> {
@@ -230,7 +242,7 @@ mod tests {
         ];
         let fitting: Vec<&ArchivedKernels> = archived.iter().collect();
         let compiler = AheadCompiler::new(&fitting, Utf8Path::new("/x"), Err("there is no NVRTC".to_owned()));
-        assert_eq!(compiler.identity(), "ahead: NVRTC 13.0");
+        assert_eq!(compiler.identity(), "ahead: NVRTC 13.0 for sm_90");
         let compile = |source: &Source, wanted: &[&str]| {
             compiler.compile_separately(source, &names(wanted), Path::new("/none"), &AtomicBool::new(false))
         };

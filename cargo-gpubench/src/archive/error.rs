@@ -74,8 +74,10 @@ pub enum ArchiveError {
         here: String,
     },
     /// A library of the archive cannot be loaded on this machine.
-    #[error("the library of `{package}` in the archive cannot be used on this machine")]
+    #[error("the library of `{package}` in the archive `{archive}` cannot be used on this machine")]
     Library {
+        /// The file.
+        archive: Utf8PathBuf,
         /// The package.
         package: String,
         /// How loading it failed.
@@ -83,8 +85,10 @@ pub enum ArchiveError {
         source: Box<ListingError>,
     },
     /// The kernels were compiled for other devices only.
-    #[error("the archive's kernels are compiled for {}, and this device is {device}; they cannot be compiled here: {reason}", .compiled_for.join(", "))]
+    #[error("the kernels in the archive `{archive}` are compiled for {}, and this device is {device}; they cannot be compiled here: {reason}", .compiled_for.join(", "))]
     OtherArchitecture {
+        /// The file.
+        archive: Utf8PathBuf,
         /// What they are compiled for.
         compiled_for: Vec<String>,
         /// This device.
@@ -222,10 +226,12 @@ impl Expected for ArchiveError {
             }
             Self::Changed { .. } => "archive again while nothing else builds".to_owned(),
             Self::NoRoom { .. } => {
-                "free some of the disk, or name a folder on another with `--extract-to` or `TMPDIR`".to_owned()
+                "free some of the disk, or name a folder on another with `TMPDIR`, or `--extract-to` for `--archive-file`"
+                    .to_owned()
             }
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                "the disk is full: free some of it, or name a folder on another with `--extract-to` or `TMPDIR`"
+                "the disk is full: free some of it, or name a folder on another with `TMPDIR`, or `--extract-to` for \
+                 `--archive-file`"
                     .to_owned()
             }
             Self::PathNotUtf8 { .. }
@@ -244,7 +250,8 @@ fn library_hint(message: &str) -> String {
     } else if message.contains("cannot open shared object file") {
         "install the library that is missing here, or link it statically".to_owned()
     } else if message.contains("failed to map segment") {
-        "the folder may be mounted `noexec`: name another with `--extract-to` or `TMPDIR`".to_owned()
+        "the folder may be mounted `noexec`: name another with `TMPDIR`, or `--extract-to` for `--archive-file`"
+            .to_owned()
     } else {
         format!("archive again with cargo gpubench {}", env!("CARGO_PKG_VERSION"))
     }

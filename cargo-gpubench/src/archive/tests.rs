@@ -62,6 +62,7 @@ fn manifest(files: &[(&str, &[u8])]) -> Manifest {
         runtime_version: "0.1.0".to_owned(),
         target: TARGET.to_owned(),
         created_at: "2026-01-02T03:04:05Z".to_owned(),
+        revision: None,
         libraries: files.iter().map(library).collect(),
         kernels: Vec::new(),
     }

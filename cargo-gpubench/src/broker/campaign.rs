@@ -184,7 +184,7 @@ impl<'a> Campaign<'a> {
             let prepared = prepare(
                 &theirs,
                 &mut opponent.authors,
-                &*self.compiler,
+                opponent.compiler.as_deref().unwrap_or(&*self.compiler),
                 &mut ask_device,
                 &mut self.reporting,
                 self.interrupt,

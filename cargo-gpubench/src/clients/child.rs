@@ -1,5 +1,6 @@
 //! A process of another role.
 
+use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -110,9 +111,9 @@ impl std::fmt::Display for End {
     }
 }
 
-/// How many hardware queues the driver makes for a context; it takes longer over each than over all the rest. A plan is queued on one stream, whereas host code may have as many streams as
-/// it likes. On an H200 a context with one is there after 78 ms, and one with the usual eight after 231 ms.
-const HARDWARE_QUEUES: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
+/// How many hardware queues the driver makes for a context. A plan is queued on one stream, and the queues are most of what a context's creation takes; with fewer than four of them small
+/// kernels are measured to take longer (`docs/measurements/queues.sh`).
+const HARDWARE_QUEUES: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "4");
 
 /// A spawned role. Dropping it kills the process and waits for its end.
 #[derive(Debug)]
@@ -360,12 +361,18 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
         (_, Some(private)) => {
             command.env("TMPDIR", private).env("CUDA_CACHE_PATH", private);
         }
-        (RoleName::Worker, None) => {
-            command.env(HARDWARE_QUEUES, "1");
-        }
+        (RoleName::Worker, None) => limit_queues(&mut command, std::env::var_os(HARDWARE_QUEUES.0)),
         (_, None) => {}
     }
     Ok(command)
+}
+
+/// Host code may have as many streams as it likes, and is not limited; nor is who has said how many there shall be.
+fn limit_queues(command: &mut Command, said: Option<OsString>) {
+    if said.is_none() {
+        let (name, number) = HARDWARE_QUEUES;
+        command.env(name, number);
+    }
 }
 
 /// The command's own variables say how the run is made, its seed among them.
@@ -389,22 +396,28 @@ fn prepend_library_path(paths: &[PathBuf]) -> std::io::Result<std::ffi::OsString
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
-
     use super::*;
 
-    fn queues(role: RoleName, private: Option<&Path>) -> Option<String> {
-        let command = command_for(role, &[], private).unwrap();
-        let set = command
-            .get_envs()
-            .find(|(name, _)| *name == OsStr::new(HARDWARE_QUEUES));
-        set.and_then(|(_, value)| value?.to_str().map(str::to_owned))
+    fn queues(command: &Command) -> Option<&str> {
+        let mut set = command.get_envs();
+        let (_, number) = set.find(|(name, _)| *name == HARDWARE_QUEUES.0)?;
+        number?.to_str()
     }
 
     #[test]
-    fn only_host_code_has_more_queues_than_one() {
-        assert_eq!(queues(RoleName::Worker, None).as_deref(), Some("1"));
-        assert_eq!(queues(RoleName::Worker, Some(Path::new("/its/own"))), None);
-        assert_eq!(queues(RoleName::Referee, None), None);
+    fn host_code_has_as_many_queues_as_anywhere_else() {
+        let command = command_for(RoleName::Worker, &[], Some(Path::new("/its/own"))).unwrap();
+        assert_eq!(queues(&command), None);
+        let command = command_for(RoleName::Referee, &[], None).unwrap();
+        assert_eq!(queues(&command), None);
+    }
+
+    #[test]
+    fn a_plan_has_four_queues_unless_somebody_has_said_how_many() {
+        let mut command = Command::new("worker");
+        limit_queues(&mut command, Some("8".into()));
+        assert_eq!(queues(&command), None);
+        limit_queues(&mut command, None);
+        assert_eq!(queues(&command), Some("4"));
     }
 }

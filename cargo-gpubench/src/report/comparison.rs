@@ -10,6 +10,9 @@ use super::{Device, Params, SchemaVersion};
 use crate::store::Revision;
 use crate::verdict::{Grade, Verdict};
 
+/// Said of a run of which nobody knows where the sources stood.
+pub const UNKNOWN_REVISION: &str = "unknown revision";
+
 /// Two runs side by side. The views for people show nothing that is not in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -332,17 +335,10 @@ impl fmt::Display for ChangeVerdict {
 }
 
 impl ComparedRun {
-    /// `012345678 on main, modified`; `None` where the sources were in no repository.
-    pub fn revision_in_words(&self) -> Option<String> {
-        let revision = self.revision.as_ref()?;
-        let commit = revision.short_commit();
-        let branch = revision
-            .branch
-            .as_ref()
-            .map(|branch| format!(" on {branch}"))
-            .unwrap_or_default();
-        let modified = if revision.modified { ", modified" } else { "" };
-        Some(format!("{commit}{branch}{modified}"))
+    /// `012345678 on main, modified`.
+    pub fn revision_in_words(&self) -> String {
+        let revision = self.revision.as_ref();
+        revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)
     }
 
     /// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device and its driver.
@@ -355,7 +351,7 @@ impl ComparedRun {
             Some(driver) => format!("{}, driver {driver}", self.device.name),
             None => self.device.name.clone(),
         };
-        [self.revision_in_words(), began, Some(device)]
+        [Some(self.revision_in_words()), began, Some(device)]
             .into_iter()
             .flatten()
             .collect()

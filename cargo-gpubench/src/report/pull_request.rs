@@ -136,10 +136,7 @@ fn introduction(comparison: &ComparisonComplete) -> String {
 
 /// `` `change` (012345678 on main) ``.
 fn titled(run: &ComparedRun) -> String {
-    match run.revision_in_words() {
-        Some(revision) => format!("{} ({})", code(&run.name), plain(&revision)),
-        None => code(&run.name),
-    }
+    format!("{} ({})", code(&run.name), plain(&run.revision_in_words()))
 }
 
 fn table_head(comparison: &ComparisonComplete) -> String {

@@ -34,7 +34,15 @@ impl Revision {
         self.commit.chars().take(9).collect()
     }
 
-    /// The same, with a `+` where files differed: `1a2b3c4d5+`.
+    /// `012345678 on main, modified`.
+    pub fn in_words(&self) -> String {
+        let commit = self.short_commit();
+        let branch = self.branch.as_ref().map(|branch| format!(" on {branch}"));
+        let modified = if self.modified { ", modified" } else { "" };
+        format!("{commit}{}{modified}", branch.unwrap_or_default())
+    }
+
+    /// As much of the commit's hash as tells it from others for people, with a `+` where files differed: `1a2b3c4d5+`.
     pub fn short(&self) -> String {
         let modified = if self.modified { "+" } else { "" };
         self.short_commit() + modified

@@ -23,6 +23,9 @@ pub trait Compiler: Sync {
     /// The compiler's own name and version, and where it is, for people.
     fn identity(&self) -> &str;
 
+    /// What its files run on: `native` for this machine's processor alone, a level of processors such as `x86-64-v3`, or an architecture of GPUs such as `sm_90`.
+    fn target(&self) -> String;
+
     /// What a person should know before kernels are compiled, a line each.
     fn notices(&self) -> Vec<String> {
         Vec::new()
