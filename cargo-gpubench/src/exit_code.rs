@@ -17,6 +17,8 @@ pub enum ExitCode {
     Regression = 3,
     /// No benchmark was selected.
     NothingSelected = 4,
+    /// Too little of a comparison could be judged, and `--fail-on-inconclusive` asks for it. nextest's 5 is another matter.
+    Inconclusive = 6,
     /// The configuration needs a newer tool.
     RequiredVersion = 92,
     /// A device, a compiler or a sandbox that the run needs is missing.

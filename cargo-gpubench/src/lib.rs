@@ -23,6 +23,7 @@ pub mod history;
 pub mod printable;
 pub mod probe;
 pub mod referee;
+pub mod replacement;
 pub mod replay;
 pub mod report;
 pub mod sandbox;

@@ -339,6 +339,26 @@ fn listed_names_are_those_of_the_results() {
 }
 
 #[test]
+fn a_list_for_programs_has_a_record_a_case() {
+    let listed = tidy()
+        .json()
+        .args(["--list", "--include-ignored"])
+        .finish()
+        .expect_code(0);
+    let listed = listed.records();
+    assert!(listed.all().iter().all(|record| record["reason"] == "benchmark-listed"));
+    let results: Vec<&Value> = records().results().collect();
+    assert_eq!(listed.all().len(), results.len());
+    for (listed, result) in listed.all().iter().zip(results) {
+        for field in ["schema_version", "package", "benchmark", "params", "case", "index"] {
+            assert_eq!(listed[field], result[field], "{field}");
+        }
+        let is_skipped = result["verdict"] == "skipped";
+        assert_eq!(listed["skipped"].is_string(), is_skipped, "{listed}");
+    }
+}
+
+#[test]
 fn every_listed_name_selects_its_case_exactly() {
     let listed = tidy().args(["--list"]).finish().expect_code(0);
     for name in listed.stdout.lines() {

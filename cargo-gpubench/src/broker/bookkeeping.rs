@@ -11,8 +11,8 @@ use super::libraries::OpenedArchive;
 use super::noise_floors::NoiseFloors;
 use super::opponent::OtherResults;
 use super::options::{
-    BaselineOptions, HistoryOptions, JudgingOptions, Newcomers, OnRegression, PageTarget, Recording, ResultOptions,
-    ResultSource, Verbosity,
+    BaselineOptions, HistoryOptions, JudgingOptions, Newcomers, PageTarget, Recording, ResultOptions, ResultSource,
+    Verbosity,
 };
 use super::places::Places;
 use super::stored_cases::{case_of, chosen};
@@ -20,8 +20,8 @@ use super::stored_run::load_run;
 use crate::compare::{Contestant, Fences, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
-    Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, OutputError, RunFinished, RunStarted, address,
-    ensure_replaceable, replace_file,
+    Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, OutputError, Passage, RunFinished, RunStarted,
+    address, ensure_replaceable, replace_file,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, read};
@@ -242,9 +242,9 @@ impl Bookkeeping {
         Some(compare(baseline, candidate, Arrangement::Apart, &rules))
     }
 
-    /// Whether the command fails because of what a comparison says.
-    pub(super) fn fails_because_of(&self, comparison: &ComparisonComplete) -> bool {
-        self.judging.on_regression == OnRegression::Fail && comparison.has_regressed()
+    /// Whether a comparison is a reason to fail.
+    pub(super) fn passage(&self, comparison: &ComparisonComplete) -> Passage {
+        self.judging.gate.passage(comparison)
     }
 
     /// Saves the run and adds it to the history, and gives what keeps it from the one or the other. A run that did not come to its end is not kept: what it

@@ -5,15 +5,16 @@ use regex::Regex;
 
 use super::BaselineError;
 use super::fences::fences;
-use super::options::{JudgingOptions, OnRegression, Verbosity};
+use super::options::{JudgingOptions, Verbosity};
 use super::places::PlaceOptions;
+use super::reporting::{exit_code_of, warn_of_undecided};
 use super::stored_run::load_run;
 use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    Arrangement, BenchmarkComplete, Color, ComparisonComplete, Detail, GITHUB_LIMIT, JsonReporter, Output, Reporter,
-    TerminalOptions, comparison_markdown, comparison_page, comparisons_page,
+    Arrangement, BenchmarkComplete, Color, ComparisonComplete, Detail, GITHUB_LIMIT, Gate, JsonReporter, Output,
+    Passage, Reporter, TerminalOptions, comparison_markdown, comparison_page, comparisons_page,
 };
 use crate::store::{Home, RunName, StoredRun};
 
@@ -80,14 +81,16 @@ pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, ExpectedError>
             let home = options.places.home_of(names.iter().copied())?;
             let mut comparisons = comparisons(&names, &home, options)?;
             let have_benchmarks_in_common = comparisons.iter().any(|comparison| !comparison.rows.is_empty());
+            let undecided: Vec<String> = comparisons.iter().filter_map(ComparisonComplete::undecided).collect();
             if let Some(least) = options.least_change {
                 comparisons
                     .iter_mut()
                     .for_each(|comparison| comparison.keep_changes_of(least));
             }
             show(&comparisons, options)?;
-            Ok(match outcome(&comparisons, options.judging.on_regression) {
-                ExitCode::Success if !have_benchmarks_in_common => ExitCode::NothingSelected,
+            undecided.iter().for_each(|undecided| warn_of_undecided(undecided));
+            Ok(match outcome(&comparisons, options.judging.gate) {
+                ExitCode::Success | ExitCode::Inconclusive if !have_benchmarks_in_common => ExitCode::NothingSelected,
                 outcome => outcome,
             })
         }
@@ -212,11 +215,10 @@ fn comment(comparisons: &[ComparisonComplete]) -> String {
 }
 
 /// As for a run, a benchmark that fails counts more than one that is slower.
-fn outcome(comparisons: &[ComparisonComplete], on_regression: OnRegression) -> ExitCode {
-    let any = |of: fn(&ComparisonComplete) -> bool| comparisons.iter().any(of);
-    match on_regression {
-        _ if any(ComparisonComplete::has_newly_failed) => ExitCode::BenchmarkFailed,
-        OnRegression::Fail if any(ComparisonComplete::has_regressed) => ExitCode::Regression,
-        _ => ExitCode::Success,
+fn outcome(comparisons: &[ComparisonComplete], gate: Gate) -> ExitCode {
+    if comparisons.iter().any(ComparisonComplete::has_newly_failed) {
+        return ExitCode::BenchmarkFailed;
     }
+    let passages = comparisons.iter().map(|comparison| gate.passage(comparison));
+    exit_code_of(passages.max().unwrap_or(Passage::Open))
 }

@@ -45,7 +45,7 @@ impl OpenedArchive {
 }
 
 impl fmt::Display for OpenedArchive {
-    /// `` `old.tar.gz` (0123456 on main, archived 2026-11-20 13:43 UTC) ``.
+    /// `` `old.tar.gz` (012345678 on main, archived 2026-11-20 13:43 UTC) ``.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let revision = self
             .revision()

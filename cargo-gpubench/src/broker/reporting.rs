@@ -8,12 +8,12 @@ use super::kernels::{Modules, failures};
 use super::opponent::OtherResults;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::purpose::Purpose;
-use crate::error::ExpectedError;
+use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{
-    BenchmarkComplete, BenchmarkStarted, CsvReporter, Detail, Device, Environment, JsonReporter, JunitReporter,
-    MarkdownReporter, Output, OutputError, Phase, Progress, ProgressDisplay, Reporter, Reporters, RunEnd, RunFinished,
-    RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, CsvReporter, Detail, Device, Environment, JsonReporter,
+    JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, Reporter,
+    Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
@@ -56,13 +56,16 @@ impl Reporting {
             MessageFormat::Human => Box::new(terminal_reporter(options)),
             MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
         }];
+        let compares = options.results.compares();
         for export in &options.output.exports {
             let output = Output::file(&export.path)?;
             reporters.push(match export.format {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
+                ExportFormat::Csv if compares => Box::new(CsvReporter::new(output).awaiting_a_comparison()),
                 ExportFormat::Csv => Box::new(CsvReporter::new(output)),
+                ExportFormat::Markdown if compares => Box::new(MarkdownReporter::new(output).beside_a_comparison()),
                 ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
-                ExportFormat::Junit => Box::new(JunitReporter::new(output)),
+                ExportFormat::Junit => Box::new(JunitReporter::new(output).behind(options.results.judging.gate)),
             });
         }
         Ok(Reporting {
@@ -227,6 +230,12 @@ impl Reporting {
             None => self.bookkeeping.compare(stored),
             Some(other) => self.bookkeeping.compare_in_turns(stored, other),
         });
+        // A part of `--partition` may have no case.
+        let judged = comparison
+            .as_ref()
+            .filter(|_| self.passed + self.failed + self.skipped > 0);
+        let passage = judged.map_or(Passage::Open, |comparison| self.bookkeeping.passage(comparison));
+        let undecided = judged.and_then(ComparisonComplete::undecided);
         if let Some(comparison) = &comparison {
             self.tell(|reporters| reporters.comparison_complete(comparison));
         }
@@ -237,15 +246,15 @@ impl Reporting {
             let page = self.bookkeeping.write_page(stored, comparison.as_slice());
             failures.extend(page.err().map(ExpectedError::Report));
         }
+        if let Some(undecided) = undecided {
+            warn_of_undecided(&undecided);
+        }
         first_of(failures)?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
             _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,
             _ if self.compile_failed > 0 => ExitCode::BuildFailed,
-            _ if comparison.is_some_and(|comparison| self.bookkeeping.fails_because_of(&comparison)) => {
-                ExitCode::Regression
-            }
-            _ => ExitCode::Success,
+            _ => exit_code_of(passage),
         })
     }
 
@@ -254,6 +263,20 @@ impl Reporting {
             self.failure.get_or_insert(failure);
         }
     }
+}
+
+/// What a run or a comparison exits with where no benchmark failed.
+pub(super) fn exit_code_of(passage: Passage) -> ExitCode {
+    match passage {
+        Passage::Open => ExitCode::Success,
+        Passage::Inconclusive => ExitCode::Inconclusive,
+        Passage::Regressed => ExitCode::Regression,
+    }
+}
+
+/// A comparison that says nothing must not look like one without a regression.
+pub(super) fn warn_of_undecided(undecided: &str) {
+    print_warning(&format!("{undecided}; a regression would not have been seen"));
 }
 
 /// The command ends with one failure; the others are told before.

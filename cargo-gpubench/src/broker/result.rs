@@ -61,7 +61,9 @@ pub(super) fn fill_in(
     });
     record.grade = (!samples_ns.is_empty()).then_some(judgement.grade);
     record.grade_reason = judgement.grade_reason.filter(|_| record.grade.is_some());
-    record.stats = Summary::of(&samples_ns).as_ref().map(Stats::from);
+    record.workers = shares(&samples_ns, &worker_samples);
+    let stats = Summary::of(&samples_ns).as_ref().map(Stats::from);
+    record.stats = stats.map(|stats| stats.of_workers(&record.workers));
     record.host_ns = HostTime::of(&host_ns);
     record.event_overhead_ns = event_overhead_ns;
     record.stop = stop.map(|reason| Stop { reason, target_cv });
@@ -78,7 +80,6 @@ pub(super) fn fill_in(
             None => clocks,
             Some(balance) => clocks.bounded(&balance, kernel_part),
         });
-    record.workers = shares(&samples_ns, &worker_samples);
     record.samples_ns = samples_ns;
 }
 

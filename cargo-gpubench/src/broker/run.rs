@@ -13,7 +13,7 @@ use super::loaded_run::show_loaded_run;
 use super::noise_floors::NoiseFloors;
 use super::opponent::{Opponent, OtherCases};
 use super::options::{
-    Action, Annotations, DeviceChoice, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
+    Action, Annotations, DeviceChoice, MessageFormat, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
 };
 use super::other_revision::Opposition;
 use super::places::Places;
@@ -26,6 +26,7 @@ use crate::device::{Absence, AbsenceKind, Facts};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::probe::{Answer, Target, ask};
+use crate::report::{self, BenchmarkListed, Record, SchemaVersion, json_line};
 use crate::sandbox::hide_from_others;
 use crate::wire::DeviceOrder;
 
@@ -93,7 +94,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         anstream::eprintln!("        Note every selected case is in another part of `--partition`: this part has none");
     }
     if options.action == Action::List {
-        return list(&cases, built);
+        return list(&cases, built, options.output.format);
     }
     let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
     bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &built.libraries));
@@ -232,11 +233,34 @@ pub(super) fn user_output(options: &RunOptions) -> Output {
     }
 }
 
-fn list(cases: &[Case], built: &Built) -> Result<ExitCode, ExpectedError> {
+fn list(cases: &[Case], built: &Built, format: MessageFormat) -> Result<ExitCode, ExpectedError> {
     let naming = Naming::for_packages(built.libraries.len());
-    write_names(&mut std::io::stdout().lock(), cases, naming).map_err(|source| ExpectedError::Output {
-        what: "the list of benchmarks".to_owned(),
-        source,
-    })?;
+    match format {
+        MessageFormat::Human => {
+            write_names(&mut std::io::stdout().lock(), cases, naming).map_err(|source| ExpectedError::Output {
+                what: "the list of benchmarks".to_owned(),
+                source,
+            })?;
+        }
+        MessageFormat::Json => {
+            let lines: String = listed(cases, naming)
+                .map(|case| json_line(&Record::BenchmarkListed(case)))
+                .collect::<Result<_, _>>()?;
+            report::Output::stdout().print(&lines)?;
+        }
+    }
     Ok(ExitCode::Success)
+}
+
+/// The cases as records.
+fn listed(cases: &[Case], naming: Naming) -> impl Iterator<Item = BenchmarkListed> {
+    cases.iter().enumerate().map(move |(index, case)| BenchmarkListed {
+        schema_version: SchemaVersion,
+        package: case.package.clone(),
+        benchmark: case.path.clone(),
+        params: (&case.params).into(),
+        case: case.name_as(naming),
+        index: index as u64,
+        skipped: case.disposition.reason().map(str::to_owned),
+    })
 }

@@ -88,7 +88,8 @@ Examples:
   cargo gpubench compare v1 v2 v3 -f gemm              v2 and v3 with v1, some benchmarks
   cargo gpubench compare main pr --export-markdown comment.md
 
-Exits with 3 where a benchmark regressed, with 100 where one fails that passed in the baseline, with 4 where the runs have none in common.";
+Exits with 3 where a benchmark regressed, with 100 where one fails that passed in the baseline, with 4 where the runs have none in common, with 6 as
+--fail-on-inconclusive says.";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArgument {
@@ -165,9 +166,9 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::options::OnRegression;
     use crate::cli::{Command, Environment, Unsettled, Verb, settle};
     use crate::compare::Setups;
+    use crate::report::{OnInconclusive, OnRegression};
 
     fn command(arguments: &[&str]) -> Result<Command, String> {
         let all = ["cargo-gpubench", "gpubench", "compare"].iter().chain(arguments);
@@ -201,7 +202,7 @@ mod tests {
             }
         );
         assert_eq!(options.judging.noise_threshold, 0.01);
-        assert_eq!(options.judging.on_regression, OnRegression::Fail);
+        assert_eq!(options.judging.gate.on_regression, OnRegression::Fail);
         assert_eq!(options.format, ComparisonFormat::Human);
     }
 
@@ -224,6 +225,8 @@ mod tests {
             "0.95",
             "--allow-different-setups",
             "--no-fail-on-regression",
+            "--fail-on-inconclusive",
+            "any",
             "--message-format",
             "markdown",
             "--export-markdown",
@@ -242,13 +245,14 @@ mod tests {
             (0.05, 0.95)
         );
         assert_eq!(
-            (options.judging.setups, options.judging.on_regression),
+            (options.judging.setups, options.judging.gate.on_regression),
             (Setups::MayDiffer, OnRegression::Show)
         );
         assert_eq!(
             (options.format, options.color),
             (ComparisonFormat::Markdown, Color::Never)
         );
+        assert_eq!(options.judging.gate.on_inconclusive, OnInconclusive::FailForAny);
         assert_eq!(options.verbosity, Verbosity::Quiet);
         assert_eq!(options.export_markdown.as_deref(), Some("c.md".into()));
     }

@@ -62,6 +62,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("confidence-level", "--confidence-level 95%"),
     ("allow-different-setups", "--allow-different-setups"),
     ("no-fail-on-regression", "--no-fail-on-regression"),
+    ("fail-on-inconclusive", "--fail-on-inconclusive all"),
     ("history", "--history"),
     ("history-dir", "--history-dir ~/gpubench-history"),
     // Archives

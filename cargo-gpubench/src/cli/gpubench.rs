@@ -48,7 +48,7 @@ pub struct GpubenchArguments {
 
     /// Print the names of the selected cases, one a line, and run nothing
     ///
-    /// Each name is one that `--exact` accepts. With several packages it has the package in front.
+    /// Each name is one that `--exact` accepts. With several packages it has the package in front. With `--message-format json` it is a record a case, `benchmark-listed`.
     #[arg(long, help_heading = HEADING, conflicts_with = "no_run")]
     list: bool,
 
@@ -168,7 +168,7 @@ pub enum Command {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline, 4 nothing selected, 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
+Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline, 4 nothing selected, 6 too little could be judged (--fail-on-inconclusive), 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
 100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive could not be made or used, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 

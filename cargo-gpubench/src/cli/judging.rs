@@ -1,11 +1,12 @@
 //! Options that say what is taken for a change, and what a change for the worse means.
 #![forbid(unsafe_code)]
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use crate::broker::options::{JudgingOptions, OnRegression};
+use crate::broker::options::JudgingOptions;
 use crate::compare::Setups;
 use crate::config::Fraction;
+use crate::report::{Gate, OnInconclusive, OnRegression};
 use crate::stats::Confidence;
 
 const HEADING: &str = "Baseline options";
@@ -41,6 +42,33 @@ pub(super) struct JudgingArguments {
     /// Exit with 0 even where a comparison finds a regression
     #[arg(long)]
     no_fail_on_regression: bool,
+
+    /// Exit with 6 where a comparison could not judge benchmarks that both sides have
+    ///
+    /// They are inconclusive, or not compared: measured on another device, without samples. `all` means every one of them, and where there are none; `any` means one is
+    /// enough; `never` warns where nothing was judged. A regression counts more.
+    #[arg(long, value_name = "WHEN", default_value = "never")]
+    fail_on_inconclusive: InconclusiveArgument,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum InconclusiveArgument {
+    /// It is shown, with a warning where nothing was judged
+    Never,
+    /// Where nothing was judged
+    All,
+    /// Where something was not
+    Any,
+}
+
+impl From<InconclusiveArgument> for OnInconclusive {
+    fn from(when: InconclusiveArgument) -> Self {
+        match when {
+            InconclusiveArgument::Never => Self::Show,
+            InconclusiveArgument::All => Self::FailForAll,
+            InconclusiveArgument::Any => Self::FailForAny,
+        }
+    }
 }
 
 impl ChangeArguments {
@@ -59,7 +87,7 @@ impl ChangeArguments {
             } else {
                 Setups::MustAgree
             },
-            on_regression: OnRegression::Fail,
+            gate: Gate::default(),
         }
     }
 }
@@ -69,12 +97,16 @@ impl JudgingArguments {
         let Self {
             change,
             no_fail_on_regression,
+            fail_on_inconclusive,
         } = self;
         JudgingOptions {
-            on_regression: if no_fail_on_regression {
-                OnRegression::Show
-            } else {
-                OnRegression::Fail
+            gate: Gate {
+                on_regression: if no_fail_on_regression {
+                    OnRegression::Show
+                } else {
+                    OnRegression::Fail
+                },
+                on_inconclusive: fail_on_inconclusive.into(),
             },
             ..change.into_options()
         }

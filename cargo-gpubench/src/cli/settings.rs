@@ -33,11 +33,12 @@ const COMMAND_LINE_ONLY: [&str; 12] = [
 ];
 
 /// Settings of a profile that subcommands with options of these names heed as well. What a run prints and which files it writes is its own affair.
-pub(super) const OF_SUBCOMMANDS: [&str; 9] = [
+pub(super) const OF_SUBCOMMANDS: [&str; 10] = [
     "allow-different-setups",
     "color",
     "confidence-level",
     "device",
+    "fail-on-inconclusive",
     "history-dir",
     "no-fail-on-regression",
     "noise-threshold",

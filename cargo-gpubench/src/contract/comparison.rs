@@ -1,6 +1,6 @@
 //! The record of a comparison: two runs side by side, benchmark by benchmark.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -184,6 +184,11 @@ impl ComparisonComplete {
         rows
     }
 
+    /// The row of each of the candidate's cases, by its name.
+    pub fn rows_by_case(&self) -> HashMap<&str, &ComparisonRow> {
+        self.rows.iter().map(|row| (&*row.case, row)).collect()
+    }
+
     /// How many benchmarks have a verdict, those that were left out among them.
     pub fn count(&self, verdict: ChangeVerdict) -> usize {
         let shown = self.rows.iter().filter(|row| row.verdict == verdict).count();
@@ -193,6 +198,43 @@ impl ComparisonComplete {
     /// Whether a benchmark failed that passed in the baseline.
     pub fn has_newly_failed(&self) -> bool {
         self.count(ChangeVerdict::NowFails) > 0
+    }
+
+    /// How many benchmarks there are of each verdict, and of each run alone: `1 regressed`, `12 no change`, `3 new`. Nothing is counted that is not there.
+    pub fn counts(&self) -> Vec<String> {
+        let verdicts = ChangeVerdict::BY_RELEVANCE.map(|verdict| (self.count(verdict), verdict.to_string()));
+        let one_sided = [
+            (self.new.len(), "new".to_owned()),
+            (self.removed.len(), "removed".to_owned()),
+        ];
+        let counts = verdicts.into_iter().chain(one_sided).filter(|(count, _)| *count > 0);
+        counts.map(|(count, what)| format!("{count} {what}")).collect()
+    }
+
+    /// That no benchmark was judged, in words, and what became of them; `None` where one was.
+    pub fn undecided(&self) -> Option<String> {
+        let decided = ChangeVerdict::BY_RELEVANCE
+            .into_iter()
+            .filter(|verdict| verdict.is_decided());
+        if decided.map(|verdict| self.count(verdict)).sum::<usize>() > 0 {
+            return None;
+        }
+        let why = match self.counts() {
+            none if none.is_empty() => "neither run measured one".to_owned(),
+            counts => counts.join(", "),
+        };
+        Some(format!(
+            "no benchmark was judged against `{}`: {why}",
+            self.baseline.name
+        ))
+    }
+
+    /// Whether a benchmark that both runs have could not be judged.
+    pub fn has_undecided_benchmarks(&self) -> bool {
+        let mut undecided = ChangeVerdict::BY_RELEVANCE
+            .into_iter()
+            .filter(|verdict| !verdict.is_decided());
+        undecided.any(|verdict| self.count(verdict) > 0)
     }
 
     /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction, and counts them.
@@ -260,6 +302,24 @@ impl ChangeVerdict {
             .unwrap_or(Self::BY_RELEVANCE.len())
     }
 
+    /// The word in the records: `within-noise`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ChangeVerdict::NowFails => "now-fails",
+            ChangeVerdict::Regressed => "regressed",
+            ChangeVerdict::Improved => "improved",
+            ChangeVerdict::Inconclusive => "inconclusive",
+            ChangeVerdict::WithinNoise => "within-noise",
+            ChangeVerdict::NoChange => "no-change",
+            ChangeVerdict::NotCompared => "not-compared",
+        }
+    }
+
+    /// Whether the samples decided it: whatever it says, a regression would have been seen.
+    pub fn is_decided(self) -> bool {
+        !matches!(self, ChangeVerdict::Inconclusive | ChangeVerdict::NotCompared)
+    }
+
     /// Whether there is nothing to act on: no change, or one that is taken for noise.
     pub fn is_quiet(self) -> bool {
         matches!(self, ChangeVerdict::WithinNoise | ChangeVerdict::NoChange)
@@ -267,21 +327,14 @@ impl ChangeVerdict {
 }
 
 impl fmt::Display for ChangeVerdict {
+    /// As people read it: `within noise`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            ChangeVerdict::NowFails => "now fails",
-            ChangeVerdict::Regressed => "regressed",
-            ChangeVerdict::Improved => "improved",
-            ChangeVerdict::Inconclusive => "inconclusive",
-            ChangeVerdict::WithinNoise => "within noise",
-            ChangeVerdict::NoChange => "no change",
-            ChangeVerdict::NotCompared => "not compared",
-        })
+        f.pad(&self.as_str().replace('-', " "))
     }
 }
 
 impl ComparedRun {
-    /// `0123456 on main, modified`.
+    /// `012345678 on main, modified`.
     pub fn revision_in_words(&self) -> String {
         let revision = self.revision.as_ref();
         revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)

@@ -34,7 +34,7 @@ pub struct HistoryRun {
     pub revision: Option<Revision>,
     /// Median in nanoseconds.
     pub median_ns: f64,
-    /// Bounds of the 95 % interval of the median.
+    /// Bounds of the 95 % interval of the median, as wide as the workers differ.
     pub ci95_ns: [f64; 2],
     /// Number of samples.
     pub n: u64,

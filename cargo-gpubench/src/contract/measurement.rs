@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ElementValue, GpuEnvironment};
 use crate::device::KernelPart;
-use crate::stats::{Balance, StopReason, Summary, median};
+use crate::stats::{Balance, StopReason, Summary, median, worker_interval};
 
 /// What the samples say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,14 +30,35 @@ pub struct Stats {
     pub q1_ns: f64,
     /// Third quartile, interpolated linearly.
     pub q3_ns: f64,
-    /// Bounds of the 95 % bootstrap interval of the median, from the samples of all workers together. It says nothing of what other workers would have measured: the medians of `workers` do.
+    /// Bounds of the 95 % bootstrap interval of the median, from the samples of all workers together. It says nothing of what other workers would have measured: `workers_ci95_ns` does.
     pub ci95_ns: [f64; 2],
+    /// Bounds of Student's 95 % interval of the mean of the workers' medians: what other fresh workers would have measured. Null for fewer than two workers, and in records of tools that did not say.
+    #[serde(default)]
+    pub workers_ci95_ns: Option<[f64; 2]>,
 }
 
 impl Stats {
-    /// The larger distance from the median to an end of its 95 % interval, relative to the median; `None` where the median is zero.
-    pub fn relative_interval(&self) -> Option<f64> {
+    /// The same with what the medians of several workers say.
+    pub fn of_workers(self, workers: &[WorkerShare]) -> Stats {
+        let medians: Vec<f64> = workers.iter().filter_map(|worker| worker.median_ns).collect();
+        Stats {
+            workers_ci95_ns: worker_interval(&medians).map(|interval| [interval.low, interval.high]),
+            ..self
+        }
+    }
+
+    /// The 95 % interval that people are shown: from the least to the greatest end of both, that of the samples and that of the workers.
+    pub fn interval_ns(&self) -> [f64; 2] {
         let [low, high] = self.ci95_ns;
+        match self.workers_ci95_ns {
+            None => [low, high],
+            Some([lowest, highest]) => [low.min(lowest), high.max(highest)],
+        }
+    }
+
+    /// The larger distance from the median to an end of [`interval_ns`](Self::interval_ns), relative to the median; `None` where the median is zero.
+    pub fn relative_interval(&self) -> Option<f64> {
+        let [low, high] = self.interval_ns();
         let relative = (high - self.median_ns).max(self.median_ns - low) / self.median_ns;
         relative.is_finite().then_some(relative)
     }
@@ -56,6 +77,7 @@ impl From<&Summary> for Stats {
             q1_ns: summary.q1,
             q3_ns: summary.q3,
             ci95_ns: [summary.ci95.low, summary.ci95.high],
+            workers_ci95_ns: None,
         }
     }
 }
@@ -369,6 +391,38 @@ mod tests {
         assert!((throughput.flops_per_s.unwrap() - 1e9).abs() < 1.0);
         assert!((throughput.of_peak_bandwidth.unwrap() - 0.5).abs() < 1e-9);
         assert_eq!(throughput.of_peak_flops, None);
+    }
+
+    fn stats(ci95_ns: [f64; 2]) -> Stats {
+        Stats {
+            ci95_ns,
+            ..Stats::from(&Summary::of(&[99.0, 100.0, 101.0]).unwrap())
+        }
+    }
+
+    fn workers(medians: &[f64]) -> Vec<WorkerShare> {
+        let share = |median: &f64| WorkerShare {
+            samples: 20,
+            median_ns: Some(*median),
+        };
+        medians.iter().map(share).collect()
+    }
+
+    #[test]
+    fn the_interval_is_as_wide_as_the_workers_differ() {
+        let agreeing = stats([99.0, 101.0]).of_workers(&workers(&[100.0, 100.0, 100.0]));
+        assert!((agreeing.relative_interval().unwrap() - 0.01).abs() < 1e-12);
+        let differing = stats([99.0, 101.0]).of_workers(&workers(&[95.0, 100.0, 105.0]));
+        // t of 2 degrees of freedom is 4.303, and 5 / √3 is 2.887.
+        assert!((differing.relative_interval().unwrap() - 0.1242).abs() < 1e-4);
+        assert_eq!(differing.ci95_ns, [99.0, 101.0]);
+    }
+
+    #[test]
+    fn one_worker_has_only_the_interval_of_its_samples() {
+        let alone = stats([99.0, 101.0]).of_workers(&workers(&[100.0]));
+        assert_eq!(alone.workers_ci95_ns, None);
+        assert_eq!(alone.interval_ns(), [99.0, 101.0]);
     }
 
     #[test]

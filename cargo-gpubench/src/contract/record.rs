@@ -30,6 +30,8 @@ pub enum Record {
     RunFinished(RunFinished),
     /// By `cargo gpubench history`, for each case and device.
     BenchmarkHistory(Box<BenchmarkHistory>),
+    /// By `--list`, for each selected case; there are no other records then.
+    BenchmarkListed(BenchmarkListed),
 }
 
 /// The version of the contract: a constant in every record.
@@ -145,6 +147,26 @@ pub struct BenchmarkStarted {
     pub case: String,
     /// Position among the run's cases, from 0.
     pub index: u64,
+}
+
+/// A case that a run would have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BenchmarkListed {
+    /// Version of the contract.
+    pub schema_version: SchemaVersion,
+    /// Package of the benchmark.
+    pub package: String,
+    /// Module path and function: `image::grayscale`.
+    pub benchmark: String,
+    /// Axis values.
+    pub params: Params,
+    /// The name that `--exact` accepts: `image::grayscale::width=1024,height=1024`.
+    pub case: String,
+    /// Position among the selected cases, from 0.
+    pub index: u64,
+    /// Why it would be skipped on this device: `needs a CUDA device`; null where it would run.
+    pub skipped: Option<String>,
 }
 
 /// A case has its verdict.

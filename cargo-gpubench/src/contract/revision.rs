@@ -29,9 +29,14 @@ impl Revision {
         })
     }
 
-    /// `0123456 on main, modified`.
+    /// As much of the commit's hash as tells it from others for people: `1a2b3c4d5`.
+    pub fn short_commit(&self) -> String {
+        self.commit.chars().take(9).collect()
+    }
+
+    /// `012345678 on main, modified`.
     pub fn in_words(&self) -> String {
-        let commit: String = self.commit.chars().take(7).collect();
+        let commit = self.short_commit();
         let branch = self.branch.as_ref().map(|branch| format!(" on {branch}"));
         let modified = if self.modified { ", modified" } else { "" };
         format!("{commit}{}{modified}", branch.unwrap_or_default())
@@ -39,8 +44,8 @@ impl Revision {
 
     /// As much of the commit's hash as tells it from others for people, with a `+` where files differed: `1a2b3c4d5+`.
     pub fn short(&self) -> String {
-        let hash: String = self.commit.chars().take(9).collect();
-        if self.modified { format!("{hash}+") } else { hash }
+        let modified = if self.modified { "+" } else { "" };
+        self.short_commit() + modified
     }
 }
 

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::check::{Area, Check, Standing};
 use super::machine::Verdict;
+use crate::printable::{printable, printable_line};
 use crate::report::{SchemaVersion, wrapped};
 
 /// Columns of a text at least, however narrow the terminal is.
@@ -38,7 +39,7 @@ fn entry(check: &Check, longest: usize, line: usize) -> String {
     let indent = " ".repeat(longest + 6);
     let room = line.saturating_sub(indent.width()).max(LEAST_ROOM);
     let said = [Some(&check.value), check.cost.as_ref()].into_iter().flatten();
-    let lines: Vec<String> = said.flat_map(|text| wrapped(text, room)).collect();
+    let lines: Vec<String> = said.flat_map(|text| wrapped(&printable(text), room)).collect();
     let text = lines.join(&format!("\n{indent}"));
     format!("  {style}{sign}{style:#} {}{padding}  {text}\n", check.check)
 }
@@ -56,15 +57,20 @@ fn conclusion(verdict: &Verdict) -> String {
         Verdict::Measures {
             kind: DeviceKind::Cuda,
             name,
-        } => format!("\n{GOOD}This machine can measure on a GPU:{GOOD:#} {name}\n"),
+        } => format!(
+            "\n{GOOD}This machine can measure on a GPU:{GOOD:#} {}\n",
+            printable_line(name)
+        ),
         Verdict::Measures {
             kind: DeviceKind::Cpu,
             name,
         } => format!(
-            "\n{GOOD}This machine can measure on the CPU device:{GOOD:#} {name}\n{}\n",
+            "\n{GOOD}This machine can measure on the CPU device:{GOOD:#} {}\n{}\n",
+            printable_line(name),
             crate::report::CPU_NOTICE
         ),
         Verdict::CannotMeasure { reason, hint } => {
+            let [reason, hint] = [reason, hint].map(|text| printable_line(text));
             format!("\n{BAD}This machine cannot measure:{BAD:#} {reason} (hint: {hint})\n")
         }
     }

@@ -4,10 +4,10 @@ use anstyle::Style;
 
 use super::jump::{Jump, jumps};
 use super::plot::plot;
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::units::{percent, size, time};
 use crate::report::{BenchmarkHistory, DeviceKind, Flush, HistoryRun, wrapped};
-use crate::store::DeviceIdentity;
+use crate::store::{DeviceIdentity, Revision};
 
 const TITLE: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -57,9 +57,11 @@ fn described(device: &DeviceIdentity) -> String {
         (_, None) => format!("{} of cache flushed", size(bytes)),
     });
     let known = [
-        Some(printable(name)),
+        Some(printable_line(name)),
         multiprocessors.map(|count| format!("{count} {units}")),
-        driver.as_ref().map(|driver| format!("driver {}", printable(driver))),
+        driver
+            .as_ref()
+            .map(|driver| format!("driver {}", printable_line(driver))),
         flushed,
     ];
     known.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -77,7 +79,11 @@ fn section(history: &BenchmarkHistory, line: usize) -> String {
     let room = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + 1;
     let columns = line.saturating_sub(room + 2).clamp(LEAST_COLUMNS, MOST_COLUMNS);
     let mut text: String = wrapped(
-        &format!("{TITLE}{}{TITLE:#}  {}", printable(&history.case), runs_of(history)),
+        &format!(
+            "{TITLE}{}{TITLE:#}  {}",
+            printable_line(&history.case),
+            runs_of(history)
+        ),
         line,
     )
     .iter()
@@ -120,8 +126,8 @@ fn dates(first: &HistoryRun, last: &HistoryRun, room: usize, columns: usize) -> 
     format!("{:room$} {FAINT}{from}{between}{FAINT:#}\n", "")
 }
 
-fn date(run: &HistoryRun) -> &str {
-    run.started_at.get(..DATE).unwrap_or(&run.started_at)
+fn date(run: &HistoryRun) -> String {
+    printable_line(run.started_at.get(..DATE).unwrap_or(&run.started_at))
 }
 
 fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) -> String {
@@ -138,12 +144,13 @@ fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) ->
 }
 
 fn said_of_jumps(history: &BenchmarkHistory) -> String {
+    let short = |revision: &Revision| printable_line(&revision.short());
     let said = |jump: &Jump<'_>| {
         let day = date(jump.to);
         let where_it_is = match (&jump.from.revision, &jump.to.revision) {
-            (Some(from), Some(to)) if from == to => format!(" within {}", to.short()),
-            (Some(from), Some(to)) => format!(" at {}, after {}", to.short(), from.short()),
-            (None, Some(to)) => format!(" at {}", to.short()),
+            (Some(from), Some(to)) if from == to => format!(" within {}", short(to)),
+            (Some(from), Some(to)) => format!(" at {}, after {}", short(to), short(from)),
+            (None, Some(to)) => format!(" at {}", short(to)),
             (_, None) => String::new(),
         };
         format!("{} on {day}{where_it_is}\n", signed(jump.change))

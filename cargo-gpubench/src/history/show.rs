@@ -11,7 +11,7 @@ use crate::broker::options::MessageFormat;
 use crate::closest::closest;
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkHistory, Color, Record, TerminalOptions};
+use crate::report::{BenchmarkHistory, Color, Record, TerminalOptions, json_line};
 use crate::store::StoreError;
 use crate::store::history::{History, Tail, all};
 
@@ -95,11 +95,7 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
     let mut text = String::new();
     for history in shown.iter().flatten() {
         let record = Record::BenchmarkHistory(Box::new(history.clone()));
-        text += &serde_json::to_string(&record).map_err(|source| ExpectedError::Internal {
-            what: "a record cannot be written as JSON".to_owned(),
-            source: source.into(),
-        })?;
-        text.push('\n');
+        text += &json_line(&record)?;
     }
     Ok(text)
 }

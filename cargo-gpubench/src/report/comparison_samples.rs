@@ -1,6 +1,6 @@
 //! Hand-made comparisons in which every verdict occurs.
 
-use super::samples::gpu;
+use super::samples::{SampleRun, gpu, on_gpu};
 use super::*;
 use crate::store::Revision;
 use crate::verdict::{Grade, Verdict};
@@ -81,6 +81,43 @@ pub(super) fn every_change() -> ComparisonComplete {
         removed: (0..5).map(|n| format!("histogram::bins={}", 64 << n)).collect(),
         left_out: None,
     }
+}
+
+/// A run on a GPU with a comparison in which most of its benchmarks have another verdict.
+pub(super) fn compared_run() -> SampleRun {
+    use ChangeVerdict::*;
+    let mut run = on_gpu();
+    let verdicts = [
+        (Regressed, 1.0304),
+        (Improved, 0.871),
+        (NoChange, 1.0004),
+        (Inconclusive, 1.041),
+    ];
+    let passed = run.results.iter().filter(|result| result.verdict == Verdict::Pass);
+    let mut rows: Vec<ComparisonRow> = passed
+        .zip(verdicts)
+        .map(|(result, (verdict, ratio))| {
+            let remark = (verdict == Inconclusive).then(|| "the samples cannot rule out a change beyond 5.00%".into());
+            ComparisonRow {
+                remark,
+                ..row(&result.case, verdict, figures(3_648.0, ratio, 0.012))
+            }
+        })
+        .collect();
+    let failed = run.results.iter().filter(|result| result.verdict.is_failure());
+    rows.extend(failed.map(|result| ComparisonRow {
+        remark: Some(format!("the candidate ended in `{}`", result.verdict)),
+        change: None,
+        ..row(&result.case, NowFails, figures(3_648.0, 1.0, 0.0))
+    }));
+    let is_new = |result: &&BenchmarkComplete| rows.iter().all(|row| row.case != result.case);
+    let new = run.results.iter().filter(is_new).map(|result| result.case.clone());
+    run.comparison = Some(ComparisonComplete {
+        new: new.collect(),
+        rows,
+        ..every_change()
+    });
+    run
 }
 
 /// A comparison in which nothing may be compared.

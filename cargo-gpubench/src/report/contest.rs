@@ -68,7 +68,7 @@ impl Contests {
             benchmark: result.benchmark.clone(),
             params: result.params.clone(),
             median_ns: stats.median_ns,
-            interval_ns: stats.ci95_ns,
+            interval_ns: stats.interval_ns(),
         });
     }
 

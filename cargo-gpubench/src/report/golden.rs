@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::rc::Rc;
 
+use super::comparison_samples::compared_run;
 use super::samples::{SampleRun, all_passed, competition, every_verdict, on_gpu};
 use super::*;
 use crate::verdict::Verdict;
@@ -104,6 +105,26 @@ fn markdown_table_on_a_gpu() {
 #[test]
 fn comma_separated_values_on_a_gpu() {
     insta::assert_snapshot!(written(&on_gpu(), CsvReporter::new));
+}
+
+#[test]
+fn comma_separated_values_of_a_run_that_was_compared() {
+    let text = written(&compared_run(), |output| {
+        CsvReporter::new(output).awaiting_a_comparison()
+    });
+    insta::assert_snapshot!(text);
+    let header = |text: &str| text.lines().next().map(str::to_owned);
+    assert_eq!(
+        header(&text),
+        header(&written(&on_gpu(), CsvReporter::new)),
+        "the header is always the same"
+    );
+}
+
+#[test]
+fn comma_separated_values_of_a_run_that_was_not_compared_after_all() {
+    let awaited = written(&on_gpu(), |output| CsvReporter::new(output).awaiting_a_comparison());
+    assert_eq!(awaited, written(&on_gpu(), CsvReporter::new));
 }
 
 #[test]

@@ -19,12 +19,15 @@ impl JsonReporter {
     }
 
     fn write(&mut self, record: &Record) -> Result<(), OutputError> {
-        self.output.print(&line(record)?)
+        self.output.print(&json_line(record)?)
     }
 }
 
-/// A record as a line.
-fn line(record: &Record) -> Result<String, OutputError> {
+/// A record as a line of the contract.
+///
+/// # Errors
+/// Never in practice: every record has a form in JSON.
+pub fn json_line(record: &Record) -> Result<String, OutputError> {
     let mut line = serde_json::to_string(record).map_err(|error| OutputError::Failed {
         name: "JSON".to_owned(),
         source: io::Error::other(error),

@@ -1,13 +1,19 @@
 //! Results as JUnit's XML, which most CI services show: a suite for every package, a test case for every case.
 //!
+//! A case that passed and regressed against a baseline is a failure of the type `regressed`; what else a comparison says stands in `system-out`.
+//!
 //! The elements and attributes are those that Jenkins' schema of the format has.
 
-use super::xml::{attribute, content};
+use std::collections::HashMap;
+
+use super::terminal::{interval, level};
+use super::xml;
 use super::{
-    BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Output, OutputError, Reporter, RunEnd, RunFinished,
-    RunStarted,
+    BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, DeviceKind, Gate,
+    Output, OutputError, Reporter, RunEnd, RunFinished, RunStarted, ThresholdSource,
 };
-use crate::units::{percent, time};
+use crate::printable::{printable, printable_line};
+use crate::units::{change, percent, time};
 use crate::verdict::Verdict;
 
 /// Writes the whole report when the run has ended: the counts stand at its head.
@@ -17,6 +23,8 @@ pub struct JunitReporter {
     started_at: String,
     cases: Vec<BenchmarkStarted>,
     results: Vec<BenchmarkComplete>,
+    comparison: Option<ComparisonComplete>,
+    gate: Gate,
 }
 
 impl JunitReporter {
@@ -28,7 +36,14 @@ impl JunitReporter {
             started_at: String::new(),
             cases: Vec::new(),
             results: Vec::new(),
+            comparison: None,
+            gate: Gate::default(),
         }
+    }
+
+    /// Shows as failed what a gate stops.
+    pub fn behind(self, gate: Gate) -> JunitReporter {
+        JunitReporter { gate, ..self }
     }
 }
 
@@ -42,6 +57,11 @@ impl Reporter for JunitReporter {
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
         self.results.push(result.clone());
+        Ok(())
+    }
+
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        self.comparison = Some(comparison.clone());
         Ok(())
     }
 
@@ -64,9 +84,24 @@ impl Reporter for JunitReporter {
 impl JunitReporter {
     fn suites(&self, end: RunEnd) -> Vec<Suite<'_>> {
         let mut suites: Vec<Suite<'_>> = Vec::new();
+        let results: HashMap<u64, &BenchmarkComplete> =
+            self.results.iter().map(|result| (result.index, result)).collect();
+        let comparison = self.comparison.as_ref();
+        let rows = comparison.map(ComparisonComplete::rows_by_case).unwrap_or_default();
         for started in &self.cases {
-            let result = self.results.iter().find(|result| result.index == started.index);
-            let case = TestCase { started, result, end };
+            let case = TestCase {
+                started,
+                result: results.get(&started.index).copied(),
+                end,
+                compared: rows
+                    .get(&*started.case)
+                    .zip(comparison)
+                    .map(|(row, comparison)| Compared {
+                        row,
+                        baseline: &comparison.baseline.name,
+                        is_stopped: self.gate.stops(row, comparison),
+                    }),
+            };
             match suites.iter_mut().find(|suite| suite.package == started.package) {
                 Some(suite) => suite.cases.push(case),
                 None => suites.push(Suite {
@@ -125,6 +160,14 @@ struct TestCase<'a> {
     started: &'a BenchmarkStarted,
     result: Option<&'a BenchmarkComplete>,
     end: RunEnd,
+    compared: Option<Compared<'a>>,
+}
+
+/// What a comparison says of a case.
+struct Compared<'a> {
+    row: &'a ComparisonRow,
+    baseline: &'a str,
+    is_stopped: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +175,8 @@ enum Outcome {
     Passed,
     Skipped,
     Failed,
+    /// It passed, and what the comparison says of it makes the command fail.
+    Stopped,
     /// The tool or the machine failed, not the benchmark.
     Error,
 }
@@ -140,6 +185,9 @@ impl TestCase<'_> {
     fn outcome(&self) -> Outcome {
         match self.result.map(|result| result.verdict) {
             None | Some(Verdict::Skipped) => Outcome::Skipped,
+            Some(Verdict::Pass) if self.compared.as_ref().is_some_and(|compared| compared.is_stopped) => {
+                Outcome::Stopped
+            }
             Some(Verdict::Pass) => Outcome::Passed,
             Some(Verdict::Error) => Outcome::Error,
             Some(_) => Outcome::Failed,
@@ -176,7 +224,13 @@ impl TestCase<'_> {
         let message = result.message.as_deref().unwrap_or_default();
         let judged = |tag: &str| {
             let cause = result.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-            let head = format!("{}{cause}", result.verdict);
+            let since = match &self.compared {
+                Some(compared) if compared.row.verdict == ChangeVerdict::NowFails => {
+                    format!(", and passed in the baseline `{}`", compared.baseline)
+                }
+                _ => String::new(),
+            };
+            let head = format!("{}{cause}{since}", result.verdict);
             format!(
                 "      <{tag} message={} type={}>{}</{tag}>\n",
                 attribute(&head),
@@ -184,15 +238,73 @@ impl TestCase<'_> {
                 content(message)
             )
         };
+        let out = |lines: [Option<String>; 2]| {
+            let lines: Vec<String> = lines.into_iter().flatten().collect();
+            match lines.is_empty() {
+                true => String::new(),
+                false => format!("      <system-out>{}</system-out>\n", content(&lines.join("\n"))),
+            }
+        };
+        let compared = self.compared.as_ref();
         match self.outcome() {
-            Outcome::Passed => figures(result)
-                .map(|figures| format!("      <system-out>{}</system-out>\n", content(&figures)))
-                .unwrap_or_default(),
+            Outcome::Passed => out([figures(result), compared.map(Compared::in_words)]),
+            Outcome::Stopped => {
+                let verdict = compared.map_or("", |compared| compared.row.verdict.as_str());
+                let words = compared.map(Compared::in_words).unwrap_or_default();
+                let failure = format!(
+                    "      <failure message={} type={}>{}</failure>\n",
+                    attribute(&words),
+                    attribute(verdict),
+                    content(&words)
+                );
+                failure + &out([figures(result), None])
+            }
             Outcome::Skipped => format!("      <skipped message={}/>\n", attribute(message)),
             Outcome::Failed => judged("failure"),
             Outcome::Error => judged("error"),
         }
     }
+}
+
+impl Compared<'_> {
+    /// `regressed against `main`: +3.04%, 99% interval +2.10% to +3.90%, threshold 1.00%`.
+    fn in_words(&self) -> String {
+        let ComparisonRow {
+            verdict,
+            change: figures,
+            remark,
+            ..
+        } = self.row;
+        let figures = figures.as_ref().map(|figures| {
+            let source = match figures.threshold_source {
+                ThresholdSource::Floor => "",
+                ThresholdSource::History => " from the history",
+            };
+            format!(
+                "{}, {} interval {}, threshold {}{source}",
+                change(figures.ratio),
+                level(figures.confidence),
+                interval(figures.interval),
+                percent(figures.threshold)
+            )
+        });
+        let said: Vec<String> = figures.into_iter().chain(remark.clone()).collect();
+        let said = match said.is_empty() {
+            true => String::new(),
+            false => format!(": {}", said.join("; ")),
+        };
+        format!("{verdict} against `{}`{said}", self.baseline)
+    }
+}
+
+/// A text between tags, in which everything can be seen.
+fn content(text: &str) -> String {
+    xml::content(&printable(text))
+}
+
+/// The value of an attribute, on one line.
+fn attribute(text: &str) -> String {
+    xml::attribute(&printable_line(text))
 }
 
 /// `median 3.552 µs ± 0.36%, cv 3.66%, n 100, grade sealed`.
@@ -215,7 +327,7 @@ fn counts(cases: &[&TestCase<'_>]) -> String {
     format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
         cases.len(),
-        count(Outcome::Failed),
+        count(Outcome::Failed) + count(Outcome::Stopped),
         count(Outcome::Error)
     )
 }
@@ -229,8 +341,10 @@ mod tests {
     use roxmltree::{Document, Node};
 
     use super::*;
+    use crate::report::comparison_samples::compared_run;
     use crate::report::golden::written;
     use crate::report::samples::every_verdict;
+    use crate::report::{OnInconclusive, OnRegression};
 
     fn elements<'a>(of: Node<'a, 'a>, tag: &str) -> Vec<Node<'a, 'a>> {
         of.children().filter(|child| child.has_tag_name(tag)).collect()
@@ -241,10 +355,76 @@ mod tests {
         insta::assert_snapshot!(written(&every_verdict(), JunitReporter::new));
     }
 
+    /// The only child of each case with one of these tags, by the case's name.
+    fn said<'a>(document: &'a Document<'a>, case: &str, tag: &str) -> Vec<(Option<&'a str>, Option<&'a str>)> {
+        let cases = document
+            .descendants()
+            .filter(|node| node.attribute("name") == Some(case));
+        let children = cases.flat_map(|node| elements(node, tag));
+        children
+            .map(|child| (child.attribute("type"), child.attribute("message")))
+            .collect()
+    }
+
+    fn behind(on_regression: OnRegression, on_inconclusive: OnInconclusive) -> String {
+        let gate = Gate {
+            on_regression,
+            on_inconclusive,
+        };
+        written(&compared_run(), |output| JunitReporter::new(output).behind(gate))
+    }
+
+    #[test]
+    fn the_report_of_a_run_that_was_compared() {
+        insta::assert_snapshot!(written(&compared_run(), JunitReporter::new));
+    }
+
+    #[test]
+    fn a_regression_is_a_failure_unless_it_is_only_to_be_shown() {
+        let run = compared_run();
+        let regressed = &run.comparison.as_ref().unwrap().rows[0].case;
+        let text = behind(OnRegression::Fail, OnInconclusive::Show);
+        let document = Document::parse(&text).expect("well-formed");
+        assert_eq!(
+            said(&document, regressed, "failure"),
+            [(
+                Some("regressed"),
+                Some("regressed against `main`: +3.04%, 99% interval +1.82% to +4.28%, threshold 1.00%")
+            )]
+        );
+        let text = behind(OnRegression::Show, OnInconclusive::Show);
+        let document = Document::parse(&text).expect("well-formed");
+        assert!(said(&document, regressed, "failure").is_empty());
+        assert!(text.contains("regressed against `main`: +3.04%"), "{text}");
+    }
+
+    #[test]
+    fn what_failed_and_passed_in_the_baseline_says_so() {
+        let text = behind(OnRegression::Show, OnInconclusive::Show);
+        assert!(text.contains(", and passed in the baseline `main`\" type="), "{text}");
+    }
+
+    #[test]
+    fn what_could_not_be_judged_is_a_failure_where_that_is_asked_for() {
+        let types = |text: &str| {
+            let document = Document::parse(text).expect("well-formed");
+            let failures = document.descendants().filter(|node| node.has_tag_name("failure"));
+            failures
+                .filter(|node| node.attribute("type") == Some("inconclusive"))
+                .count()
+        };
+        assert_eq!(types(&behind(OnRegression::Show, OnInconclusive::FailForAny)), 1);
+        assert_eq!(types(&behind(OnRegression::Show, OnInconclusive::FailForAll)), 0);
+    }
+
     #[test]
     fn counts_are_those_of_the_elements_below() {
-        let text = written(&every_verdict(), JunitReporter::new);
-        let document = Document::parse(&text).expect("well-formed");
+        counts_add_up(&written(&every_verdict(), JunitReporter::new));
+        counts_add_up(&written(&compared_run(), JunitReporter::new));
+    }
+
+    fn counts_add_up(text: &str) {
+        let document = Document::parse(text).expect("well-formed");
         let root = document.root_element();
         let mut all = 0;
         for suite in elements(root, "testsuite") {

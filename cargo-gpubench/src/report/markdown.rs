@@ -1,15 +1,33 @@
 //! Results as a Markdown table, for a comment under a change.
 
+use super::markdown_text::{GITHUB_LIMIT, code, plain};
 use super::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, Output, OutputError, Reporter, RunFinished,
     RunStarted,
 };
 use crate::units::{byte_rate, flop_rate, percent, time};
 
-/// Writes a table, one row a case as soon as it has its verdict; the summary stands below it.
+/// Writes a table, one row a case as soon as it has its verdict; the summary stands below it. All of it fits a comment on GitHub: rows that have no room are counted.
 pub struct MarkdownReporter {
     output: Output,
+    /// Bytes that may still be written.
+    left: usize,
+    rows_left_out: usize,
+    company: Company,
 }
+
+/// What stands below the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Company {
+    Nothing,
+    AComparison,
+}
+
+/// Bytes kept for the last lines.
+const FOR_THE_SUMMARY: usize = 512;
+
+/// Bytes that only rows of failures may use.
+const FOR_FAILURES: usize = 8 * 1024;
 
 const HEADER: &str = "\
 | Case | Verdict | Median | ± 95 % | CV | n | Bandwidth | Compute | Grade |
@@ -19,36 +37,76 @@ const HEADER: &str = "\
 impl MarkdownReporter {
     /// Writes to `output`.
     pub fn new(output: Output) -> MarkdownReporter {
-        MarkdownReporter { output }
+        MarkdownReporter {
+            output,
+            left: GITHUB_LIMIT,
+            rows_left_out: 0,
+            company: Company::Nothing,
+        }
+    }
+
+    /// Leaves half of the room to a comparison.
+    pub fn beside_a_comparison(self) -> MarkdownReporter {
+        MarkdownReporter {
+            company: Company::AComparison,
+            ..self
+        }
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), OutputError> {
+        self.left = self.left.saturating_sub(text.len());
+        self.output.print(text)
+    }
+
+    /// Bytes that a row may use.
+    fn room(&self, result: &BenchmarkComplete) -> usize {
+        let company = match self.company {
+            Company::Nothing => 0,
+            Company::AComparison => GITHUB_LIMIT / 2,
+        };
+        let failures = if result.verdict.is_failure() { 0 } else { FOR_FAILURES };
+        self.left.saturating_sub(FOR_THE_SUMMARY + company + failures)
+    }
+
+    /// Says once how many rows had no room.
+    fn note(&mut self) -> Result<(), OutputError> {
+        match std::mem::take(&mut self.rows_left_out) {
+            0 => Ok(()),
+            rows => self.print(&format!(
+                "\n{rows} rows were left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
+            )),
+        }
     }
 }
 
 impl Reporter for MarkdownReporter {
     fn run_started(&mut self, run: &RunStarted, _: &[BenchmarkStarted]) -> Result<(), OutputError> {
-        let device = escaped(&run.device.name);
+        let (version, device) = (plain(&run.tool_version), plain(&run.device.name));
         let note = match run.device.kind {
             DeviceKind::Cpu => format!("\n{}\n", super::CPU_NOTICE),
             DeviceKind::Cuda => String::new(),
         };
-        self.output.print(&format!(
-            "`cargo gpubench` {} on {device}\n{note}\n{HEADER}",
-            run.tool_version
-        ))
+        self.print(&format!("`cargo gpubench` {version} on {device}\n{note}\n{HEADER}"))
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
-        self.output.print(&row(result))
+        let row = row(result);
+        if row.len() > self.room(result) {
+            self.rows_left_out += 1;
+            return Ok(());
+        }
+        self.print(&row)
     }
 
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
-        self.output.print(&format!(
-            "\n{}",
-            super::comparison_markdown(comparison, super::GITHUB_LIMIT)
-        ))
+        self.note()?;
+        let room = self.left.saturating_sub(FOR_THE_SUMMARY);
+        self.print(&format!("\n{}", super::comparison_markdown(comparison, room)))
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
-        self.output.print(&format!("\n{}\n", super::summary::line(finished)))
+        self.note()?;
+        self.print(&format!("\n{}\n", super::summary::line(finished)))
     }
 }
 
@@ -63,7 +121,7 @@ fn row(result: &BenchmarkComplete) -> String {
         .flatten()
         .collect();
     let cells = [
-        format!("{} `{}`", escaped(&result.package), escaped(&result.case)),
+        format!("{} {}", plain(&result.package), code(&result.case)),
         outcome.join(": "),
         shown(stats.map(|stats| time(stats.median_ns))),
         shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),
@@ -90,9 +148,4 @@ fn bandwidth(bytes_per_second: f64, of_peak: Option<f64>) -> String {
 
 fn shown(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-/// A text that cannot end its cell.
-fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace(['\r', '\n', '`'], " ")
 }

@@ -6,10 +6,12 @@
 
 mod contest;
 mod csv;
+mod gate;
 mod html;
 mod json;
 mod junit;
 mod markdown;
+mod markdown_text;
 mod output;
 mod pull_request;
 mod reporter;
@@ -25,6 +27,8 @@ mod comparison_samples;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 pub(crate) mod samples;
 #[cfg(test)]
 mod schema;
@@ -32,10 +36,12 @@ mod schema;
 pub use crate::contract::*;
 pub use crate::units;
 pub use csv::CsvReporter;
+pub use gate::*;
 pub use html::HtmlReport;
-pub use json::JsonReporter;
+pub use json::{JsonReporter, json_line};
 pub use junit::JunitReporter;
 pub use markdown::MarkdownReporter;
+pub use markdown_text::GITHUB_LIMIT;
 pub use output::{Output, OutputError, address, ensure_replaceable, replace_file};
 pub use pull_request::*;
 pub use reporter::*;

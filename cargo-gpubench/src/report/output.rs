@@ -1,9 +1,10 @@
 //! Where reports go.
 
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 
 use camino::Utf8Path;
+
+use crate::replacement::Replacement;
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -30,17 +31,9 @@ pub enum OutputError {
 /// # Errors
 /// When the file cannot be written; an old one is then as it was.
 pub fn replace_file(path: &Utf8Path, text: &str) -> Result<(), OutputError> {
-    let write = || {
-        let mut file = file_beside(path)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
-    };
-    write().map_err(|source| OutputError::Failed {
-        name: path.to_string(),
-        source,
-    })
+    Replacement::of(path)
+        .and_then(|replacement| replacement.commit(text.as_bytes()))
+        .map_err(not_written(path))
 }
 
 /// Looks whether a file could be written whole, before there is anything to lose.
@@ -48,28 +41,16 @@ pub fn replace_file(path: &Utf8Path, text: &str) -> Result<(), OutputError> {
 /// # Errors
 /// When it could not.
 pub fn ensure_replaceable(path: &Utf8Path) -> Result<(), OutputError> {
-    let beside = match path.is_dir() {
-        true => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        false => file_beside(path).map(drop),
-    };
-    beside.map_err(|source| OutputError::Failed {
-        name: path.to_string(),
-        source,
-    })
+    Replacement::of(path)
+        .and_then(Replacement::abandon)
+        .map_err(not_written(path))
 }
 
-/// A file in the same folder, which takes the other's place when it is complete.
-fn file_beside(path: &Utf8Path) -> io::Result<tempfile::NamedTempFile> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_str().is_empty())
-        .unwrap_or(Utf8Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let readable = std::fs::Permissions::from_mode(0o644);
-    tempfile::Builder::new()
-        .prefix(".gpubench")
-        .permissions(readable)
-        .tempfile_in(folder)
+fn not_written(path: &Utf8Path) -> impl Fn(io::Error) -> OutputError {
+    move |source| OutputError::Failed {
+        name: path.to_string(),
+        source,
+    }
 }
 
 /// The address of a file, which a terminal makes a link of: `file:///home/me/report.html`, with what an address must not contain encoded (RFC 3986).
@@ -173,6 +154,18 @@ mod tests {
         let folder = path.parent().unwrap();
         assert!(replace_file(folder, "x").is_err() && ensure_replaceable(folder).is_err());
         assert_eq!(folder.read_dir_utf8().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn nothing_takes_the_place_of_a_device() {
+        let null = Utf8Path::new("/dev/null");
+        assert!(ensure_replaceable(null).is_err() && replace_file(null, "x").is_err());
+        let names = Utf8Path::new("/dev").read_dir_utf8().unwrap().flatten();
+        assert!(
+            !names
+                .map(|entry| entry.file_name().to_owned())
+                .any(|name| name == ".null.tmp")
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A comparison as GitHub Markdown, for a comment under a pull request.
 
+use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::terminal::{interval, level};
 use super::{
     Arrangement, CPU_NOTICE, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind,
@@ -7,14 +8,8 @@ use super::{
 };
 use crate::units::{change, percent, time};
 
-/// The most bytes a comment on GitHub holds.
-pub const GITHUB_LIMIT: usize = 65_536;
-
 /// Bytes kept free for what is said of rows that were left out.
 const FOR_THE_NOTE: usize = 160;
-
-/// Letters of a name or a remark; more would cost other rows their place.
-const LONGEST_TEXT: usize = 300;
 
 /// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
 pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
@@ -101,16 +96,9 @@ impl Body {
 
 /// `1 now fails, 2 regressed, 1 improved, 30 no change, 1 new`.
 fn summary(comparison: &ComparisonComplete) -> String {
-    let verdicts = ChangeVerdict::BY_RELEVANCE.map(|verdict| (comparison.count(verdict), verdict.to_string()));
-    let one_sided = [
-        (comparison.new.len(), "new".to_owned()),
-        (comparison.removed.len(), "removed".to_owned()),
-    ];
-    let counts = verdicts.into_iter().chain(one_sided).filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
-    match counts.len() {
-        0 => "nothing to compare".to_owned(),
-        _ => counts.join(", "),
+    match comparison.counts() {
+        none if none.is_empty() => "nothing to compare".to_owned(),
+        counts => counts.join(", "),
     }
 }
 
@@ -128,6 +116,11 @@ fn introduction(comparison: &ComparisonComplete) -> String {
     }
     text.extend(
         comparison
+            .undecided()
+            .map(|undecided| format!("\n> ⚠️ {}\n", remark(&undecided))),
+    );
+    text.extend(
+        comparison
             .differences
             .iter()
             .map(|difference| format!("\n> ⚠️ {}\n", plain(difference))),
@@ -141,7 +134,7 @@ fn introduction(comparison: &ComparisonComplete) -> String {
     text + "\n"
 }
 
-/// `` `change` (0123456 on main) ``.
+/// `` `change` (012345678 on main) ``.
 fn titled(run: &ComparedRun) -> String {
     format!("{} ({})", code(&run.name), plain(&run.revision_in_words()))
 }
@@ -235,59 +228,4 @@ fn environment(comparison: &ComparisonComplete) -> String {
 
 fn each(comparison: &ComparisonComplete, of: impl Fn(&ComparedRun) -> Option<String>) -> [String; 2] {
     [&comparison.baseline, &comparison.candidate].map(|run| plain(&of(run).unwrap_or_else(|| "not known".to_owned())))
-}
-
-/// A name as code, whatever it holds: neither its backticks nor its bars end it, and nothing in it mentions a person or opens a tag.
-fn code(text: &str) -> String {
-    let text = one_line(text).replace('|', "\\|");
-    let longest_run = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest_run + 1);
-    let space = if text.starts_with('`') || text.ends_with('`') {
-        " "
-    } else {
-        ""
-    };
-    format!("{fence}{space}{text}{space}{fence}")
-}
-
-/// A text of which nothing is markup.
-fn plain(text: &str) -> String {
-    one_line(text)
-        .chars()
-        .map(|c| match c {
-            '&' => "&amp;".to_owned(),
-            '<' => "&lt;".to_owned(),
-            '>' => "&gt;".to_owned(),
-            '@' => "&#64;".to_owned(),
-            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' | '#' | '!' => format!("\\{c}"),
-            other => other.to_string(),
-        })
-        .collect()
-}
-
-/// The tool's own words, in which backticks are code.
-fn remark(text: &str) -> String {
-    let parts = one_line(text);
-    parts
-        .split('`')
-        .enumerate()
-        .map(|(position, part)| match position % 2 {
-            0 => plain(part),
-            _ => code(part),
-        })
-        .collect()
-}
-
-/// One line without control characters, cut where it is too long for a table.
-fn one_line(text: &str) -> String {
-    let mut line: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(LONGEST_TEXT + 1)
-        .collect();
-    if line.chars().count() > LONGEST_TEXT {
-        line.pop();
-        line.push('…');
-    }
-    line
 }

@@ -11,6 +11,7 @@ pub(crate) struct SampleRun {
     pub started: RunStarted,
     pub cases: Vec<BenchmarkStarted>,
     pub results: Vec<BenchmarkComplete>,
+    pub comparison: Option<ComparisonComplete>,
     pub finished: RunFinished,
 }
 
@@ -21,6 +22,9 @@ impl SampleRun {
         for (case, result) in self.cases.iter().zip(&self.results) {
             reporter.benchmark_started(case)?;
             reporter.benchmark_complete(result)?;
+        }
+        if let Some(comparison) = &self.comparison {
+            reporter.comparison_complete(comparison)?;
         }
         reporter.run_finished(&self.finished)
     }
@@ -147,15 +151,17 @@ pub(crate) fn all_passed() -> SampleRun {
 /// The same samples, from three workers.
 fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
     let share = result.samples_ns.len().div_ceil(3);
+    let workers: Vec<WorkerShare> = result
+        .samples_ns
+        .chunks(share)
+        .map(|samples| WorkerShare {
+            samples: samples.len() as u64,
+            median_ns: median(samples),
+        })
+        .collect();
     BenchmarkComplete {
-        workers: result
-            .samples_ns
-            .chunks(share)
-            .map(|samples| WorkerShare {
-                samples: samples.len() as u64,
-                median_ns: median(samples),
-            })
-            .collect(),
+        stats: result.stats.map(|stats| stats.of_workers(&workers)),
+        workers,
         ..result
     }
 }
@@ -358,6 +364,7 @@ impl Cases {
             started,
             cases: self.cases,
             results: self.results,
+            comparison: None,
             finished,
         }
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::comparison_samples::{every_change, on_another_device};
 use super::samples::{SampleRun, all_passed, every_verdict, on_gpu};
-use super::{Record, SchemaVersion};
+use super::{BenchmarkListed, ParamValue, Params, Record, SchemaVersion};
 
 /// Set to rewrite the schema from the records.
 const UPDATE: &str = "GPUBENCH_UPDATE_SCHEMA";
@@ -47,7 +47,23 @@ fn every_sample_record_is_valid() {
     let comparisons = [every_change(), on_another_device(), with_hidden_rows]
         .map(|comparison| Record::ComparisonComplete(Box::new(comparison)));
     let runs = [every_verdict(), all_passed(), on_gpu()];
-    for record in runs.iter().flat_map(SampleRun::records).chain(comparisons) {
+    let listed = ["needs a CUDA device", ""].map(|reason| {
+        Record::BenchmarkListed(BenchmarkListed {
+            schema_version: SchemaVersion,
+            package: "suite".into(),
+            benchmark: "axpy".into(),
+            params: Params(vec![("n".into(), ParamValue::Int(1024))]),
+            case: "axpy::n=1024".into(),
+            index: 0,
+            skipped: (!reason.is_empty()).then(|| reason.into()),
+        })
+    });
+    let records = runs
+        .iter()
+        .flat_map(SampleRun::records)
+        .chain(comparisons)
+        .chain(listed);
+    for record in records {
         let record = serde_json::to_value(record).unwrap();
         let errors: Vec<String> = validator.iter_errors(&record).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?} in {record}");

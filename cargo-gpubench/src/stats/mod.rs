@@ -18,6 +18,7 @@ mod share;
 mod student;
 mod summary;
 mod warmup;
+mod worker_interval;
 
 pub use comparison::*;
 pub use conservation::*;
@@ -33,3 +34,4 @@ pub use share::*;
 pub use student::*;
 pub use summary::*;
 pub use warmup::*;
+pub use worker_interval::*;

@@ -168,7 +168,20 @@ fn check_workers(result: &BenchmarkComplete) -> Result<(), Contradiction> {
         agree(case, "workers.median_ns", worker.median_ns, median(own))?;
         rest = others;
     }
-    Ok(())
+    check_worker_interval(result)
+}
+
+/// Records of tools that did not say have none.
+fn check_worker_interval(result: &BenchmarkComplete) -> Result<(), Contradiction> {
+    let Some(stats) = result.stats.as_ref().filter(|stats| stats.workers_ci95_ns.is_some()) else {
+        return Ok(());
+    };
+    let [said, computed] = [
+        stats.workers_ci95_ns,
+        stats.clone().of_workers(&result.workers).workers_ci95_ns,
+    ];
+    let end = |interval: Option<[f64; 2]>, end: usize| interval.map(|interval| interval[end]);
+    (0..2).try_for_each(|at| agree(&result.case, "stats.workers_ci95_ns", end(said, at), end(computed, at)))
 }
 
 fn check_stats(case: &str, stats: &Stats, samples: &[f64]) -> Result<(), Contradiction> {

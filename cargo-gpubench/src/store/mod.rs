@@ -4,7 +4,6 @@
 //! or not at all. [`history`] keeps the medians of many runs on one device.
 #![forbid(unsafe_code)]
 
-mod atomic;
 mod contradiction;
 mod error;
 pub mod history;

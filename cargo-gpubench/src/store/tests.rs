@@ -322,7 +322,7 @@ fn saves_at_the_same_time_leave_one_of_the_runs_whole() {
 fn what_cannot_be_is_refused_also_with_the_right_digest() {
     let folder = folder();
     type Edit = fn(&mut StoredRun);
-    let edits: [(&str, Edit); 14] = [
+    let edits: [(&str, Edit); 15] = [
         ("median", |run| run.results[0].stats.as_mut().unwrap().median_ns *= 0.97),
         ("mean", |run| run.results[0].samples_ns[0] += 40.0),
         ("sample", |run| run.results[0].samples_ns[0] = -1.0),
@@ -352,6 +352,9 @@ fn what_cannot_be_is_refused_also_with_the_right_digest() {
                 samples: 8,
                 median_ns: Some(1.0),
             }];
+        }),
+        ("workers' interval", |run| {
+            run.results[0].stats.as_mut().unwrap().workers_ci95_ns = Some([0.0, 1.0])
         }),
     ];
     let mut told = String::new();

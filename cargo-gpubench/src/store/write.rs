@@ -4,10 +4,10 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::atomic::Replacement;
 use super::layout::text_of;
 use super::read::recognize;
 use super::{Home, RunName, StoreError, StoredRun};
+use crate::replacement::Replacement;
 
 /// A place for a stored run: nothing is there, or a stored run that may be replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]

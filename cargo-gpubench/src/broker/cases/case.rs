@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 use gpubench::catalog::{AxisValue, Params};
 
+use crate::printable::{is_printable, printable_line};
+
 /// One benchmark at one point of its axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
@@ -102,7 +104,7 @@ impl Case {
 /// `out` cannot be written to.
 pub fn write_names(out: &mut dyn Write, cases: &[Case], naming: Naming) -> io::Result<()> {
     for case in cases {
-        writeln!(out, "{}", case.name_as(naming))?;
+        writeln!(out, "{}", printable_line(&case.name_as(naming)))?;
     }
     out.flush()
 }
@@ -115,8 +117,22 @@ pub fn value_text(value: &AxisValue) -> String {
         AxisValue::Int(value) => value.to_string(),
         AxisValue::Float(value) => format!("{value:?}"),
         AxisValue::Text(text) if is_plain(text) => text.clone(),
-        AxisValue::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
+        AxisValue::Text(text) => quoted(text),
     }
+}
+
+/// A text as JSON has it, in which everything can be seen.
+fn quoted(text: &str) -> String {
+    let text = serde_json::Value::from(text).to_string();
+    let escaped = |c: char| {
+        c.encode_utf16(&mut [0; 2])
+            .iter()
+            .map(|unit| format!("\\u{unit:04x}"))
+            .collect()
+    };
+    text.chars()
+        .map(|c| if is_printable(c) { c.to_string() } else { escaped(c) })
+        .collect()
 }
 
 fn is_plain(text: &str) -> bool {
@@ -178,6 +194,14 @@ mod tests {
     fn a_text_that_could_be_mistaken_is_quoted() {
         assert_eq!(value_text(&"a,b=\"c\"\n".into_text()), r#""a,b=\"c\"\n""#);
         assert_eq!(value_text(&"".into_text()), "\"\"");
+    }
+
+    #[test]
+    fn nothing_in_a_name_hides_or_reorders_what_is_beside_it() {
+        let hostile = "\u{202e}a\u{9b}\u{e0001}µ";
+        let shown = value_text(&hostile.into_text());
+        assert_eq!(shown, r#""\u202ea\u009b\udb40\udc01µ""#);
+        assert_eq!(serde_json::from_str::<String>(&shown).expect("JSON"), hostile);
     }
 
     #[test]

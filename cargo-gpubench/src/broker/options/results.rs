@@ -4,6 +4,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::compare::{Fences, Floors, Matching, Rules, Setups};
+use crate::report::Gate;
 use crate::stats::Confidence;
 use crate::store::RunName;
 
@@ -27,6 +28,11 @@ pub struct ResultOptions {
 }
 
 impl ResultOptions {
+    /// Whether the results are compared with others.
+    pub fn compares(&self) -> bool {
+        self.baseline.is_some() || self.against.is_some()
+    }
+
     /// Whether anything is asked for that needs files other than those of the results themselves.
     pub fn is_about_files(&self) -> bool {
         self.baseline.is_some()
@@ -120,8 +126,8 @@ pub struct JudgingOptions {
     pub confidence: Confidence,
     /// What becomes of results that were not measured alike.
     pub setups: Setups,
-    /// What the command makes of a regression.
-    pub on_regression: OnRegression,
+    /// What of a comparison makes the command fail.
+    pub gate: Gate,
 }
 
 impl JudgingOptions {
@@ -144,19 +150,9 @@ impl Default for JudgingOptions {
             noise_threshold: Rules::FLOOR,
             confidence: Confidence::DEFAULT,
             setups: Setups::MustAgree,
-            on_regression: OnRegression::Fail,
+            gate: Gate::default(),
         }
     }
-}
-
-/// What the command makes of a regression.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnRegression {
-    /// It fails.
-    #[default]
-    Fail,
-    /// `--no-fail-on-regression`: it shows it.
-    Show,
 }
 
 /// Where the history of the results is.

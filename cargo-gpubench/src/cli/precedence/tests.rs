@@ -356,7 +356,7 @@ fn example_of(option: &Arg) -> String {
         offers.is_ok()
     };
     let texts = [
-        "1", "10s", "10%", "cpu", "json", "always", "read", "n=1", "sm_90", "hash:1/2", "html", "bash", "(n)",
+        "1", "10s", "10%", "cpu", "json", "always", "read", "n=1", "sm_90", "hash:1/2", "html", "bash", "(n)", "all",
     ];
     texts
         .iter()

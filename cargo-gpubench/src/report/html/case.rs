@@ -111,9 +111,14 @@ fn group(title: &str, content: Option<impl Into<Markup>>) -> Option<Element> {
 
 fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
     let both = |low, high| format!("{} to {}", time(low), time(high));
+    let interval = stats.interval_ns();
     Facts::default()
         .and("Median", element("b").text(time(stats.median_ns)))
-        .and("95 % interval", text(both(stats.ci95_ns[0], stats.ci95_ns[1])))
+        .and("95 % interval", text(both(interval[0], interval[1])))
+        .and_known(
+            "of the workers",
+            stats.workers_ci95_ns.map(|[low, high]| both(low, high)),
+        )
         .and("Quartiles", text(both(stats.q1_ns, stats.q3_ns)))
         .and("Range", text(both(stats.min_ns, stats.max_ns)))
         .and("Mean", text(time(stats.mean_ns)))

@@ -118,7 +118,7 @@ fn share_below(sorted: &[f64], scale: &Scale) -> Path {
 }
 
 fn interval(stats: &Stats, scale: &Scale, axis: f64) -> Element {
-    let [low, high] = stats.ci95_ns;
+    let [low, high] = stats.interval_ns();
     rectangle("band", (scale.at(low), scale.at(high)), (At(TOP), At(axis)))
 }
 

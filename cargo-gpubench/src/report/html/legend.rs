@@ -7,7 +7,7 @@ use super::markup::{Element, element, text};
 const WORDS: [(&str, &str); 8] = [
     (
         "± 95 %",
-        "the larger distance from the median to an end of its 95 % bootstrap interval, relative to the median",
+        "the larger distance from the median to an end of its 95 % interval, relative to the median; the interval is as wide as the samples vary and as the workers differ",
     ),
     ("cv", "the standard deviation of the samples over their mean"),
     (

@@ -86,11 +86,10 @@ pub(super) fn moment(rfc3339: &str) -> Element {
     element("time").with("datetime", rfc3339).text(shown)
 }
 
-/// `main, 3a16056, modified`.
+/// `main, 3a1605678, modified`.
 pub(super) fn revision(revision: &Revision) -> String {
-    let short: String = revision.commit.chars().take(10).collect();
     let modified = revision.modified.then(|| "modified".to_owned());
-    let parts = [revision.branch.clone(), Some(short), modified];
+    let parts = [revision.branch.clone(), Some(revision.short_commit()), modified];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

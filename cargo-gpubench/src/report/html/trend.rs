@@ -65,7 +65,7 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
     let runs: Vec<(f64, [f64; 2])> = past
         .iter()
         .map(|run| (run.case.median_ns, run.case.ci95_ns))
-        .chain([(now.median_ns, now.ci95_ns)])
+        .chain([(now.median_ns, now.interval_ns())])
         .collect();
     let bounds = runs
         .iter()

@@ -4,7 +4,7 @@ use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{in_one_line, padded, width};
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::units::{Quantity, change, percent, time};
 use crate::report::wording::change_sign;
 use crate::report::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
@@ -93,7 +93,12 @@ impl Columns {
         };
         let line = format!("{name}{figures}\n");
         match row.baseline_name() {
-            Some(other) => line + &self.styling.paint(FAINT, &format!("  against {}", printable(other))) + "\n",
+            Some(other) => {
+                line + &self
+                    .styling
+                    .paint(FAINT, &format!("  against {}", printable_line(other)))
+                    + "\n"
+            }
             None => line,
         }
     }
@@ -195,7 +200,7 @@ fn now_fails(row: &ComparisonRow) -> (String, Style) {
 }
 
 fn name_of(row: &ComparisonRow) -> String {
-    in_one_line(&printable(&row.case), usize::MAX)
+    in_one_line(&printable_line(&row.case), usize::MAX)
 }
 
 /// `99%`, `99.9%`.

@@ -4,7 +4,7 @@ use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{in_one_line, padded, width};
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::units::{Quantity, byte_rate, flop_rate, percent, time};
 use crate::report::{BenchmarkComplete, Stats, wording};
 use crate::verdict::{Grade, Verdict};
@@ -117,7 +117,7 @@ impl Columns {
         let (sign, style) = sign_of(result.verdict);
         let verdict = format!("{sign} {}", result.verdict);
         let reason = match (result.verdict, result.cause, &result.message) {
-            (Verdict::Skipped, _, Some(message)) => format!(": {}", printable(message)),
+            (Verdict::Skipped, _, Some(message)) => format!(": {}", printable_line(message)),
             (_, Some(cause), _) => format!(": {cause}"),
             _ => String::new(),
         };

@@ -6,7 +6,7 @@ use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
 use super::tally::tally;
 use super::text::{width, wrapped};
 use super::{Detail, TerminalOptions};
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::{
     Arrangement, CPU_NOTICE, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, LeftOut, ThresholdSource,
 };
@@ -49,12 +49,12 @@ impl Page<'_> {
         let ComparisonComplete {
             baseline, candidate, ..
         } = self.comparison;
-        let name = |run: &ComparedRun| printable(&run.name);
+        let name = |run: &ComparedRun| printable_line(&run.name);
         let widest = width(&name(baseline)).max(width(&name(candidate)));
         let line = |role: &str, run: &ComparedRun| {
             let indent = width("candidate  ") + widest + 2;
             let missing = widest - width(&name(run));
-            let said: Vec<String> = run.phrases().iter().map(|phrase| printable(phrase)).collect();
+            let said: Vec<String> = run.phrases().iter().map(|phrase| printable_line(phrase)).collect();
             let said = wrapped(&said.join(" · "), self.options.width.saturating_sub(indent));
             let gap = " ".repeat(missing + 2);
             let rest = said.join(&format!("\n{}", " ".repeat(indent)));
@@ -76,7 +76,7 @@ impl Page<'_> {
             .comparison
             .differences
             .iter()
-            .map(|difference| self.noted(&printable(difference)));
+            .map(|difference| self.noted(&printable_line(difference)));
         lines.collect()
     }
 

@@ -2,7 +2,7 @@
 
 use super::style::{FAINT, GOOD, Styling, TITLE};
 use super::text::{padded, width};
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::contest::{Contest, Contests, Ranked, Standing};
 use crate::report::units::time;
 
@@ -16,10 +16,14 @@ pub(super) fn table(contests: &Contests, styling: Styling) -> String {
 }
 
 fn ranking(contest: &Contest<'_>, styling: Styling) -> String {
-    let labels: Vec<String> = contest.ranking.iter().map(|ranked| printable(&ranked.name)).collect();
+    let labels: Vec<String> = contest
+        .ranking
+        .iter()
+        .map(|ranked| printable_line(&ranked.name))
+        .collect();
     let longest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
-    let title = styling.paint(TITLE, &printable(contest.problem));
-    let params = styling.paint(FAINT, &printable(&contest.params.to_string()));
+    let title = styling.paint(TITLE, &printable_line(contest.problem));
+    let params = styling.paint(FAINT, &printable_line(&contest.params.to_string()));
     let lines = labels
         .iter()
         .zip(&contest.ranking)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::text::NO_BREAK;
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::units::{percent, time, wall_time};
 use crate::report::{BenchmarkComplete, Stats};
 use crate::verdict::Verdict;
@@ -17,24 +17,21 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
     phrases.extend(workers(result));
     phrases.extend(work(result));
     phrases.extend(grade(result));
-    phrases.extend(result.notices.iter().map(|notice| printable(notice)));
+    phrases.extend(result.notices.iter().map(|notice| printable_line(notice)));
     phrases
 }
 
 /// `min 1.199 ms · quartiles 1.202 to 1.206 ms · …`.
 fn samples(stats: &Stats) -> String {
     let shown = |nanoseconds| time(nanoseconds).to_string();
+    let [low, high] = stats.interval_ns();
     joined([
         Some(format!("min {}", shown(stats.min_ns))),
         Some(format!("quartiles {} and {}", shown(stats.q1_ns), shown(stats.q3_ns))),
         Some(format!("max {}", shown(stats.max_ns))),
         Some(format!("mean {}", shown(stats.mean_ns))),
         stats.stddev_ns.map(|stddev| format!("σ {}", shown(stddev))),
-        Some(format!(
-            "95% of the median {} to {}",
-            shown(stats.ci95_ns[0]),
-            shown(stats.ci95_ns[1])
-        )),
+        Some(format!("95% of the median {} to {}", shown(low), shown(high))),
     ])
 }
 
@@ -60,13 +57,23 @@ fn measurement(result: &BenchmarkComplete) -> String {
     ])
 }
 
-/// `5 workers, medians 3.33 µs to 3.46 µs`; nothing where there is one.
+/// `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`; nothing where there is one.
 fn workers(result: &BenchmarkComplete) -> Option<String> {
     let medians = || result.workers.iter().filter_map(|worker| worker.median_ns);
     let (lowest, highest) = (medians().reduce(f64::min)?, medians().reduce(f64::max)?);
     let number = result.workers.len();
-    (number > 1)
-        .then(|| format!("{number} workers, medians {} to {}", time(lowest), time(highest)).replace(' ', NO_BREAK))
+    let interval = result.stats.as_ref().and_then(|stats| stats.workers_ci95_ns);
+    let interval = interval.map(|[low, high]| format!(", 95% of their mean {} to {}", time(low), time(high)));
+    let told = || {
+        let interval = interval.unwrap_or_default();
+        format!(
+            "{number} workers, medians {} to {}{interval}",
+            time(lowest),
+            time(highest)
+        )
+        .replace(' ', NO_BREAK)
+    };
+    (number > 1).then(told)
 }
 
 /// `41.8% of peak bandwidth · y: largest error 1.2e-7 absolute`; nothing where neither is known.
@@ -101,7 +108,7 @@ fn work(result: &BenchmarkComplete) -> Option<String> {
 /// `advisory: kernels of the CPU device are native code in the worker`.
 fn grade(result: &BenchmarkComplete) -> Option<String> {
     let (grade, reason) = (result.grade?, result.grade_reason.as_deref()?);
-    Some(format!("{grade}: {}", printable(reason)))
+    Some(format!("{grade}: {}", printable_line(reason)))
 }
 
 /// Phrases with dots between them, to be broken there only.
@@ -123,7 +130,10 @@ mod tests {
     fn the_medians_of_several_workers_are_told_and_those_of_one_are_not() {
         let mut result = on_gpu().results[0].clone();
         let told = workers(&result).map(|phrase| phrase.replace(NO_BREAK, " "));
-        assert_eq!(told.as_deref(), Some("3 workers, medians 3.612 µs to 3.721 µs"));
+        assert_eq!(
+            told.as_deref(),
+            Some("3 workers, medians 3.612 µs to 3.721 µs, 95% of their mean 3.522 µs to 3.799 µs")
+        );
         result.workers.truncate(1);
         assert_eq!(workers(&result), None);
         let nothing = WorkerShare {

@@ -3,7 +3,7 @@
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
 use super::text::{padded, width, wrapped};
-use crate::printable::printable;
+use crate::printable::{printable, printable_line};
 use crate::report::wording::{found_in, gloss};
 use crate::report::{BenchmarkComplete, Check};
 
@@ -26,22 +26,22 @@ impl Repetition<'_> {
         let mut command = match self.archive {
             Some(archive) => format!(
                 "cargo-gpubench gpubench --archive-file {}",
-                shell_quoted(&printable(archive))
+                shell_quoted(&printable_line(archive))
             ),
             None => "cargo gpubench".to_owned(),
         };
-        command = format!("{command} --exact {}", shell_quoted(&printable(&result.case)));
+        command = format!("{command} --exact {}", shell_quoted(&printable_line(&result.case)));
         let overridden = result
             .params
             .0
             .iter()
             .filter(|(name, _)| self.overridden.contains(name));
         for (name, value) in overridden {
-            let value = shell_quoted(&printable(&format!("{name}={value}")));
+            let value = shell_quoted(&printable_line(&format!("{name}={value}")));
             command = format!("{command} --axis {value}");
         }
         if result.windows > 0 {
-            command = format!("{command} --seed {}", self.seed);
+            command = format!("{command} --seed {}", printable_line(self.seed));
         }
         command
     }
@@ -56,7 +56,7 @@ pub(super) fn lines(
 ) -> Vec<String> {
     let room = line_width.saturating_sub(width(BAR)).max(20);
     let (sign, style) = sign_of(result.verdict);
-    let name = format!("{} {}", printable(&result.package), printable(&result.case));
+    let name = format!("{} {}", printable_line(&result.package), printable_line(&result.case));
     let mut lines = vec![format!(
         "{} {}",
         styling.paint(style, &sign.to_string()),
@@ -96,9 +96,19 @@ fn styled_outcome(result: &BenchmarkComplete, styling: Styling) -> String {
 /// Every output that is not right, one line each, names aligned.
 fn outputs(checks: &[Check]) -> Vec<String> {
     let wrong = checks.iter().filter(|check| check.matched < check.elements);
-    let longest = wrong.clone().map(|check| width(&check.output)).max().unwrap_or(0);
+    let longest = wrong
+        .clone()
+        .map(|check| width(&printable_line(&check.output)))
+        .max()
+        .unwrap_or(0);
     wrong
-        .map(|check| format!("{}  {}", padded(&printable(&check.output), longest), found_in(check)))
+        .map(|check| {
+            format!(
+                "{}  {}",
+                padded(&printable_line(&check.output), longest),
+                found_in(check)
+            )
+        })
         .collect()
 }
 

@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::units::{percent, time};
 use crate::report::{BenchmarkStarted, Progress};
 
@@ -32,8 +32,8 @@ impl ProgressLine {
 
     /// A case begins.
     pub(super) fn start(&self, started: &BenchmarkStarted) {
-        self.bar.set_prefix(printable(&started.case));
-        self.bar.set_message(printable(&started.case));
+        self.bar.set_prefix(printable_line(&started.case));
+        self.bar.set_message(printable_line(&started.case));
     }
 
     /// The case has come further.

@@ -2,7 +2,7 @@
 
 use super::style::{DOUBTFUL, Styling};
 use super::text::{width, wrapped};
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::{BenchmarkComplete, DeviceKind};
 use crate::verdict::Grade;
 
@@ -40,7 +40,7 @@ impl Remarks {
         let sign = styling.paint(DOUBTFUL, "!");
         let mut text = String::new();
         for (remark, cases) in &self.0 {
-            let said = format!("{} ({})", printable(remark), named(cases));
+            let said = format!("{} ({})", printable_line(remark), named(cases));
             let lines = wrapped(&said, line.saturating_sub(width("! ")));
             text.extend(["\n", &sign, " ", &lines.join("\n  "), "\n"]);
         }
@@ -50,7 +50,7 @@ impl Remarks {
 
 /// `axpy, softmax::n=1024, copy and 5 more cases`.
 pub(super) fn named(cases: &[String]) -> String {
-    let shown: Vec<String> = cases.iter().take(NAMED).map(|case| printable(case)).collect();
+    let shown: Vec<String> = cases.iter().take(NAMED).map(|case| printable_line(case)).collect();
     let shown = shown.join(", ");
     match cases.len().saturating_sub(NAMED) {
         0 => shown,

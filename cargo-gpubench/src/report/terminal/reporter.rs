@@ -13,7 +13,7 @@ use super::remarks::Remarks;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::contest::Contests;
 use crate::report::units::size;
 use crate::report::{
@@ -165,7 +165,7 @@ impl TerminalReporter {
         let figures = columns.figures(result, styling);
         let mut lines = self.tree.reveal(result.index);
         let Some(own) = lines.pop() else {
-            return format!("{}{figures}\n", printable(&result.case));
+            return format!("{}{figures}\n", printable_line(&result.case));
         };
         let mut text: String = lines.into_iter().map(|line| heading(line, &columns, styling)).collect();
         text += &entry(own, &figures, &columns, styling);
@@ -229,7 +229,12 @@ impl Reporter for TerminalReporter {
             return Ok(());
         }
         let title = self.options.styling.paint(TITLE, "cargo gpubench");
-        let rest = format!("{} · {} · {}", run.tool_version, described(run), cases_of(run.cases));
+        let rest = format!(
+            "{} · {} · {}",
+            printable_line(&run.tool_version),
+            described(run),
+            cases_of(run.cases)
+        );
         let first = width("cargo gpubench") + 1;
         let lines = wrapped(&rest, self.options.width.saturating_sub(first));
         let indent = format!("\n{}", " ".repeat(first));
@@ -332,19 +337,19 @@ fn described(run: &RunStarted) -> String {
     let cache = l2_bytes.map(|bytes| format!("{} cache", size(bytes)));
     let known = match kind {
         DeviceKind::Cpu => vec![
-            Some(format!("CPU device: {}", printable(name))),
+            Some(format!("CPU device: {}", printable_line(name))),
             multiprocessors.map(threads_of),
             cache,
         ],
         DeviceKind::Cuda => vec![
-            Some(format!("CUDA device: {}", printable(name))),
+            Some(format!("CUDA device: {}", printable_line(name))),
             multiprocessors.map(|count| format!("{count} SMs")),
             capability.map(|capability| format!("sm_{capability}")),
             cache,
             run.environment
                 .driver
                 .as_deref()
-                .map(|driver| format!("driver {}", printable(driver))),
+                .map(|driver| format!("driver {}", printable_line(driver))),
         ],
     };
     known.into_iter().flatten().collect::<Vec<_>>().join(", ")

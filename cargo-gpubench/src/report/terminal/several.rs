@@ -7,7 +7,7 @@ use super::style::{DOUBTFUL, FAINT, PLAIN, TITLE};
 use super::tally::tally;
 use super::text::{in_one_line, padded, width, wrapped};
 use super::{Detail, TerminalOptions};
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::units::{change, time};
 use crate::report::{ChangeVerdict, ComparisonComplete, ComparisonRow};
 
@@ -42,22 +42,22 @@ pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOpt
 fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], options: TerminalOptions) -> String {
     let styling = options.styling;
     let runs = std::iter::once(&first.baseline).chain(comparisons.iter().map(|comparison| &comparison.candidate));
-    let names: Vec<String> = runs.clone().map(|run| printable(&run.name)).collect();
+    let names: Vec<String> = runs.clone().map(|run| printable_line(&run.name)).collect();
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
     let lines = runs.zip(&names).map(|(run, name)| {
-        let phrases: Vec<String> = run.phrases().iter().map(|phrase| printable(phrase)).collect();
+        let phrases: Vec<String> = run.phrases().iter().map(|phrase| printable_line(phrase)).collect();
         let gap = " ".repeat(widest - width(name) + GAP);
         let lines = wrapped(&phrases.join(" · "), options.width.saturating_sub(widest + GAP));
         let rest = lines.join(&format!("\n{}", " ".repeat(widest + GAP)));
         format!("{}{gap}{rest}\n", styling.paint(TITLE, name))
     });
     let differences = comparisons.iter().flat_map(|comparison| {
-        let name = printable(&comparison.candidate.name);
+        let name = printable_line(&comparison.candidate.name);
         let sign = styling.paint(DOUBTFUL, "!");
         comparison
             .differences
             .iter()
-            .map(move |difference| format!("{sign} {name}: {}\n", printable(difference)))
+            .map(move |difference| format!("{sign} {name}: {}\n", printable_line(difference)))
     });
     lines.chain(differences).collect()
 }
@@ -84,7 +84,7 @@ impl<'a> Table<'a> {
             for row in comparison.by_relevance() {
                 let position = *position_of.entry(&row.baseline_case).or_insert_with(|| {
                     lines.push(Line {
-                        name: in_one_line(&printable(&row.baseline_case), usize::MAX),
+                        name: in_one_line(&printable_line(&row.baseline_case), usize::MAX),
                         baseline_ns: row.baseline.median_ns,
                         changes: vec![None; comparisons.len()],
                     });
@@ -100,7 +100,7 @@ impl<'a> Table<'a> {
             lines,
             runs: comparisons
                 .iter()
-                .map(|comparison| printable(&comparison.candidate.name))
+                .map(|comparison| printable_line(&comparison.candidate.name))
                 .collect(),
             options,
         }
@@ -197,7 +197,7 @@ fn summary(comparison: &ComparisonComplete, options: TerminalOptions) -> String 
     let left_out = comparison.left_out.as_ref();
     let left_out = left_out.map_or_else(String::new, |left_out| format!("; {}", left_out.in_words()));
     let lines = wrapped(
-        &format!("{}: {counts}{left_out}", printable(&comparison.candidate.name)),
+        &format!("{}: {counts}{left_out}", printable_line(&comparison.candidate.name)),
         options.width,
     );
     format!("\n{}\n", lines.join("\n  "))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::text::width;
-use crate::printable::printable;
+use crate::printable::printable_line;
 use crate::report::{BenchmarkStarted, Params};
 
 /// The lines of the whole tree in order, known before the first case runs, so that branches are drawn right while results come in.
@@ -77,7 +77,7 @@ impl Tree {
         self.lines.push(Line {
             branches: branches.own.clone(),
             continued: branches.below.clone() + if has_children { "│  " } else { "" },
-            name: printable(&node.name),
+            name: printable_line(&node.name),
             parent,
             shown: false,
         });

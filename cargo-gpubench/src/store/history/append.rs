@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::file::{head, path_of, whole_lines};
 use super::{HistoryEntry, HistoryHead, MOST_RUNS, Tail};
-use crate::store::atomic::Replacement;
+use crate::replacement::Replacement;
 use crate::store::{DeviceIdentity, StoreError};
 
 /// What an append did.

@@ -30,7 +30,7 @@ pub struct HistoryCase {
     pub case: String,
     /// Median in nanoseconds.
     pub median_ns: f64,
-    /// Bounds of the 95 % interval of the median.
+    /// Bounds of the 95 % interval of the median, as wide as the workers differ.
     pub ci95_ns: [f64; 2],
     /// Number of samples.
     pub n: u64,
@@ -58,7 +58,7 @@ impl HistoryCase {
         Some(HistoryCase {
             case: result.full_name(),
             median_ns: stats.median_ns,
-            ci95_ns: stats.ci95_ns,
+            ci95_ns: stats.interval_ns(),
             n: stats.n,
             // Tools that did not tell workers apart had one.
             workers: result.workers.len().max(1) as u64,

@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::pages::{comparison, plain_page, stored};
+use crate::report::hostile::{self, HOSTILE};
 use crate::report::samples::{every_verdict, on_gpu};
-use crate::report::{Conservation, HtmlReport, ParamValue, Params, Stats, Throughput, WorkerShare};
+use crate::report::{Conservation, HtmlReport, Stats, Throughput, WorkerShare};
 use crate::stats::Summary;
 use crate::store::StoredRun;
 
@@ -68,52 +69,12 @@ const ELEMENTS: [&str; 53] = [
     "br",
 ];
 
-/// Texts that have broken pages before.
-const HOSTILE: [&str; 8] = [
-    "</script><script>alert(1)</script>",
-    "\"><img src=x onerror=alert(1)>",
-    "' onmouseover='alert(1)",
-    "<!-- -->]]><![CDATA[&amp;&#x0;",
-    "javascript:alert(1)",
-    "\u{202e}gnp.exe\u{2066}",
-    "\u{0}\u{1b}[31m\u{9b}2J\u{fffe}\u{feff}",
-    "</style><style>*{display:none}",
-];
-
 /// A run in which every text that may come from elsewhere is `text`.
 fn saying(text: &str) -> StoredRun {
-    let mut run = stored(every_verdict());
-    run.run.packages = vec![text.to_owned(), text.to_owned()];
-    run.run.device.name = text.to_owned();
-    run.run.run_id = text.to_owned();
-    run.run.started_at = text.to_owned();
-    run.run.tool_version = text.to_owned();
-    run.run.environment.driver = Some(text.to_owned());
-    run.run.environment.cpu = Some(text.to_owned());
-    run.run.environment.compiler = Some(text.to_owned());
+    let mut run = stored(hostile::saying(every_verdict(), text));
     if let Some(revision) = &mut run.revision {
         revision.commit = text.to_owned();
         revision.branch = Some(text.to_owned());
-    }
-    if let Some(finished) = &mut run.finished {
-        finished.seed = text.to_owned();
-    }
-    for result in &mut run.results {
-        result.package = text.to_owned();
-        result.benchmark = text.to_owned();
-        result.params = Params(vec![(text.to_owned(), ParamValue::Text(text.to_owned()))]);
-        result.case = text.to_owned();
-        result.problem = Some(text.to_owned());
-        result.message = Some(text.to_owned());
-        result.grade_reason = Some(text.to_owned());
-        result.notices = vec![text.to_owned()];
-        result.environment.throttle_reasons = Some(vec![text.to_owned()]);
-        for flag in &mut result.sample_flags {
-            flag.reasons = vec![text.to_owned()];
-        }
-        for check in &mut result.checks {
-            check.output = text.to_owned();
-        }
     }
     run
 }

@@ -1,4 +1,5 @@
 //! Replacing a file as a whole: whatever ends the process, the old contents or the new ones are there.
+#![forbid(unsafe_code)]
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 /// A file beside the one that is to be replaced, under a lock: of several processes that replace the same file, one goes after the other. One that a killed
 /// process left behind is taken over.
 #[derive(Debug)]
-pub(super) struct Replacement {
+pub struct Replacement {
     file: File,
     path: Utf8PathBuf,
     target: Utf8PathBuf,
@@ -20,10 +21,16 @@ impl Replacement {
     ///
     /// # Errors
     /// When one of them cannot be made.
-    pub(super) fn of(target: &Utf8Path) -> io::Result<Replacement> {
+    pub fn of(target: &Utf8Path) -> io::Result<Replacement> {
         let target = target.canonicalize_utf8().unwrap_or_else(|_| target.to_owned());
-        if target.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        match std::fs::metadata(&target) {
+            Ok(there) if there.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
+            Ok(there) if !there.is_file() => {
+                return Err(io::Error::other(
+                    "it is a device or a pipe, which nothing can take the place of",
+                ));
+            }
+            _ => {}
         }
         let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let path = folder_of(&target).join(format!(".{name}.tmp"));
@@ -49,7 +56,7 @@ impl Replacement {
     ///
     /// # Errors
     /// When they cannot be written; the target is as it was.
-    pub(super) fn commit(mut self, contents: &[u8]) -> io::Result<()> {
+    pub fn commit(mut self, contents: &[u8]) -> io::Result<()> {
         self.fill(contents).inspect_err(|_| {
             // What is left of it would be taken over by the next one anyway.
             let _ = std::fs::remove_file(&self.path);
@@ -68,7 +75,7 @@ impl Replacement {
     ///
     /// # Errors
     /// When the file beside it cannot be removed.
-    pub(super) fn abandon(self) -> io::Result<()> {
+    pub fn abandon(self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
     }
 }

@@ -1,0 +1,190 @@
+//! What CI sees of a comparison: exit codes, warnings, JUnit and CSV, as the real command gives them.
+
+mod simulated_run;
+
+use std::process::Command;
+
+use assert_cmd::assert::{Assert, OutputAssertExt};
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_gpubench::store::{StoredRun, save};
+use predicates::prelude::*;
+use predicates::str::contains;
+use simulated_run::{Size, run};
+
+const SIZE: Size = Size {
+    workers: 5,
+    samples: 20,
+};
+
+/// A folder with stored runs.
+struct Folder {
+    folder: tempfile::TempDir,
+}
+
+impl Folder {
+    /// One with `before.json`, `slower.json`, in which `axpy` takes 3 % longer, and `elsewhere.json` of another device.
+    fn new() -> Folder {
+        let folder = Folder {
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        folder.save("before.json", &run(1, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));
+        folder.save("slower.json", &run(3, &[("axpy", 1.03e5), ("softmax", 2e6)], SIZE));
+        let mut elsewhere = run(6, &[("axpy", 2e5), ("softmax", 2e6)], SIZE);
+        elsewhere.run.device.name = "NVIDIA B200".into();
+        folder.save("elsewhere.json", &elsewhere);
+        folder
+    }
+
+    fn path(&self, name: &str) -> Utf8PathBuf {
+        Utf8Path::from_path(self.folder.path()).expect("UTF-8").join(name)
+    }
+
+    fn save(&self, name: &str, run: &StoredRun) {
+        save(&self.path(name), run).expect("it is saved");
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs_err::read_to_string(self.path(name)).expect("the file")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpubench"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("GPUBENCH_") {
+                command.env_remove(name);
+            }
+        }
+        command.arg("gpubench").args(arguments).current_dir(self.folder.path());
+        command.env_remove("CARGO_TARGET_DIR");
+        command
+    }
+
+    fn compare(&self, arguments: &[&str]) -> Assert {
+        self.command(&[&["compare", "--color", "never"], arguments].concat())
+            .assert()
+    }
+
+    /// A stored run takes the place of a measured one.
+    fn loaded(&self, run: &str, arguments: &[&str]) -> Assert {
+        let loaded = [
+            "--color",
+            "never",
+            "--load-baseline",
+            run,
+            "--baseline",
+            "./before.json",
+        ];
+        self.command(&[&loaded, arguments].concat()).assert()
+    }
+}
+
+#[test]
+fn a_comparison_that_judged_nothing_warns_and_fails_where_that_is_asked_for() {
+    let folder = Folder::new();
+    let warning =
+        "no benchmark was judged against `before.json`: 2 not compared; a regression would not have been seen";
+    let compared = ["before.json", "elsewhere.json"];
+    folder.compare(&compared).success().stderr(contains(warning));
+    for when in ["all", "any"] {
+        let arguments = [&compared[..], &["--fail-on-inconclusive", when]].concat();
+        folder.compare(&arguments).code(6).stderr(contains(warning));
+    }
+    let warning = warning.replace("before.json", "./before.json");
+    folder
+        .loaded("./elsewhere.json", &[])
+        .success()
+        .stderr(contains(&*warning));
+    folder
+        .loaded("./elsewhere.json", &["--fail-on-inconclusive", "all"])
+        .code(6)
+        .stderr(contains(&*warning));
+}
+
+#[test]
+fn only_new_benchmarks_are_nothing_that_was_judged() {
+    let folder = Folder::new();
+    folder.save("new.json", &run(4, &[("gemm", 1e6)], SIZE));
+    let lenient = [
+        "--load-baseline",
+        "./new.json",
+        "--baseline-lenient",
+        "./before.json",
+        "--fail-on-inconclusive",
+        "all",
+    ];
+    folder.command(&lenient).assert().code(6).stderr(contains("1 new"));
+}
+
+#[test]
+fn a_comparison_that_judged_something_passes_all_and_not_any() {
+    let folder = Folder::new();
+    let mut partly = run(2, &[("axpy", 1e5), ("softmax", 2e6)], SIZE);
+    partly.results[1].environment.flush_bytes = Some(0);
+    folder.save("partly.json", &partly);
+    let compared = ["before.json", "partly.json", "--fail-on-inconclusive"];
+    folder
+        .compare(&[&compared[..], &["all"]].concat())
+        .success()
+        .stdout(contains("1 not compared"))
+        .stderr(contains("no benchmark was judged").not());
+    folder.compare(&[&compared[..], &["any"]].concat()).code(6);
+}
+
+#[test]
+fn a_regression_counts_more_than_what_could_not_be_judged() {
+    let folder = Folder::new();
+    folder
+        .compare(&[
+            "before.json",
+            "elsewhere.json",
+            "slower.json",
+            "--fail-on-inconclusive",
+            "any",
+        ])
+        .code(3);
+}
+
+#[test]
+fn the_environment_says_it_as_well() {
+    let folder = Folder::new();
+    let mut command = folder.command(&["compare", "before.json", "elsewhere.json"]);
+    command.env("GPUBENCH_FAIL_ON_INCONCLUSIVE", "all").assert().code(6);
+}
+
+#[test]
+fn junit_and_csv_know_a_regression() {
+    let folder = Folder::new();
+    let exports = [
+        "--export-junit",
+        "r.xml",
+        "--export-csv",
+        "r.csv",
+        "--export-markdown",
+        "r.md",
+    ];
+    folder.loaded("./slower.json", &exports).code(3);
+    let junit = folder.text("r.xml");
+    assert!(junit.contains("failures=\"1\""), "{junit}");
+    assert!(
+        junit.contains("type=\"regressed\">regressed against `./before.json`: +"),
+        "{junit}"
+    );
+    let csv = folder.text("r.csv");
+    let header: Vec<&str> = csv.lines().next().expect("a header").split(',').collect();
+    let at = header
+        .iter()
+        .position(|column| *column == "change_verdict")
+        .expect("a column");
+    let verdicts: Vec<&str> = csv.lines().skip(1).filter_map(|row| row.split(',').nth(at)).collect();
+    assert_eq!(verdicts, ["regressed", "no-change"]);
+    assert!(folder.text("r.md").contains("❌ **regressed** | `axpy`"));
+
+    folder
+        .loaded("./slower.json", &[&exports[..], &["--no-fail-on-regression"]].concat())
+        .success();
+    let junit = folder.text("r.xml");
+    assert!(
+        junit.contains("failures=\"0\"") && junit.contains("regressed against"),
+        "{junit}"
+    );
+}
