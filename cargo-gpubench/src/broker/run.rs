@@ -88,6 +88,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &built.libraries));
     let left_out = cases_left_out(&cases, built, &catalogs, &facts)?;
     bookkeeping.fit_baseline(&options.cases.names, &packages, &cases, &left_out)?;
+    bookkeeping.heed_what_is_saved(&options.cases, &packages, &cases, &left_out);
     let selected = Selected {
         libraries: &built.libraries,
         target_directory: &built.target_directory,

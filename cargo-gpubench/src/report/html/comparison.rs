@@ -120,7 +120,12 @@ fn sides(comparison: &ComparisonComplete) -> Element {
 }
 
 fn side(run: &ComparedRun) -> Element {
-    let known = [run.revision.as_ref().map(revision), Some(run.device.name.clone())];
+    let earlier = (run.earlier_results > 0).then(|| format!("{} of its results of earlier runs", run.earlier_results));
+    let known = [
+        run.revision.as_ref().map(revision),
+        Some(run.device.name.clone()),
+        earlier,
+    ];
     let known: Vec<String> = known.into_iter().flatten().collect();
     element("span")
         .class("said")
