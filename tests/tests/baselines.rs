@@ -257,7 +257,7 @@ fn results_of_another_device_are_not_kept_beside_new_ones_and_nothing_is_measure
         .expect_code(0);
     let part = paced()
         .json()
-        .args(["walk", "--flush-bytes", "128KiB", "--save-baseline", kept.as_str()]);
+        .args(["walk", "--flush", "write", "--save-baseline", kept.as_str()]);
     let part = part.finish().expect_code(2);
     assert!(part.stderr.contains("keeps 1 result "), "{}", part.stderr);
     assert_eq!(part.stdout, "");

@@ -22,11 +22,11 @@ use crate::checkout::Checkout;
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
-use crate::error::{ExpectedError, print_warning};
+use crate::error::{ExpectedError, chain, print_warning};
 use crate::exit_code::ExitCode;
 use crate::probe::{Answer, Target, ask};
 use crate::sandbox::hide_from_others;
-use crate::store::Revision;
+use crate::store::{Listing, Revision};
 use crate::wire::DeviceOrder;
 
 /// Does what the options say.
@@ -81,12 +81,15 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     if cases.is_empty() && options.output.verbosity > Verbosity::Quiet {
         anstream::eprintln!("        Note every selected case is in another part of `--partition`: this part has none");
     }
+    let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
+    let left_out = cases_left_out(&cases, built, &catalogs, &facts)?;
+    if let LibrarySource::Build(_) = options.libraries {
+        remember_names(built, &packages, cases.iter().chain(&left_out));
+    }
     if options.action == Action::List {
         return list(&cases, built);
     }
-    let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
     bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &built.libraries));
-    let left_out = cases_left_out(&cases, built, &catalogs, &facts)?;
     bookkeeping.fit_baseline(&options.cases.names, &packages, &cases, &left_out)?;
     bookkeeping.heed_what_is_saved(&options.cases, &packages, &cases, &left_out);
     let selected = Selected {
@@ -126,7 +129,33 @@ fn check_out<'o>(
     if verbosity > Verbosity::Quiet && Revision::of(&root).is_some_and(|ours| ours.modified) {
         anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
     }
+    warn_of_what_is_shared(&checkout);
     Ok(Some((checkout, build)))
+}
+
+/// Links that are named in a warning; the others are counted.
+const LINKS_NAMED: usize = 3;
+
+/// What a link leads to outside of the repository has no revisions: a change of it would be on both sides, and not be found.
+fn warn_of_what_is_shared(checkout: &Checkout) {
+    let shared = checkout.shared();
+    if shared.is_empty() {
+        return;
+    }
+    let named: Vec<String> = shared
+        .iter()
+        .take(LINKS_NAMED)
+        .map(|link| format!("`{link}`"))
+        .collect();
+    let more = match shared.len().saturating_sub(LINKS_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    print_warning(&format!(
+        "links lead out of the repository: {}{more}; what is behind them is the same on both sides, whatever `{}` had there",
+        named.join(", "),
+        checkout.name()
+    ));
 }
 
 /// Ranges that reach nobody would look like a profiler's failure.
@@ -220,6 +249,17 @@ pub(super) fn user_output(options: &RunOptions) -> Output {
     match options.output.user_output {
         UserOutput::Captured => Output::Captured,
         UserOutput::Shown => Output::Inherited,
+    }
+}
+
+/// For commands that build nothing. They say so where they know no names, so a target directory that is full is no reason not to measure.
+fn remember_names<'a>(built: &Built, packages: &[String], cases: impl Iterator<Item = &'a Case>) {
+    let names: Vec<String> = cases.map(Case::full_name).collect();
+    if let Err(error) = Listing::remember(&built.target_directory, packages, &names) {
+        print_warning(&format!(
+            "the names of the cases are not noted for `show-config`: {}",
+            chain(&error)
+        ));
     }
 }
 
