@@ -152,7 +152,7 @@ fn warn_of_what_is_shared(checkout: &Checkout) {
         more => format!(" and {more} more"),
     };
     print_warning(&format!(
-        "links lead out of the repository: {}{more}; what is behind them is the same on both sides, whatever `{}` had there",
+        "links lead out of the sources: {}{more}; what is behind them is the same on both sides, whatever `{}` had there",
         named.join(", "),
         checkout.name()
     ));

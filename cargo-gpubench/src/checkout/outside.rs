@@ -33,3 +33,51 @@ pub(super) fn links_out_of(git: &Git, commit: &str, folder: &Utf8Path) -> Result
     };
     Ok(links.filter(leads_out).map(Utf8Path::to_owned).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn only_links_to_something_outside_lead_out() {
+        let kept = tempfile::tempdir().expect("a folder");
+        let root = Utf8Path::from_path(kept.path()).expect("text");
+        let sources = root.join("sources");
+        std::fs::create_dir(&sources).expect("made");
+        std::fs::write(root.join("shared.rs"), "").expect("written");
+        std::fs::write(sources.join("own.rs"), "").expect("written");
+        for (target, link) in [
+            ("own.rs", "inside.rs"),
+            ("../shared.rs", "outside.rs"),
+            ("../nothing.rs", "nowhere.rs"),
+        ] {
+            symlink(target, sources.join(link)).expect("linked");
+        }
+        for arguments in [
+            &["init", "--quiet"][..],
+            &["add", "."],
+            &[
+                "-c",
+                "user.name=nobody",
+                "-c",
+                "user.email=nobody@localhost",
+                "commit",
+                "--quiet",
+                "-m",
+                "links",
+            ],
+        ] {
+            let done = Command::new("git")
+                .current_dir(&sources)
+                .args(arguments)
+                .output()
+                .expect("git");
+            assert!(done.status.success(), "{arguments:?}");
+        }
+        let links = links_out_of(&Git::in_folder(&sources), "HEAD", &sources).expect("listed");
+        assert_eq!(links, ["outside.rs"]);
+    }
+}

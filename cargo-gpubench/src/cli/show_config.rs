@@ -193,13 +193,12 @@ impl BothForms {
 
     fn remarks(&self) -> String {
         let Self { name, full_name } = self;
-        let head = match full_name {
+        match full_name {
             Some(full_name) => format!("# case `{name}`, with its package `{full_name}`\n"),
             None => format!(
                 "# case `{name}`; its package is not known, so overrides whose filters name one may not show: give `package::case`\n"
             ),
-        };
-        head
+        }
     }
 }
 
