@@ -16,7 +16,7 @@ use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recor
 use cargo_gpubench::device::{KernelPart, cpu};
 use cargo_gpubench::stats::{StopRule, WarmUpRule, median};
 use cargo_gpubench::window::Seeds;
-use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind};
+use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, SealedFile};
 use clap::Parser;
 use gpubench::catalog::RecordRequest;
 use gpubench::codec;
@@ -68,8 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let interrupt = Interrupt::default();
     let within = Duration::from_secs(60);
-    let (mut author, catalog) =
-        AuthorClient::spawn(library.library.as_std_path(), &[], within, Output::Captured, &interrupt)?;
+    let (mut author, catalog) = AuthorClient::spawn(&library.code, &[], within, Output::Captured, &interrupt)?;
     let facts = cpu::facts(cpu::available_threads());
     let module = HostCompiler::find()?.compile(
         &catalog.sources[0],
@@ -77,7 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         folder.path(),
         interrupt.flag(),
     )?;
-    let modules = [(0, module)];
+    let modules = [(0, SealedFile::copy_of(&module)?)];
     let seeds = Seeds::from_os()?;
     let device = DeviceOrder::cpu(facts.device.multiprocessors, 0);
     let begin = Begin {
@@ -135,7 +134,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 encoded: &encoded,
                 modules: &modules,
                 library: CaseLibrary {
-                    file: library.library.as_std_path(),
+                    files: &library.code,
                     search: &[],
                 },
                 floor_ns: None,

@@ -55,7 +55,15 @@ pub enum ExpectedError {
     /// Another revision cannot be checked out.
     #[error(transparent)]
     Checkout(#[from] crate::checkout::CheckoutError),
-    /// Another revision cannot be built or listed.
+    /// `--against` names a revision where there is an archive and no sources.
+    #[error("`--against {revision}` needs sources, and `{archive}` is an archive")]
+    NoSources {
+        /// What was asked for.
+        revision: String,
+        /// What is run.
+        archive: camino::Utf8PathBuf,
+    },
+    /// Another revision cannot be built, unpacked or listed.
     #[error("the baseline, `{name}`, cannot be measured")]
     OtherRevision {
         /// What was asked for.
@@ -126,6 +134,7 @@ impl Expected for ExpectedError {
             Self::Cases(error) => error.exit_code(),
             Self::Store(error) => error.exit_code(),
             Self::Checkout(error) => error.exit_code(),
+            Self::NoSources { .. } => ExitCode::Usage,
             Self::OtherRevision { source, .. } => source.exit_code(),
             Self::Baseline(error) => error.exit_code(),
             Self::History(error) => error.exit_code(),
@@ -147,6 +156,7 @@ impl Expected for ExpectedError {
             Self::Cases(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Checkout(error) => error.hint(),
+            Self::NoSources { .. } => Some("`--against-archive FILE` takes an archive of the revision".to_owned()),
             Self::OtherRevision { source, .. } => source.hint(),
             Self::Baseline(error) => error.hint(),
             Self::History(error) => error.hint(),

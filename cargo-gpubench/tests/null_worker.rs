@@ -17,7 +17,7 @@ use cargo_gpubench::device::{ClockBound, KernelPart, KernelPartSource, cpu};
 use cargo_gpubench::stats::{StopRule, WarmUpRule};
 use cargo_gpubench::verdict::{Grade, Verdict};
 use cargo_gpubench::window::{Seeds, WindowKind};
-use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, WindowEnd};
+use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, SealedFile, SourceModule, WindowEnd};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
@@ -219,9 +219,9 @@ fn kill(process: u32) {
 /// The roles that all cases share.
 struct Stage {
     _folder: tempfile::TempDir,
-    library: std::path::PathBuf,
+    library: Vec<SealedFile>,
     catalog: Catalog,
-    modules: [(u32, std::path::PathBuf); 1],
+    modules: [SourceModule; 1],
     author: AuthorClient,
     referee: RefereeClient,
     device: DeviceOrder,
@@ -238,7 +238,7 @@ impl Stage {
         options.manifest.manifest_path = Some(manifest.into());
         let built = build_cdylibs(&options, &AtomicBool::new(false))?;
         let interrupt = Interrupt::default();
-        let library = built.libraries[0].library.as_std_path();
+        let library = &built.libraries[0].code;
         let (author, catalog) =
             AuthorClient::spawn(library, &[], Duration::from_secs(60), Output::Captured, &interrupt)?;
         let module = HostCompiler::find()?.compile(
@@ -259,9 +259,9 @@ impl Stage {
         referee.begin(&begin, &interrupt)?;
         Ok(Stage {
             _folder: folder,
-            library: library.to_owned(),
+            library: library.clone(),
             catalog,
-            modules: [(0, module)],
+            modules: [(0, SealedFile::copy_of(&module)?)],
             author,
             referee,
             device,
@@ -366,12 +366,7 @@ struct Side {
 }
 
 impl Side {
-    fn ready<'a>(
-        &'a self,
-        number: u64,
-        library: &'a std::path::Path,
-        modules: &'a [(u32, std::path::PathBuf)],
-    ) -> ReadyCase<'a> {
+    fn ready<'a>(&'a self, number: u64, library: &'a [SealedFile], modules: &'a [SourceModule]) -> ReadyCase<'a> {
         ReadyCase {
             number,
             benchmark: self.benchmark,
@@ -383,7 +378,7 @@ impl Side {
             own_modules: &[],
             floor_ns: None,
             library: CaseLibrary {
-                file: library,
+                files: library,
                 search: &[],
             },
         }

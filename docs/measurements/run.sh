@@ -82,6 +82,7 @@ measure thousand run "$suite" --workers 1 --min-samples 1000 --max-samples 1000 
 measure rate python3 "$here/rate.py" thousand.jsonl
 measure attacks attack
 measure cublas run "$cublas"
+measure queues "$here/queues.sh" "$tool" "$suite"
 measure sharing "$here/sharing.sh" "$tool" "$suite"
 measure peers "$here/peers/run.sh" "$tool" "$suite" ${wheels:+"$wheels"}
 if [ -z "${WITHOUT_HONEST:-}" ]; then measure honest honest; fi

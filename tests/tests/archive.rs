@@ -229,3 +229,32 @@ fn the_summary_counts_what_is_in_the_archive() {
         .finish();
     assert_eq!(quiet.expect_code(0).stderr, "");
 }
+
+#[test]
+fn what_is_exchanged_in_the_folder_of_an_archive_is_not_loaded() {
+    let machine = Machine::new();
+    let archive = machine.work.join("hosted.tar.gz");
+    let made = Run::archiving(&Fixture::of("hosted"), &archive).finish();
+    let _ = made.expect_code(0);
+    let kept = machine.work.join("kept");
+    let run = machine.run(&archive).briefly().json();
+    let run = run.env("CARGO_GPUBENCH_TESTS_EXCHANGED", kept.as_str());
+    let run = run.args(["--extract-to", "kept", "--ignored", "exchange"]);
+    let finished = run.finish().expect_code(0);
+    let passed = |case: &str| (Value::from(case), Value::from("pass"), Value::Null);
+    let mut verdicts = verdicts(&finished);
+    verdicts.sort_by_key(|(case, _, _)| case.to_string());
+    assert_eq!(
+        verdicts,
+        [
+            passed("exchange::by_plan::n=600"),
+            passed("exchange::on_the_host::n=600")
+        ]
+    );
+    let mut targets = fs::read_dir(kept.join("kernels")).expect("a folder");
+    let kernels = targets.next().expect("a target").expect("a folder").path().join("0");
+    for file in [kept.join("libraries/hosted/libhosted.so").into_std_path_buf(), kernels] {
+        let found = fs::read_to_string(&file).expect("it is there");
+        assert_eq!(found, "exchanged", "{}", file.display());
+    }
+}

@@ -380,3 +380,19 @@ fn the_first_failure_ends_a_run_that_fails_fast() {
         (&Value::from(1), &Value::from("failed-fast"))
     );
 }
+
+/// What a later run would load: the library that cargo has built, compiled kernels, a baseline.
+#[test]
+fn a_kernel_of_the_cpu_device_changes_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "as it was").expect("written");
+    let run = Run::on(&Fixture::of("hostile")).briefly().json();
+    let run = run.env("CARGO_GPUBENCH_TESTS_FILE", &file.to_string_lossy());
+    let run = run.args(["--include-ignored", "--exact", "process::changes_a_file::n=600"]);
+    let records = run.finish().expect_code(0).records();
+    assert_eq!(records.result("process::changes_a_file")["verdict"], "pass");
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "as it was");
+    let entries = std::fs::read_dir(folder.path()).expect("a folder");
+    assert_eq!(entries.count(), 1);
+}

@@ -9,10 +9,19 @@ use serde_json::Value;
 
 /// Cases of kernels that behave differently in a second process, measured by so many workers.
 fn run_of(benchmark: &str, workers: &'static str) -> Run {
+    run_behind(
+        "marks=$(mktemp) && exec 9<>\"$marks\" && rm \"$marks\"",
+        benchmark,
+        workers,
+    )
+}
+
+/// As [`run_of`], behind a line for `sh` that opens descriptor 9, where the kernels leave their marks.
+fn run_behind(shell: &str, benchmark: &str, workers: &'static str) -> Run {
     let name = format!("later::{benchmark}::n=600");
     let limits = ["--min-samples", "8", "--max-samples", "8", "--max-time", "1min"];
     let device = ["--flush-bytes", "256KiB", "--threads", "2", "--workers", workers];
-    Run::on(&Fixture::of("hostile"))
+    Run::after(shell, &Fixture::of("hostile"))
         .json()
         .args(["--include-ignored", "--exact", &name])
         .args(limits)
@@ -31,8 +40,11 @@ fn a_case_is_measured_by_as_many_processes_as_are_asked_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("processes");
     for (workers, samples) in [("1", vec![8]), ("3", vec![3, 3, 2]), ("64", vec![1; 8])] {
-        let run = run_of("tells_its_process", workers).env("CARGO_GPUBENCH_TESTS_PROCESSES", &file.to_string_lossy());
-        let records = run.finish().expect_code(0).records();
+        let marks = format!("exec 9>>'{}'", file.display());
+        let records = run_behind(&marks, "tells_its_process", workers)
+            .finish()
+            .expect_code(0)
+            .records();
         let told = std::fs::read_to_string(&file).expect("workers have written");
         std::fs::remove_file(&file).expect("it is there");
         let processes: BTreeSet<&str> = told.lines().collect();
@@ -166,10 +178,8 @@ fn workers_with_code_of_the_user_never_wait_beside_one_another() {
 
 #[test]
 fn an_interrupt_while_a_later_worker_is_measured_leaves_nothing_behind() {
-    let folder = tempfile::tempdir().expect("a folder");
     let running = run_of("hangs_in_the_second_process", "3")
         .args(["--timeout", "10min"])
-        .env("TMPDIR", &folder.path().to_string_lossy())
         .start();
     let first = running.wait_for_role(Role::Worker).pid;
     wait_until("a second worker", std::time::Duration::from_secs(60), || {

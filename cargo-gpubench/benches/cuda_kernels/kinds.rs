@@ -98,13 +98,14 @@ pub(crate) fn fills() -> Vec<Fill> {
     fills
 }
 
-fn of_type(dtype: u32, size: u64) -> [Fill; 8] {
+fn of_type(dtype: u32, size: u64) -> [Fill; 9] {
     let integers = |what, span| Fill::new(what, dtype, size, GB_FILL_INTEGERS, 0.0, 0.0, span);
     [
         Fill::uniform(dtype, size),
         Fill::new("normal", dtype, size, GB_FILL_NORMAL, 10.0, 2.0, 0),
         integers("integers in 0..100", 100),
         integers("integers in 0..64", 64),
+        integers("integers in 0..1000", 1000),
         integers("integers in 0..1000003", 1_000_003),
         integers("integers in 0..2^40", 1 << 40),
         integers("all integers", 0),

@@ -12,6 +12,7 @@ use gpubench::codec;
 use super::{ArchivedKernels, Digest, Manifest};
 use crate::build::kernels::{BASELINE, Compiled, Compiler, KernelBuildError, Processors};
 use crate::device::cuda::Architecture;
+use crate::wire::SealedFile;
 
 /// Why no compiler is here, as a person reads it.
 pub type NoCompiler = String;
@@ -20,6 +21,7 @@ pub type NoCompiler = String;
 pub struct AheadCompiler {
     images: Vec<Image>,
     identity: String,
+    target: String,
     here: Result<Box<dyn Compiler>, NoCompiler>,
 }
 
@@ -27,6 +29,7 @@ struct Image {
     source: Digest,
     names: BTreeSet<String>,
     path: PathBuf,
+    sha256: Digest,
 }
 
 /// The digest a source is found by: of its files and options as the catalog has them.
@@ -66,14 +69,22 @@ impl AheadCompiler {
             source: kernels.source.clone(),
             names: kernels.names.iter().cloned().collect(),
             path: kernels.file.below(folder).into_std_path_buf(),
+            sha256: kernels.file.sha256.clone(),
         };
-        let ahead = fitting.first().map_or("nothing", |kernels| &*kernels.compiler);
+        let ahead = fitting.first().map_or("nothing".to_owned(), |kernels| {
+            format!("{} for {}", kernels.compiler, kernels.target)
+        });
         AheadCompiler {
             images: fitting.iter().map(image).collect(),
             identity: match &here {
+                // It makes no difference then what was compiled where.
+                Ok(here) if ahead == format!("{} for {}", here.identity(), here.target()) => here.identity().to_owned(),
                 Ok(here) => format!("ahead: {ahead}; here: {}", here.identity()),
                 Err(_) => format!("ahead: {ahead}"),
             },
+            target: fitting
+                .first()
+                .map_or_else(String::new, |kernels| kernels.target.clone()),
             here,
         }
     }
@@ -110,6 +121,10 @@ impl Compiler for AheadCompiler {
         &self.identity
     }
 
+    fn target(&self) -> String {
+        self.target.clone()
+    }
+
     fn notices(&self) -> Vec<String> {
         self.here.as_ref().map_or_else(|_| Vec::new(), |here| here.notices())
     }
@@ -129,6 +144,18 @@ impl Compiler for AheadCompiler {
         match self.here(source) {
             Ok(here) => here.compile(source, names, cache, interrupt),
             Err(reason) => Err(not_ahead(source, missing, &reason)),
+        }
+    }
+
+    fn seal(&self, compiled: &Path) -> Result<SealedFile, KernelBuildError> {
+        let sealed = SealedFile::copy_of(compiled)?;
+        let archived = self.images.iter().find(|image| image.path == compiled);
+        match archived {
+            // The copy is looked at, which nobody can exchange any more.
+            Some(image) if !image.sha256.is_of(&sealed) => Err(KernelBuildError::Exchanged {
+                path: compiled.to_owned(),
+            }),
+            _ => Ok(sealed),
         }
     }
 
@@ -223,6 +250,22 @@ mod tests {
     }
 
     #[test]
+    fn kernels_that_were_exchanged_behind_their_check_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
+        let mut archived = kernels("a.cu", &["k"], "image");
+        archived.file.sha256 = Digest::of(b"compiled");
+        let compiler = AheadCompiler::new(&[&archived], folder, Err("there is no NVRTC".to_owned()));
+        let image = folder.join("image");
+        fs_err::write(&image, "compiled").expect("written");
+        let sealed = compiler.seal(image.as_std_path()).expect("as it was unpacked");
+        fs_err::write(&image, "exchanged").expect("written");
+        assert_eq!(fs_err::read(sealed.path()).expect("readable"), b"compiled");
+        let refused = compiler.seal(image.as_std_path()).expect_err("it is another");
+        assert!(matches!(refused, KernelBuildError::Exchanged { path } if path == image));
+    }
+
+    #[test]
     fn what_was_compiled_ahead_is_used_and_what_was_not_is_named() {
         let archived = [
             kernels("a.cu", &["k<1>"], "small"),
@@ -230,7 +273,7 @@ mod tests {
         ];
         let fitting: Vec<&ArchivedKernels> = archived.iter().collect();
         let compiler = AheadCompiler::new(&fitting, Utf8Path::new("/x"), Err("there is no NVRTC".to_owned()));
-        assert_eq!(compiler.identity(), "ahead: NVRTC 13.0");
+        assert_eq!(compiler.identity(), "ahead: NVRTC 13.0 for sm_90");
         let compile = |source: &Source, wanted: &[&str]| {
             compiler.compile_separately(source, &names(wanted), Path::new("/none"), &AtomicBool::new(false))
         };

@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::wire::SealedFile;
+
 /// A SHA-256 digest as 64 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -23,6 +25,12 @@ impl Digest {
         let mut hash = Sha256::new();
         parts.into_iter().for_each(|part| hash.update(part));
         Digest::finish(hash)
+    }
+
+    /// Whether it is the digest of a sealed copy; not where the copy cannot be read.
+    pub(super) fn is_of(&self, copy: &SealedFile) -> bool {
+        let read = fs_err::read(copy.path());
+        read.is_ok_and(|bytes| Digest::of(&bytes) == *self)
     }
 
     /// Copies all there is to read; gives the number of bytes and their digest.

@@ -6,7 +6,8 @@ use std::io;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::{broker::ListingError, error::Expected, exit_code::ExitCode, report::units::size};
+use crate::wire::SealError;
+use crate::{broker::ListingError, error::Expected, exit_code::ExitCode, units::size};
 
 /// Why an archive cannot be made or used.
 #[derive(Debug, Error)]
@@ -74,8 +75,10 @@ pub enum ArchiveError {
         here: String,
     },
     /// A library of the archive cannot be loaded on this machine.
-    #[error("the library of `{package}` in the archive cannot be used on this machine")]
+    #[error("the library of `{package}` in the archive `{archive}` cannot be used on this machine")]
     Library {
+        /// The file.
+        archive: Utf8PathBuf,
         /// The package.
         package: String,
         /// How loading it failed.
@@ -83,8 +86,10 @@ pub enum ArchiveError {
         source: Box<ListingError>,
     },
     /// The kernels were compiled for other devices only.
-    #[error("the archive's kernels are compiled for {}, and this device is {device}; they cannot be compiled here: {reason}", .compiled_for.join(", "))]
+    #[error("the kernels in the archive `{archive}` are compiled for {}, and this device is {device}; they cannot be compiled here: {reason}", .compiled_for.join(", "))]
     OtherArchitecture {
+        /// The file.
+        archive: Utf8PathBuf,
         /// What they are compiled for.
         compiled_for: Vec<String>,
         /// This device.
@@ -116,6 +121,15 @@ pub enum ArchiveError {
         /// The file.
         path: Utf8PathBuf,
     },
+    /// A library is not what was unpacked.
+    #[error("`{path}` was changed after it was unpacked")]
+    Exchanged {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// What was unpacked cannot be kept as it is.
+    #[error(transparent)]
+    Unsealed(#[from] SealError),
     /// A path is not UTF-8.
     #[error("the path `{path}` is not UTF-8")]
     PathNotUtf8 {
@@ -220,18 +234,22 @@ impl Expected for ArchiveError {
             Self::FolderNotEmpty { .. } => {
                 "name a folder that is empty or does not exist, or add `--extract-overwrite`".to_owned()
             }
+            Self::Exchanged { .. } => "run the archive again, where nothing else writes to that folder".to_owned(),
             Self::Changed { .. } => "archive again while nothing else builds".to_owned(),
             Self::NoRoom { .. } => {
-                "free some of the disk, or name a folder on another with `--extract-to` or `TMPDIR`".to_owned()
+                "free some of the disk, or name a folder on another with `TMPDIR`, or `--extract-to` for `--archive-file`"
+                    .to_owned()
             }
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                "the disk is full: free some of it, or name a folder on another with `--extract-to` or `TMPDIR`"
+                "the disk is full: free some of it, or name a folder on another with `TMPDIR`, or `--extract-to` for \
+                 `--archive-file`"
                     .to_owned()
             }
             Self::PathNotUtf8 { .. }
             | Self::LibraryUnreadable { .. }
             | Self::ManifestUnwritable { .. }
             | Self::Io { .. }
+            | Self::Unsealed(_)
             | Self::Interrupted => return None,
         })
     }
@@ -244,7 +262,8 @@ fn library_hint(message: &str) -> String {
     } else if message.contains("cannot open shared object file") {
         "install the library that is missing here, or link it statically".to_owned()
     } else if message.contains("failed to map segment") {
-        "the folder may be mounted `noexec`: name another with `--extract-to` or `TMPDIR`".to_owned()
+        "the folder may be mounted `noexec`: name another with `TMPDIR`, or `--extract-to` for `--archive-file`"
+            .to_owned()
     } else {
         format!("archive again with cargo gpubench {}", env!("CARGO_PKG_VERSION"))
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Digest;
 use crate::config::CaseSettings;
+use crate::store::Revision;
 
 /// The version of the format that this tool writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;
@@ -31,6 +32,9 @@ pub struct Manifest {
     pub target: String,
     /// When the archive was made, in UTC as RFC 3339 has it.
     pub created_at: String,
+    /// Where the sources stood; unknown where they lie in no git repository, and in archives that are older than this field.
+    #[serde(default)]
+    pub revision: Option<Revision>,
     /// The benchmark libraries, in workspace order.
     pub libraries: Vec<ArchivedLibrary>,
     /// Kernels compiled ahead.
@@ -133,6 +137,11 @@ mod tests {
             runtime_version: "0.1.0".to_owned(),
             target: "x86_64-unknown-linux-gnu".to_owned(),
             created_at: "2026-01-02T03:04:05Z".to_owned(),
+            revision: Some(Revision {
+                commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
+                branch: Some("main".to_owned()),
+                modified: true,
+            }),
             libraries: vec![ArchivedLibrary {
                 package: "tidy-kernels".to_owned(),
                 version: "1.2.3".to_owned(),
@@ -159,6 +168,9 @@ mod tests {
             serde_json::from_str::<Manifest>(&text).expect("it can be read"),
             manifest
         );
+        let older = text.replace("\"revision\"", "\"of_no_meaning_yet\"");
+        let older: Manifest = serde_json::from_str(&older).expect("it can be read");
+        assert_eq!(older.revision, None);
         let paths: Vec<&str> = manifest.files().map(|file| &*file.path).collect();
         assert_eq!(
             paths,

@@ -62,6 +62,7 @@ fn manifest(files: &[(&str, &[u8])]) -> Manifest {
         runtime_version: "0.1.0".to_owned(),
         target: TARGET.to_owned(),
         created_at: "2026-01-02T03:04:05Z".to_owned(),
+        revision: None,
         libraries: files.iter().map(library).collect(),
         kernels: Vec::new(),
     }
@@ -144,7 +145,7 @@ fn what_is_packed_is_unpacked() {
         &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
     );
     let unpacked = unpack(&archive, &ExtractTo::Temporary).expect("a good archive");
-    let built = unpacked.built();
+    let built = unpacked.built().expect("as it was unpacked");
     let library = &built.libraries[0];
     assert_eq!(fs_err::read(&library.library).expect("it is there"), CONTENTS);
     assert_eq!((&*library.package, &*library.crate_name), ("tidy", "tidy"));
@@ -152,6 +153,39 @@ fn what_is_packed_is_unpacked() {
     let folder = unpacked.folder.path().to_owned();
     drop(unpacked);
     assert!(!folder.exists(), "a temporary folder goes with the run");
+}
+
+#[test]
+fn a_library_that_was_exchanged_behind_its_check_is_refused() {
+    let place = Place::new();
+    let archive = place.file(
+        "a.tar.gz",
+        &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
+    );
+    let unpacked = unpack(&archive, &ExtractTo::Temporary).expect("a good archive");
+    let library = unpacked.folder.path().join(FILE);
+    fs_err::write(&library, "another library").expect("written");
+    let refused = unpacked.built().expect_err("it is another");
+    assert!(
+        matches!(&refused, ArchiveError::Exchanged { path } if *path == library),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_library_that_is_exchanged_later_is_not_the_one_that_is_loaded() {
+    let place = Place::new();
+    let archive = place.file(
+        "a.tar.gz",
+        &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
+    );
+    let unpacked = unpack(&archive, &ExtractTo::Temporary).expect("a good archive");
+    let built = unpacked.built().expect("as it was unpacked");
+    fs_err::write(unpacked.folder.path().join(FILE), "another library").expect("written");
+    let [code] = &built.libraries[0].code[..] else {
+        panic!("it needs no other: {:?}", built.libraries[0].code);
+    };
+    assert_eq!(fs_err::read(code.path()).expect("readable"), CONTENTS);
 }
 
 #[test]
@@ -374,6 +408,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
             version: "1.0.0".to_owned(),
             root: search.to_owned(),
             library: library.to_owned(),
+            code: Vec::new(),
             library_path: vec![search.to_owned()],
             settings: CaseSettings::default(),
         }],
@@ -395,9 +430,8 @@ fn libraries_that_came_out_of_the_build_go_along_and_those_of_the_system_do_not(
     assert_eq!(names, ["libinner.so", "libinnermost.so"]);
     let contents = Contents::of(&built(&outer, &place.path)).expect("readable libraries");
     write(&contents, &place.archive()).expect("room");
-    let unpacked = unpack(&place.archive(), &ExtractTo::Temporary)
-        .expect("a good archive")
-        .built();
+    let unpacked = unpack(&place.archive(), &ExtractTo::Temporary).expect("a good archive");
+    let unpacked = unpacked.built().expect("as it was unpacked");
     let [library_path] = &unpacked.libraries[0].library_path[..] else {
         panic!("one folder: {:?}", unpacked.libraries[0].library_path);
     };

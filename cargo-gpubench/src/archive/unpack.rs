@@ -10,7 +10,8 @@ use fs_err::File;
 
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
-use crate::build::{Built, BuiltLibrary};
+use crate::build::{Built, BuiltLibrary, seal_libraries};
+use crate::wire::SealedFile;
 
 /// An archive in a folder, every file of it verified.
 #[derive(Debug)]
@@ -23,35 +24,48 @@ pub struct Unpacked {
 
 impl Unpacked {
     /// The libraries, as a build gives them.
-    pub fn built(&self) -> Built {
-        Built {
+    ///
+    /// # Errors
+    /// One is not any more what was unpacked, or there is no memory for its copy.
+    pub fn built(&self) -> Result<Built, ArchiveError> {
+        Ok(Built {
             libraries: self
                 .manifest
                 .libraries
                 .iter()
                 .map(|library| self.library(library))
-                .collect(),
+                .collect::<Result<_, _>>()?,
             target_directory: self.folder.path().to_owned(),
             target: self.manifest.target.clone(),
             runtime_version: self.manifest.runtime_version.clone(),
             notices: Vec::new(),
-        }
+        })
     }
 
-    fn library(&self, archived: &ArchivedLibrary) -> BuiltLibrary {
+    fn library(&self, archived: &ArchivedLibrary) -> Result<BuiltLibrary, ArchiveError> {
         let folder = self.folder.path();
         let parent_of = |file: &ArchivedFile| file.below(folder).parent().map(Utf8Path::to_owned);
         let mut library_path: Vec<Utf8PathBuf> = archived.needs.iter().filter_map(parent_of).collect();
         library_path.dedup();
-        BuiltLibrary {
+        let library = archived.file.below(folder);
+        let check = |path: &Utf8Path, copy: &SealedFile| {
+            let mut files = std::iter::once(&archived.file).chain(&archived.needs);
+            match files.any(|file| file.below(folder) == path && file.sha256.is_of(copy)) {
+                true => Ok(()),
+                false => Err(ArchiveError::Exchanged { path: path.to_owned() }),
+            }
+        };
+        let code = seal_libraries(&library, &library_path, check)?;
+        Ok(BuiltLibrary {
             package: archived.package.clone(),
             crate_name: archived.crate_name.clone(),
             version: archived.version.clone(),
             root: folder.to_owned(),
-            library: archived.file.below(folder),
+            library,
+            code,
             library_path,
             settings: archived.settings,
-        }
+        })
     }
 }
 

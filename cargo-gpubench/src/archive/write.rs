@@ -15,6 +15,7 @@ use super::manifest::MANIFEST;
 use super::needed::needed_from;
 use super::{ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, Digest, FORMAT, Manifest, source_digest};
 use crate::build::{Built, BuiltLibrary};
+use crate::store::Revision;
 
 /// What goes into an archive.
 #[derive(Debug)]
@@ -55,6 +56,7 @@ impl Contents {
                 runtime_version: built.runtime_version.clone(),
                 target: built.target.clone(),
                 created_at: jiff::Timestamp::now().to_string(),
+                revision: None,
                 libraries: Vec::new(),
                 kernels: Vec::new(),
             },
@@ -65,6 +67,13 @@ impl Contents {
             contents.manifest.libraries.push(archived);
         }
         Ok(contents)
+    }
+
+    /// Says where the sources stood.
+    #[must_use]
+    pub fn made_from(mut self, revision: Option<Revision>) -> Contents {
+        self.manifest.revision = revision;
+        self
     }
 
     fn library(&mut self, library: &BuiltLibrary) -> Result<ArchivedLibrary, ArchiveError> {

@@ -1,7 +1,6 @@
 //! The buffers of the open case in the author's process.
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 
 use gpubench::abi::Buffer;
 use gpubench::catalog::{Fill, Recording, Reference, Role};
@@ -13,7 +12,7 @@ use crate::device::memfd::MemfdTable;
 use crate::device::{Access, CodeHome, DevicePtr};
 use crate::replay::Operand;
 use crate::window::{Duties, Maker};
-use crate::wire::{AuthorFailure, BufferLayout, Generate};
+use crate::wire::{AuthorFailure, BufferLayout, Generate, SourceModule};
 
 /// The attached case.
 pub(super) struct Attached {
@@ -24,7 +23,7 @@ pub(super) struct Attached {
     buffers: Vec<AuthorBuffer>,
     // Held for its mappings.
     memory: MemfdTable,
-    modules: Vec<(u32, PathBuf)>,
+    modules: Vec<SourceModule>,
     own_kernels: Option<OwnKernels>,
 }
 
@@ -45,7 +44,7 @@ pub(super) struct Attachment {
     pub(super) request: Vec<u8>,
     pub(super) recording: Recording,
     pub(super) layouts: Vec<BufferLayout>,
-    pub(super) modules: Vec<(u32, PathBuf)>,
+    pub(super) modules: Vec<SourceModule>,
     pub(super) descriptors: Vec<OwnedFd>,
 }
 
@@ -166,7 +165,7 @@ impl Attached {
 fn load<'a>(
     loaded: &'a mut Option<OwnKernels>,
     buffers: &[AuthorBuffer],
-    modules: &[(u32, PathBuf)],
+    modules: &[SourceModule],
 ) -> Result<&'a mut OwnKernels, AuthorError> {
     match loaded {
         Some(kernels) => Ok(kernels),

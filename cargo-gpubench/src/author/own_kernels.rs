@@ -1,7 +1,5 @@
 //! The CPU device in the author's process, for the crate's generator kernels and a reference that is a plan.
 
-use std::path::PathBuf;
-
 use gpubench::catalog::Tensor;
 use gpubench::plan::Plan;
 
@@ -10,7 +8,7 @@ use crate::device::cpu::CpuDriver;
 use crate::device::cpu::executor::ScheduleSeed;
 use crate::device::{DeviceError, Driver, Module, ModuleImage, Stream};
 use crate::replay::{Generators, Operand, ReferencePlan, ReplayError};
-use crate::wire::{AuthorFailure, Generate};
+use crate::wire::{AuthorFailure, Generate, SourceModule};
 
 /// A device with the modules of the case's own kernels. What is to run is bound when it first runs.
 pub(super) struct OwnKernels {
@@ -23,13 +21,13 @@ pub(super) struct OwnKernels {
 }
 
 impl OwnKernels {
-    pub(super) fn load(modules: &[(u32, PathBuf)], operands: Vec<Operand>) -> Result<OwnKernels, AuthorError> {
+    pub(super) fn load(modules: &[SourceModule], operands: Vec<Operand>) -> Result<OwnKernels, AuthorError> {
         let failed = |error: DeviceError| AuthorError::internal(&error);
         let mut driver = CpuDriver::new(None, ScheduleSeed::default()).map_err(failed)?;
         let stream = driver.stream().map_err(failed)?;
         let mut loaded = Vec::with_capacity(modules.len());
-        for (source, path) in modules {
-            loaded.push((*source, driver.load(ModuleImage::File(path)).map_err(failed)?));
+        for (source, file) in modules {
+            loaded.push((*source, driver.load(ModuleImage::File(file)).map_err(failed)?));
         }
         Ok(OwnKernels {
             driver,

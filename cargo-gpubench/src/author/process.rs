@@ -1,9 +1,5 @@
 //! The author's process: orders in, answers out.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-
 use gpubench::catalog::Recording;
 use gpubench::codec;
 
@@ -13,7 +9,7 @@ use crate::cdylib::{Library, Recorded};
 use crate::device::CodeHome;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
-    decode_modules, from_author, to_author,
+    decode_modules, from_author, take_files, to_author,
 };
 
 /// Serves the broker at the other end of `channel` until it is gone.
@@ -48,11 +44,14 @@ struct Author {
 
 impl Author {
     /// The kind and payload of the answer to an order.
-    fn carry_out(&mut self, frame: Frame) -> Result<(u32, Vec<u8>), AuthorError> {
+    fn carry_out(&mut self, mut frame: Frame) -> Result<(u32, Vec<u8>), AuthorError> {
         let done = |answer| (from_author::DONE, answer);
         match frame.kind {
             to_author::LOAD => {
-                let library = Library::load(Path::new(OsStr::from_bytes(&frame.payload)))?;
+                let files = frame.descriptors.len();
+                let files =
+                    take_files(files, &mut frame.descriptors).ok_or_else(|| out_of_turn("code that is not sealed"))?;
+                let library = Library::load(files)?;
                 Ok(done(self.library.insert(library).catalog()?))
             }
             to_author::RECORD => {
@@ -100,7 +99,7 @@ impl Author {
     }
 }
 
-fn parse_attach(frame: Frame) -> Result<Attachment, AuthorError> {
+fn parse_attach(mut frame: Frame) -> Result<Attachment, AuthorError> {
     let (head, rest) = split::<Attach>(&frame.payload)?;
     let layout_bytes = head.tensors as usize * size_of::<BufferLayout>();
     let damaged = || out_of_turn("a damaged order");
@@ -114,7 +113,7 @@ fn parse_attach(frame: Frame) -> Result<Attachment, AuthorError> {
         request: request.to_vec(),
         recording,
         layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
-        modules: decode_modules(modules).ok_or_else(damaged)?,
+        modules: decode_modules(modules, &mut frame.descriptors).ok_or_else(damaged)?,
         descriptors: frame.descriptors,
     })
 }

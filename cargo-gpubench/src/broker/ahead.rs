@@ -1,7 +1,5 @@
 //! Compiling ahead: the kernels of every case, for a device that is not here.
 
-use std::path::Path;
-
 use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
@@ -19,6 +17,7 @@ use crate::clients::Interrupt;
 use crate::device::Facts;
 use crate::error::{ExpectedError, print_warning};
 use crate::verdict::Cause;
+use crate::wire::SealedFile;
 
 /// What kernels are compiled ahead for.
 pub(super) struct AheadTarget {
@@ -52,7 +51,7 @@ pub(super) fn compile_ahead(
         let package = &built.libraries[library].package;
         let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
         // Which kernels a plan launches seldom depends on how many blocks fit; a plan that is run is recorded anew.
-        let mut ask = |_: &Path, _: &OccupancyQuery| Ok(1);
+        let mut ask = |_: &SealedFile, _: &OccupancyQuery| Ok(1);
         let (compiler, cache) = (&*target.compiler, cache.as_std_path());
         let mut occupancies = Occupancies::new(catalog, compiler, cache, interrupt, &mut ask);
         let facts = &target.facts;

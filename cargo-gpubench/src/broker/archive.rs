@@ -7,14 +7,15 @@ use super::authors::{AuthorSettings, Authors};
 use super::compilers::gpu_compilers;
 use super::options::{ArchiveOptions, Verbosity};
 use crate::archive::{Contents, typical_device, write};
-use crate::build::build_cdylibs;
 use crate::build::kernels::{BASELINE, Compiler, GpuCompiler, HostCompiler, Processors};
-use crate::clients::{Interrupt, Output, adopt_orphans};
+use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
+use crate::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
 use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::units::size;
+use crate::store::Revision;
+use crate::units::size;
 
 /// Builds the selected packages and archives their libraries.
 ///
@@ -25,9 +26,12 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
         what: "cannot listen to signals".to_owned(),
         source: source.into(),
     })?;
+    // Before the build: what is changed meanwhile need not be in it.
+    let revision = revision_of(&options.build)?;
     let built = build_cdylibs(&options.build, interrupt.flag())?;
     built.notices.iter().for_each(|notice| print_warning(notice));
     adopt_orphans();
+    allow_many_descriptors();
     let settings = AuthorSettings {
         within: options.within,
         output: Output::Captured,
@@ -35,7 +39,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     };
     // A library that cannot be listed here cannot be listed there either.
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
-    let mut contents = Contents::of(&built)?;
+    let mut contents = Contents::of(&built)?.made_from(revision);
     let mut archived = vec![counted(built.libraries.len(), "library", "libraries")];
     for target in targets(options)? {
         say(options, &format_args!("   Compiling kernels for {}", target.name));
@@ -52,6 +56,16 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
         &format_args!("    Archived {} to {}", archived.join(", "), options.archive),
     );
     Ok(ExitCode::Success)
+}
+
+/// Where the sources stand.
+///
+/// # Errors
+/// Cargo cannot say where they are.
+fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, ExpectedError> {
+    let target_dir = build.compilation.target_dir.as_deref();
+    let WorkspaceFolders { root, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
+    Ok(Revision::of(&root))
 }
 
 /// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. What cannot be is warned of, and compiled where the archive is run.

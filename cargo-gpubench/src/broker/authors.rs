@@ -128,5 +128,5 @@ fn spawn(library: &BuiltLibrary, settings: AuthorSettings<'_>) -> Result<(Author
         output,
         interrupt,
     } = settings;
-    AuthorClient::spawn(library.library.as_std_path(), &library_path, within, output, interrupt)
+    AuthorClient::spawn(&library.code, &library_path, within, output, interrupt)
 }

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::BaselineError;
 use super::cases::{Case, CaseSelection, Disposition, NameFilter, Naming, Reach};
 use super::fences::fences;
+use super::libraries::OpenedArchive;
 use super::noise_floors::NoiseFloors;
 use super::opponent::OtherResults;
 use super::options::{
@@ -103,6 +104,12 @@ impl Bookkeeping {
     /// Takes note of how large a change of each case must be.
     pub(super) fn heed(&mut self, floors: NoiseFloors) {
         self.floors = floors;
+    }
+
+    /// Takes note of the archive that the run's libraries come from: only that knows where their sources stood.
+    pub(super) fn heed_archive(&mut self, archive: &OpenedArchive) {
+        self.candidate = archive.path().to_string();
+        self.revision = archive.revision().cloned();
     }
 
     /// Leaves out of the baseline what the run leaves out, and makes sure that it has what is to be measured. `left_out` are cases that there are and that
@@ -229,6 +236,7 @@ impl Bookkeeping {
         let OtherResults {
             name,
             revision,
+            compiler,
             results,
         } = other;
         if !candidate.is_complete() {
@@ -237,12 +245,9 @@ impl Bookkeeping {
             ));
             return None;
         }
-        let baseline = StoredRun::of(
-            candidate.run.clone(),
-            results,
-            candidate.finished.clone(),
-            Some(revision),
-        );
+        let mut run = candidate.run.clone();
+        run.environment.compiler = compiler.or(run.environment.compiler);
+        let baseline = StoredRun::of(run, results, candidate.finished.clone(), revision);
         // What runs apart differ by says nothing of two that drift together.
         let rules = Rules {
             fences: Fences::default(),

@@ -1,7 +1,6 @@
 //! A run's cases, measured one after another.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::time::Instant;
 
 use gpubench::catalog::OccupancyQuery;
@@ -36,7 +35,7 @@ use crate::telemetry::nvml::NvmlGauge;
 use crate::telemetry::{Gauge, Telemetry};
 use crate::verdict::{Cause, Verdict};
 use crate::window::{Seeds, case_number};
-use crate::wire::Begin;
+use crate::wire::{Begin, SealedFile};
 
 /// A run in progress.
 pub(super) struct Campaign<'a> {
@@ -165,7 +164,7 @@ impl<'a> Campaign<'a> {
         let selected = self.selected;
         let (begin, interrupt) = (self.begin(), self.interrupt);
         let referee = &mut self.referee;
-        let mut ask_device = |module: &Path, query: &OccupancyQuery| {
+        let mut ask_device = |module: &SealedFile, query: &OccupancyQuery| {
             let referee = referee.begin(selected.device, &begin, interrupt);
             referee
                 .and_then(|referee| referee.occupancy(module, query, interrupt))
@@ -184,7 +183,7 @@ impl<'a> Campaign<'a> {
             let prepared = prepare(
                 &theirs,
                 &mut opponent.authors,
-                &*self.compiler,
+                opponent.compiler.as_deref().unwrap_or(&*self.compiler),
                 &mut ask_device,
                 &mut self.reporting,
                 self.interrupt,

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use gpubench::catalog::Catalog;
 
 use super::cases::{Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, PackageCatalog, select_cases};
-use super::opponent::OtherRevision;
 use super::options::RunOptions;
+use super::other_revision::OtherRevision;
 use crate::build::Built;
 use crate::device::Facts;
 use crate::error::{ExpectedError, chain, print_warning};

@@ -5,20 +5,24 @@ use std::path::PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::options::DeviceOptions;
-use crate::build::kernels::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers};
+use crate::build::kernels::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors};
 use crate::device::Facts;
 use crate::device::cuda::Architecture;
 use crate::error::ExpectedError;
 use crate::sandbox::this_program;
 
-/// The host's C++ compiler for the CPU device, NVRTC and nvcc for a GPU.
+/// The host's C++ compiler for the CPU device, on these processors; NVRTC and nvcc for a GPU.
 ///
 /// # Errors
 /// If the CPU device has no compiler, or `--nvrtc` names none. A GPU without a compiler is no error here: images that are compiled already need
 /// none.
-pub(super) fn compiler_for(facts: &Facts, options: &DeviceOptions) -> Result<Box<dyn Compiler>, ExpectedError> {
+pub(super) fn compiler_for(
+    facts: &Facts,
+    options: &DeviceOptions,
+    processors: Processors,
+) -> Result<Box<dyn Compiler>, ExpectedError> {
     match facts.device.kind {
-        DeviceKind::Cpu => Ok(Box::new(HostCompiler::find()?)),
+        DeviceKind::Cpu => Ok(Box::new(HostCompiler::find()?.for_processors(processors))),
         DeviceKind::Cuda => {
             let compilers = gpu_compilers(options.nvrtc.clone())?;
             let architecture = Architecture::of_capability(facts.device.capability);

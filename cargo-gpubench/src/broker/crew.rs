@@ -169,7 +169,7 @@ impl<'a> Crew<'a> {
 
     fn spawn(&self, opened: &OpenedCase) -> Result<WorkerClient, RoleFailure> {
         let hosted = HostedLaunch {
-            library: self.case.library.file,
+            library: self.case.library.files,
             library_path: self.case.library.search,
             benchmark: self.case.benchmark,
             request: self.case.request,

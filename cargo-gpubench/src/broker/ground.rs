@@ -39,7 +39,7 @@ impl<'g> Ground<'g> {
             encoded: &recorded.encoded,
             modules,
             library: CaseLibrary {
-                file: selected.library(case).library.as_std_path(),
+                files: &selected.library(case).code,
                 search,
             },
             floor_ns: floor_ns(&recorded.recording, self.facts, self.flush_bytes),

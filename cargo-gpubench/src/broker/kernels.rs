@@ -12,6 +12,7 @@ use super::failure::CaseFailure;
 use crate::build::kernels::{Compiler, KernelBuildError};
 use crate::clients::Interrupt;
 use crate::verdict::Cause;
+use crate::wire::SealedFile;
 
 /// Compiled sources of one library by their positions in its catalog.
 pub(super) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;
@@ -19,19 +20,26 @@ pub(super) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;
 /// A source of which at least one kernel may be used.
 #[derive(Debug)]
 pub(super) struct Module {
-    library: Option<PathBuf>,
+    library: Option<CompiledModule>,
     /// The failures of the kernels that the library lacks.
     rejected: BTreeMap<String, CaseFailure>,
 }
 
+/// A compiled library: where it is kept, and what of it is loaded.
+#[derive(Debug)]
+struct CompiledModule {
+    path: PathBuf,
+    code: SealedFile,
+}
+
 /// The library that has a kernel, or why there is none.
-pub(super) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result<&'a Path, CaseFailure> {
+pub(super) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result<&'a SealedFile, CaseFailure> {
     let missing = || CaseFailure::error(Cause::Internal, "its kernels were not compiled");
     let module = modules.get(&kernel.source).ok_or_else(missing)?;
     let module = module.as_ref().map_err(CaseFailure::clone)?;
     match module.rejected.get(&kernel.name) {
         Some(failure) => Err(failure.clone()),
-        None => module.library.as_deref().ok_or_else(missing),
+        None => module.library.as_ref().map(|library| &library.code).ok_or_else(missing),
     }
 }
 
@@ -93,7 +101,7 @@ pub(super) fn images<'a>(
     let image = |(source, mut names): (u32, Vec<String>)| {
         let module = modules.get(&source)?.as_ref().ok()?;
         names.retain(|name| !module.rejected.contains_key(name));
-        Some((source, names, module.library.as_deref()?))
+        Some((source, names, &*module.library.as_ref()?.path))
     };
     wanted_names(recordings).into_iter().filter_map(image).collect()
 }
@@ -135,7 +143,7 @@ pub(super) fn compile_one(
     kernel: &KernelRef,
     cache: &Path,
     interrupt: &Interrupt,
-) -> Result<PathBuf, CaseFailure> {
+) -> Result<SealedFile, CaseFailure> {
     let compiled = compile_source(
         compiler,
         catalog,
@@ -145,7 +153,7 @@ pub(super) fn compile_one(
         interrupt,
     )?;
     let modules = Modules::from([(kernel.source, Ok(compiled))]);
-    library_of(&modules, kernel).map(Path::to_owned)
+    library_of(&modules, kernel).cloned()
 }
 
 fn compile_source(
@@ -166,8 +174,12 @@ fn compile_source(
         .into_iter()
         .map(|(name, error)| (name, failure(&error)))
         .collect();
+    let sealed = |path: PathBuf| {
+        let code = compiler.seal(&path).map_err(|error| failure(&error))?;
+        Ok(CompiledModule { path, code })
+    };
     Ok(Module {
-        library: compiled.library,
+        library: compiled.library.map(sealed).transpose()?,
         rejected,
     })
 }
@@ -244,7 +256,8 @@ mod tests {
             template <int N> __global__ void k(float *x) { x[0] = later(x[N]); }\n";
         let modules = Modules::from([(0, module(text, &["k<1>", "k<2>"]))]);
         let failure = library_of(&modules, &kernel(0, "k<1>")).expect_err("`later` is missing");
-        assert_eq!(library_of(&modules, &kernel(0, "k<2>")), Err(failure.clone()));
+        let other = library_of(&modules, &kernel(0, "k<2>")).expect_err("for it as well");
+        assert_eq!(other, failure);
         assert_eq!(failures(&modules), [&failure]);
     }
 }

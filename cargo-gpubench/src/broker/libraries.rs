@@ -1,6 +1,8 @@
 //! The libraries of a run, built here or taken from an archive.
 
-use camino::Utf8Path;
+use std::fmt;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{Catalog, DeviceFacts, DeviceKind};
 
 use super::authors::ListingError;
@@ -10,6 +12,9 @@ use crate::build::kernels::{BASELINE, Compiler};
 use crate::build::{Built, build_cdylibs};
 use crate::clients::Interrupt;
 use crate::error::{ExpectedError, print_warning};
+use crate::printable::printable;
+use crate::report::UNKNOWN_REVISION;
+use crate::store::Revision;
 
 /// Libraries, and the folder they lie in where it goes with the run.
 #[derive(Debug)]
@@ -17,7 +22,43 @@ pub(super) struct Libraries {
     /// What a build yields.
     pub(super) built: Built,
     /// The archive that it comes from.
-    pub(super) unpacked: Option<Unpacked>,
+    archive: Option<OpenedArchive>,
+}
+
+/// An archive that libraries come from.
+#[derive(Debug)]
+pub(super) struct OpenedArchive {
+    path: Utf8PathBuf,
+    unpacked: Unpacked,
+}
+
+impl OpenedArchive {
+    /// The file, as it was named.
+    pub(super) fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// Where the sources stood, as far as the archive says.
+    pub(super) fn revision(&self) -> Option<&Revision> {
+        self.unpacked.manifest.revision.as_ref()
+    }
+}
+
+impl fmt::Display for OpenedArchive {
+    /// `` `old.tar.gz` (0123456 on main, archived 2026-11-20 13:43 UTC) ``.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let revision = self
+            .revision()
+            .map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words);
+        let created = &self.unpacked.manifest.created_at;
+        let created = match created.parse::<jiff::Timestamp>() {
+            Ok(moment) => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            Err(_) => created.clone(),
+        };
+        // What an archive says of itself may come from anybody.
+        let said = printable(&format!("({revision}, archived {created})"));
+        write!(f, "`{}` {said}", self.path)
+    }
 }
 
 impl Libraries {
@@ -30,13 +71,16 @@ impl Libraries {
             LibrarySource::Build(options) => {
                 let built = build_cdylibs(options, interrupt.flag())?;
                 built.notices.iter().for_each(|notice| print_warning(notice));
-                Ok(Libraries { built, unpacked: None })
+                Ok(Libraries { built, archive: None })
             }
             LibrarySource::Archive(archived) => {
                 let unpacked = unpack(&archived.archive, &archived.extract_to)?;
                 Ok(Libraries {
-                    built: unpacked.built(),
-                    unpacked: Some(unpacked),
+                    built: unpacked.built()?,
+                    archive: Some(OpenedArchive {
+                        path: archived.archive.clone(),
+                        unpacked,
+                    }),
                 })
             }
         }
@@ -52,16 +96,36 @@ impl Libraries {
         catalogs: &[Catalog],
         here: Result<Box<dyn Compiler>, ExpectedError>,
     ) -> Result<Box<dyn Compiler>, ExpectedError> {
-        match &self.unpacked {
+        match &self.archive {
             None => here,
-            Some(Unpacked { folder, manifest }) => ahead_of(here, manifest, folder.path(), device, catalogs),
+            Some(archive) => {
+                let Unpacked { folder, manifest } = &archive.unpacked;
+                let ahead = Ahead {
+                    archive: &archive.path,
+                    manifest,
+                    folder: folder.path(),
+                };
+                ahead.of(here, device, catalogs)
+            }
         }
+    }
+
+    /// The archive that they come from, where it is one.
+    pub(super) fn archive(&self) -> Option<&OpenedArchive> {
+        self.archive.as_ref()
+    }
+
+    /// Whether there are kernels for the device that were compiled elsewhere.
+    pub(super) fn has_kernels_for(&self, device: &DeviceFacts) -> bool {
+        let archive = self.archive.as_ref();
+        archive.is_some_and(|archive| !fitting(&archive.unpacked.manifest, device).is_empty())
     }
 
     /// A library that was built here could not be listed; one from elsewhere may not fit this machine.
     pub(super) fn explain(&self, error: ListingError) -> ExpectedError {
-        match &self.unpacked {
-            Some(_) if error.is_of_the_library() => ArchiveError::Library {
+        match &self.archive {
+            Some(archive) if error.is_of_the_library() => ArchiveError::Library {
+                archive: archive.path.clone(),
                 package: error.package().to_owned(),
                 source: Box::new(error),
             }
@@ -71,29 +135,42 @@ impl Libraries {
     }
 }
 
-fn ahead_of(
-    here: Result<Box<dyn Compiler>, ExpectedError>,
-    manifest: &Manifest,
-    folder: &Utf8Path,
-    device: &DeviceFacts,
-    catalogs: &[Catalog],
-) -> Result<Box<dyn Compiler>, ExpectedError> {
-    let fitting = fitting(manifest, device);
-    let lack = match &here {
-        Ok(here) => here.lack().filter(|_| all_are_compiled(catalogs)),
-        Err(missing) => Some(missing.to_string()),
-    };
-    match lack {
-        Some(reason) if fitting.is_empty() && !manifest.kernels.is_empty() => Err(ArchiveError::OtherArchitecture {
-            compiled_for: manifest.targets(),
-            device: architecture(device),
-            reason,
-        }
-        .into()),
-        _ if fitting.is_empty() => here,
-        _ => {
-            let here = here.map_err(|missing| missing.to_string());
-            Ok(Box::new(AheadCompiler::new(&fitting, folder, here)))
+/// What was compiled ahead.
+struct Ahead<'a> {
+    archive: &'a Utf8Path,
+    manifest: &'a Manifest,
+    folder: &'a Utf8Path,
+}
+
+impl Ahead<'_> {
+    /// Puts it before a compiler of this machine.
+    fn of(
+        &self,
+        here: Result<Box<dyn Compiler>, ExpectedError>,
+        device: &DeviceFacts,
+        catalogs: &[Catalog],
+    ) -> Result<Box<dyn Compiler>, ExpectedError> {
+        let manifest = self.manifest;
+        let fitting = fitting(manifest, device);
+        let lack = match &here {
+            Ok(here) => here.lack().filter(|_| all_are_compiled(catalogs)),
+            Err(missing) => Some(missing.to_string()),
+        };
+        match lack {
+            Some(reason) if fitting.is_empty() && !manifest.kernels.is_empty() => {
+                Err(ArchiveError::OtherArchitecture {
+                    archive: self.archive.to_owned(),
+                    compiled_for: manifest.targets(),
+                    device: architecture(device),
+                    reason,
+                }
+                .into())
+            }
+            _ if fitting.is_empty() => here,
+            _ => {
+                let here = here.map_err(|missing| missing.to_string());
+                Ok(Box::new(AheadCompiler::new(&fitting, self.folder, here)))
+            }
         }
     }
 }
@@ -143,8 +220,17 @@ mod tests {
             runtime_version: "0.1.0".to_owned(),
             target: "x86_64-unknown-linux-gnu".to_owned(),
             created_at: "2026-01-02T03:04:05Z".to_owned(),
+            revision: None,
             libraries: Vec::new(),
             kernels: targets.iter().map(kernels).collect(),
+        }
+    }
+
+    fn ahead(manifest: &Manifest) -> Ahead<'_> {
+        Ahead {
+            archive: Utf8Path::new("kernels.tar.gz"),
+            manifest,
+            folder: Utf8Path::new("/x"),
         }
     }
 
@@ -161,14 +247,7 @@ mod tests {
             sources: sources.iter().map(source).collect(),
             ..Catalog::default()
         };
-        let folder = Utf8Path::new("/x");
-        ahead_of(
-            Ok(Box::new(none)),
-            &manifest(targets),
-            folder,
-            &typical_device(90),
-            &[catalog],
-        )
+        ahead(&manifest(targets)).of(Ok(Box::new(none)), &typical_device(90), &[catalog])
     }
 
     /// On the CPU device.
@@ -178,13 +257,7 @@ mod tests {
             source: std::io::ErrorKind::NotFound.into(),
         };
         let device = crate::device::cpu::facts(std::num::NonZeroUsize::MIN).device;
-        ahead_of(
-            Err(missing.into()),
-            &manifest(targets),
-            Utf8Path::new("/x"),
-            &device,
-            &[],
-        )
+        ahead(&manifest(targets)).of(Err(missing.into()), &device, &[])
     }
 
     fn refused(compiler: Result<Box<dyn Compiler>, ExpectedError>, code: u8) -> String {

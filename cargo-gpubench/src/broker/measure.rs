@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::device::{ClockBound, CodeHome, KernelPart};
 use crate::stats::{Balance, Shares, StopReason, StopRule, WarmUpRule};
 use crate::verdict::{Judgement, WindowEvidence};
 use crate::window::{ConductError, Conductor, Duties, Seat, Seeds};
-use crate::wire::DeviceOrder;
+use crate::wire::{DeviceOrder, SealedFile, SourceModule};
 
 /// A case that can be measured.
 #[derive(Debug)]
@@ -38,9 +38,9 @@ pub struct ReadyCase<'a> {
     /// Its encoding.
     pub encoded: &'a [u8],
     /// Compiled kernels of the plan by position of their source.
-    pub modules: &'a [(u32, PathBuf)],
+    pub modules: &'a [SourceModule],
     /// The same of its generators and of a reference that is a plan.
-    pub own_modules: &'a [(u32, PathBuf)],
+    pub own_modules: &'a [SourceModule],
     /// The least time a call can take, in nanoseconds, where it is known.
     pub floor_ns: Option<f64>,
     /// The name its windows are marked with for a profiler, where they are.
@@ -52,9 +52,9 @@ pub struct ReadyCase<'a> {
 /// Where a hosted worker finds the user's code.
 #[derive(Clone, Copy, Debug)]
 pub struct CaseLibrary<'a> {
-    /// The cdylib.
-    pub file: &'a Path,
-    /// Where it finds the shared libraries that it needs.
+    /// The cdylib, behind the libraries that it needs.
+    pub files: &'a [SealedFile],
+    /// Where it finds shared libraries that it loads while it runs.
     pub search: &'a [PathBuf],
 }
 

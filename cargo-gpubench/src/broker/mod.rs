@@ -26,6 +26,7 @@ mod observation;
 mod occupancy;
 mod opponent;
 pub mod options;
+mod other_revision;
 mod places;
 mod preparation;
 pub mod purpose;

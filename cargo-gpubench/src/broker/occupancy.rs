@@ -9,9 +9,10 @@ use super::kernels;
 use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, RoleFailure};
 use crate::verdict::Cause;
+use crate::wire::SealedFile;
 
 /// Asks the device for the occupancy of a compiled kernel.
-pub(super) type AskDevice<'a> = dyn FnMut(&Path, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
+pub(super) type AskDevice<'a> = dyn FnMut(&SealedFile, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
 
 /// The occupancies of one library's kernels, each found out once.
 pub(super) struct Occupancies<'a> {
@@ -123,8 +124,8 @@ mod tests {
         };
         let interrupt = Interrupt::catch().expect("signals");
         let mut asked = Vec::new();
-        let mut ask = |module: &Path, query: &OccupancyQuery| {
-            assert!(module.is_file());
+        let mut ask = |module: &SealedFile, query: &OccupancyQuery| {
+            assert!(module.path().is_file());
             asked.push(query.kernel.name.clone());
             Ok(6)
         };

@@ -1,81 +1,18 @@
-//! The other revision of a run against one: its libraries, its cases, and what came of them.
+//! The other revision of a run against one: its cases, and what came of them.
 
 use std::collections::HashSet;
 
 use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
 
-use super::authors::{AuthorSettings, Authors};
+use super::authors::Authors;
 use super::cases::{Case, Disposition};
 use super::failure::CaseFailure;
-use super::libraries::Libraries;
-use super::options::{LibrarySource, Verbosity};
+use super::other_revision::OtherRevision;
 use super::preparation::PreparedCase;
 use super::selected::Selected;
-use crate::build::{BuildOptions, Built};
-use crate::checkout::Checkout;
-use crate::clients::Interrupt;
-use crate::error::{Expected, ExpectedError};
-use crate::exit_code::ExitCode;
+use crate::build::kernels::Compiler;
 use crate::report::BenchmarkComplete;
 use crate::store::Revision;
-
-/// A revision that is built.
-#[derive(Debug)]
-pub(super) struct OtherRevision {
-    checkout: Checkout,
-    built: Built,
-}
-
-impl OtherRevision {
-    /// Builds what the candidate's build selects.
-    ///
-    /// # Errors
-    /// When it does not build.
-    pub(super) fn build(
-        checkout: Checkout,
-        candidate: &BuildOptions,
-        verbosity: Verbosity,
-        interrupt: &Interrupt,
-    ) -> Result<OtherRevision, ExpectedError> {
-        if verbosity > Verbosity::Quiet {
-            let (name, revision) = (checkout.name(), checkout.revision().short());
-            anstream::eprintln!("    Building the baseline, `{name}` ({revision})");
-        }
-        let options = LibrarySource::Build(checkout.build_options(candidate));
-        match Libraries::obtain(&options, interrupt) {
-            Ok(Libraries { built, .. }) => Ok(OtherRevision { checkout, built }),
-            Err(error) => Err(of_the_baseline(checkout.name(), error)),
-        }
-    }
-
-    /// What was built.
-    pub(super) fn built(&self) -> &Built {
-        &self.built
-    }
-
-    /// Starts the authors of its libraries.
-    ///
-    /// # Errors
-    /// When one of them cannot be listed.
-    pub(super) fn authors<'a>(
-        &'a self,
-        settings: AuthorSettings<'a>,
-    ) -> Result<(Authors<'a>, Vec<Catalog>), ExpectedError> {
-        Authors::start(&self.built.libraries, settings)
-            .map_err(|error| of_the_baseline(self.checkout.name(), error.into()))
-    }
-}
-
-/// An error of the other revision's, which must not look like one of the candidate's.
-fn of_the_baseline(name: &str, error: ExpectedError) -> ExpectedError {
-    match error.exit_code() {
-        ExitCode::Interrupted => error,
-        _ => ExpectedError::OtherRevision {
-            name: name.to_owned(),
-            source: Box::new(error),
-        },
-    }
-}
 
 /// Cases of the other revision.
 #[derive(Debug)]
@@ -95,6 +32,11 @@ impl OtherCases {
         let (shared, only_there) = theirs.partition(|case| candidate.contains(&case.full_name()));
         OtherCases { shared, only_there }
     }
+
+    /// Whether there are cases, and none that the candidate has.
+    pub(super) fn are_all_strange(&self) -> bool {
+        self.shared.is_empty() && !self.only_there.is_empty()
+    }
 }
 
 /// What the candidate is measured in turns with.
@@ -104,6 +46,8 @@ pub(super) struct Opponent<'a> {
     pub(super) selected: Selected<'a>,
     only_there: &'a [Case],
     pub(super) authors: Authors<'a>,
+    /// The compiler of its kernels, where that is another than the candidate's.
+    pub(super) compiler: Option<Box<dyn Compiler>>,
     prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>,
     results: Vec<BenchmarkComplete>,
 }
@@ -127,18 +71,20 @@ impl<'a> Opponent<'a> {
         cases: &'a OtherCases,
         catalogs: &'a [Catalog],
         authors: Authors<'a>,
+        compiler: Option<Box<dyn Compiler>>,
         ground: Selected<'a>,
     ) -> Opponent<'a> {
         Opponent {
             revision,
             selected: Selected {
-                libraries: &revision.built.libraries,
+                libraries: &revision.built().libraries,
                 catalogs,
                 cases: &cases.shared,
                 ..ground
             },
             only_there: &cases.only_there,
             authors,
+            compiler,
             prepared: Vec::new(),
             results: Vec::new(),
         }
@@ -189,8 +135,9 @@ impl<'a> Opponent<'a> {
     /// What came of it.
     pub(super) fn finish(self) -> OtherResults {
         OtherResults {
-            name: self.revision.checkout.name().to_owned(),
-            revision: self.revision.checkout.revision(),
+            name: self.revision.name().to_owned(),
+            revision: self.revision.revision(),
+            compiler: self.compiler.map(|compiler| compiler.identity().to_owned()),
             results: self.results,
         }
     }
@@ -201,8 +148,10 @@ impl<'a> Opponent<'a> {
 pub(super) struct OtherResults {
     /// What was asked for.
     pub(super) name: String,
-    /// What that is.
-    pub(super) revision: Revision,
+    /// What that is, where it is known.
+    pub(super) revision: Option<Revision>,
+    /// What compiled its kernels, where that was another compiler than the candidate's.
+    pub(super) compiler: Option<String>,
     /// A result for each of its cases.
     pub(super) results: Vec<BenchmarkComplete>,
 }

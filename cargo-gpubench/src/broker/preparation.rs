@@ -1,7 +1,5 @@
 //! Recording the selected cases and compiling what their recordings use, before anything is measured.
 
-use std::path::{Path, PathBuf};
-
 use gpubench::catalog::OccupancyQuery;
 use gpubench::plan::KernelRef;
 
@@ -16,6 +14,7 @@ use super::selected::Selected;
 use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
 use crate::report::Phase;
+use crate::wire::{SealedFile, SourceModule};
 
 /// A case that can be measured.
 #[derive(Debug)]
@@ -23,9 +22,9 @@ pub(super) struct PreparedCase {
     /// Its recording.
     pub(super) recorded: RecordedCase,
     /// The compiled sources that its plan uses, by their positions in the catalog.
-    pub(super) modules: Vec<(u32, PathBuf)>,
+    pub(super) modules: Vec<SourceModule>,
     /// Those that its generators and its reference use.
-    pub(super) own_modules: Vec<(u32, PathBuf)>,
+    pub(super) own_modules: Vec<SourceModule>,
 }
 
 /// Prepares every case that is to run, in the order of the cases. A case that is skipped has nothing; one that cannot be prepared has its
@@ -52,7 +51,7 @@ pub(super) fn prepare(
             .filter(|(_, case)| case.disposition == Disposition::Run && selected.library_of(case) == library)
             .unzip();
         reporting.phase(Phase::Recording);
-        let mut ask = |module: &Path, query: &OccupancyQuery| ask_device(module, query);
+        let mut ask = |module: &SealedFile, query: &OccupancyQuery| ask_device(module, query);
         let mut occupancies = Occupancies::new(catalog, compiler, &cache, interrupt, &mut ask);
         let facts = selected.facts;
         let recorded = record_cases(&cases, library, catalog, facts, authors, &mut occupancies, interrupt)?;
@@ -85,12 +84,12 @@ fn with_modules(recorded: RecordedCase, compiled: &Modules) -> Result<PreparedCa
 fn modules_of<'a>(
     kernels: impl Iterator<Item = &'a KernelRef>,
     compiled: &Modules,
-) -> Result<Vec<(u32, PathBuf)>, CaseFailure> {
-    let mut used: Vec<(u32, PathBuf)> = Vec::new();
+) -> Result<Vec<SourceModule>, CaseFailure> {
+    let mut used: Vec<SourceModule> = Vec::new();
     for kernel in kernels {
         let library = kernels::library_of(compiled, kernel)?;
         if !used.iter().any(|(source, _)| *source == kernel.source) {
-            used.push((kernel.source, library.to_owned()));
+            used.push((kernel.source, library.clone()));
         }
     }
     Ok(used)

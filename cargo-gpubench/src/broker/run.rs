@@ -11,22 +11,23 @@ use super::compilers::compiler_for;
 use super::libraries::Libraries;
 use super::loaded_run::show_loaded_run;
 use super::noise_floors::NoiseFloors;
-use super::opponent::{Opponent, OtherCases, OtherRevision};
+use super::opponent::{Opponent, OtherCases};
 use super::options::{
     Action, Annotations, DeviceChoice, LibrarySource, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
 };
+use super::other_revision::Opposition;
 use super::places::Places;
 use super::selected::Selected;
-use crate::build::{BuildOptions, Built, BuiltLibrary, WorkspaceFolders};
-use crate::checkout::Checkout;
-use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans};
+use crate::build::kernels::Processors;
+use crate::build::{Built, BuiltLibrary};
+use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
 use crate::error::{ExpectedError, chain, print_warning};
 use crate::exit_code::ExitCode;
 use crate::probe::{Answer, Target, ask};
 use crate::sandbox::hide_from_others;
-use crate::store::{Listing, Revision};
+use crate::store::Listing;
 use crate::wire::DeviceOrder;
 
 /// Does what the options say.
@@ -54,12 +55,22 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         source: source.into(),
     })?;
     let verbosity = options.output.verbosity;
-    let checkout = check_out(&results, &options.libraries, verbosity, &interrupt)?;
+    let opposition = results
+        .against
+        .as_ref()
+        .map(|source| Opposition::obtain(source, &options.libraries, verbosity, &interrupt))
+        .transpose()?;
     let libraries = Libraries::obtain(&options.libraries, &interrupt)?;
-    let other = checkout
-        .map(|(checkout, build)| OtherRevision::build(checkout, build, verbosity, &interrupt))
+    let other = opposition
+        .map(|opposition| opposition.build(verbosity, &interrupt))
         .transpose()?;
     let built = &libraries.built;
+    if let Some(archive) = libraries.archive() {
+        if other.is_some() && verbosity > Verbosity::Quiet {
+            anstream::eprintln!("    Unpacked the candidate, {archive}");
+        }
+        bookkeeping.heed_archive(archive);
+    }
     if options.action == Action::Build {
         if verbosity > Verbosity::Quiet {
             name_libraries(built);
@@ -70,6 +81,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         require_nvtx()?;
     }
     adopt_orphans();
+    allow_many_descriptors();
     let Chosen { device, facts, referee } = choose_device(options, &interrupt)?;
     let settings = AuthorSettings {
         within: options.measurement.everywhere().limits.reference,
@@ -100,62 +112,35 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         device,
         facts: &facts,
     };
-    let here = compiler_for(&facts, &options.device);
-    let compiler = libraries.compiler(&facts.device, &catalogs, here)?;
+    let processors = match &other {
+        Some(other) if other.is_measured_as_archived(&libraries, &facts.device) => Processors::Baseline,
+        _ => Processors::Here,
+    };
+    let here = || compiler_for(&facts, &options.device, processors);
+    let compiler = libraries.compiler(&facts.device, &catalogs, here())?;
     let campaign = Campaign::new(options, selected, compiler, authors, referee, bookkeeping, &interrupt)?;
     let Some(other) = &other else {
         return campaign.measure();
     };
     let (their_authors, their_catalogs) = other.authors(settings)?;
+    let their_compiler = other.compiler(&facts.device, &their_catalogs, here)?;
     let theirs = choose_other_cases(options, other, &their_catalogs, &facts);
     let their_cases = OtherCases::beside(&cases, &left_out, theirs);
-    let opponent = Opponent::new(other, &their_cases, &their_catalogs, their_authors, selected);
+    if their_cases.are_all_strange() {
+        let name = other.name();
+        print_warning(&format!(
+            "the baseline, `{name}`, has none of the selected benchmarks: nothing is compared"
+        ));
+    }
+    let opponent = Opponent::new(
+        other,
+        &their_cases,
+        &their_catalogs,
+        their_authors,
+        their_compiler,
+        selected,
+    );
     campaign.against(opponent).measure()
-}
-
-/// The revision that is compared with, checked out before anything is built.
-fn check_out<'o>(
-    results: &ResultOptions,
-    libraries: &'o LibrarySource,
-    verbosity: Verbosity,
-    interrupt: &Interrupt,
-) -> Result<Option<(Checkout, &'o BuildOptions)>, ExpectedError> {
-    let (Some(revision), LibrarySource::Build(build)) = (&results.against, libraries) else {
-        return Ok(None);
-    };
-    let target_dir = build.compilation.target_dir.as_deref();
-    let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
-    let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
-    if verbosity > Verbosity::Quiet && Revision::of(&root).is_some_and(|ours| ours.modified) {
-        anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
-    }
-    warn_of_what_is_shared(&checkout);
-    Ok(Some((checkout, build)))
-}
-
-/// Links that are named in a warning; the others are counted.
-const LINKS_NAMED: usize = 3;
-
-/// What a link leads to outside of the repository has no revisions: a change of it would be on both sides, and not be found.
-fn warn_of_what_is_shared(checkout: &Checkout) {
-    let shared = checkout.shared();
-    if shared.is_empty() {
-        return;
-    }
-    let named: Vec<String> = shared
-        .iter()
-        .take(LINKS_NAMED)
-        .map(|link| format!("`{link}`"))
-        .collect();
-    let more = match shared.len().saturating_sub(LINKS_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    print_warning(&format!(
-        "links lead out of the sources: {}{more}; what is behind them is the same on both sides, whatever `{}` had there",
-        named.join(", "),
-        checkout.name()
-    ));
 }
 
 /// Ranges that reach nobody would look like a profiler's failure.

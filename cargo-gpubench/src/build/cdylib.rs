@@ -10,6 +10,7 @@ use std::{
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Artifact, CrateType, Package};
 
+use super::sealed_libraries::seal_libraries;
 use super::{
     BuildError, BuildNotice, BuildOptions, CargoProgress, Profile,
     cargo::{Cargo, CargoArguments, stopped_by_interrupt},
@@ -21,6 +22,7 @@ use super::{
     select::{Request, SelectedPackage, select_packages},
 };
 use crate::config::CaseSettings;
+use crate::wire::{SealError, SealedFile};
 
 /// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own `[profile.gpubench]` adds.
 ///
@@ -29,7 +31,7 @@ const PROFILE: &str = "gpubench";
 const PROFILE_CONFIG: &str = r#"profile.gpubench.inherits="bench""#;
 
 /// What a build yields.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Built {
     /// The libraries with benchmarks, in workspace order; at least one.
     pub libraries: Vec<BuiltLibrary>,
@@ -44,7 +46,7 @@ pub struct Built {
 }
 
 /// The library of one package.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct BuiltLibrary {
     /// Name of the package.
     pub package: String,
@@ -56,6 +58,8 @@ pub struct BuiltLibrary {
     pub root: Utf8PathBuf,
     /// The shared library.
     pub library: Utf8PathBuf,
+    /// What of it is loaded: a sealed copy, behind those of the libraries that it needs.
+    pub code: Vec<SealedFile>,
     /// Where the libraries it needs are: for `LD_LIBRARY_PATH` of a process that loads it, before what is there already.
     pub library_path: Vec<Utf8PathBuf>,
     /// How its manifest wants its cases to be measured.
@@ -199,13 +203,15 @@ impl Outputs {
         let (artifact, library) = self.shared_library_of(package).ok_or_else(|| BuildError::NoLibrary {
             package: package.name.to_string(),
         })?;
+        let library_path = self.library_path(build.workspace, library, compiler_libraries);
         Ok(BuiltLibrary {
             package: package.name.to_string(),
             crate_name: artifact.target.name.replace('-', "_"),
             version: package.version.to_string(),
             root: package.manifest_path.parent().unwrap_or(Utf8Path::new("/")).to_owned(),
             library: library.to_owned(),
-            library_path: self.library_path(build.workspace, library, compiler_libraries),
+            code: seal_libraries(library, &library_path, |_, _| Ok::<(), SealError>(()))?,
+            library_path,
             settings,
         })
     }

@@ -6,12 +6,16 @@ use std::{fmt, io, process::ExitStatus};
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
+use crate::wire::SealError;
 use crate::{error::Expected, exit_code::ExitCode};
 
 /// Why there is nothing to benchmark.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BuildError {
+    /// What was built cannot be kept as it is.
+    #[error(transparent)]
+    Unsealed(#[from] SealError),
     /// Cargo cannot be started.
     #[error("could not start `{program}`")]
     CargoNotStarted {
@@ -171,6 +175,7 @@ impl Expected for BuildError {
             | Self::Failed { .. }
             | Self::NoLibrary { .. }
             | Self::LibraryUnreadable { .. }
+            | Self::Unsealed(_)
             | Self::CompilerSilent { .. } => ExitCode::BuildFailed,
             Self::Interrupted => ExitCode::Interrupted,
         }

@@ -17,6 +17,7 @@ mod options;
 mod package_metadata;
 mod package_names;
 mod package_spec;
+mod sealed_libraries;
 mod select;
 mod workspace_folders;
 mod workspace_root;
@@ -30,6 +31,7 @@ pub use options::{
 };
 pub use package_names::{BenchmarkPackages, packages_with_benchmarks};
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
+pub(crate) use sealed_libraries::seal_libraries;
 pub use select::PackageSelection;
 pub use workspace_folders::WorkspaceFolders;
 pub use workspace_root::workspace_root;

@@ -1,12 +1,12 @@
 //! The user's cdylib: loading it and calling the functions of its table.
 
 use std::ffi::c_void;
-use std::path::Path;
 
 use gpubench::abi::{self, Buffer, Bytes, HostEnvironment, Sink, Table};
 use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
 
 use super::{LibraryError, LibraryFailure};
+use crate::wire::SealedFile;
 
 const NEEDS_OCCUPANCY: i32 = abi::Status::NeedsOccupancy as i32;
 
@@ -25,15 +25,22 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads the cdylib and finds its table. Runs the library's constructors.
+    /// Loads the cdylib, the last of `files`, and finds its table. Those before it, which it needs, are loaded first: the linker takes a library that is there already for one that
+    /// is needed under its `SONAME`, and looks for none in folders. Runs their constructors.
     ///
     /// # Errors
     /// When it cannot be loaded, or its table is not one that this tool can use.
-    pub fn load(path: &Path) -> Result<Library, LibraryError> {
+    pub fn load(files: Vec<SealedFile>) -> Result<Library, LibraryError> {
         let refused = |message: String| LibraryError::new(LibraryFailure::Unusable, message);
-        // SAFETY: loading runs the user's constructors, which is what this process is for.
-        let library = unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-        let library = library.map_err(|error| refused(explain_load_error(&error.to_string())))?;
+        let mut loaded = None;
+        for file in files {
+            let path = file.path_for_linker().map_err(|error| refused(error.to_string()))?;
+            // SAFETY: loading runs the user's constructors, which is what this process is for.
+            let library = unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+            let library = library.map_err(|error| refused(explain_load_error(&error.to_string())))?;
+            std::mem::forget(loaded.replace(library));
+        }
+        let library = loaded.ok_or_else(|| refused("there is no library to load".to_owned()))?;
         // SAFETY: the symbol of this name, made by our runtime, has this type; a foreign one is refused by its magic below.
         let entry = unsafe { library.get::<abi::EntryPoint>(abi::ENTRY_SYMBOL.as_bytes()) };
         let entry =

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 
 use super::judging::JudgingArguments;
 use crate::broker::options::{
-    BaselineOptions, HistoryOptions, Newcomers, PageTarget, Recording, ResultOptions, ResultSource,
+    BaselineOptions, HistoryOptions, Newcomers, OpponentSource, PageTarget, Recording, ResultOptions, ResultSource,
 };
 use crate::config::Fraction;
 use crate::store::RunName;
@@ -60,6 +60,18 @@ pub(super) struct BaselineArguments {
     )]
     against: Option<String>,
 
+    /// Measure in turns with what is in this archive, and compare with that
+    ///
+    /// As `--against`, for machines without sources: `cargo-gpubench gpubench --archive-file new.tar.gz --against-archive old.tar.gz`. Without `--archive-file` the sources here are built and
+    /// compared with the archive. It is unpacked to a temporary folder. A regression makes the command exit with 3.
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["against", "baseline", "baseline_lenient", "load_baseline", "list", "no_run"]
+    )]
+    against_archive: Option<Utf8PathBuf>,
+
     /// Keep nothing of this run: no baseline, no history
     ///
     /// It overrides what the environment and the configuration say.
@@ -92,6 +104,7 @@ impl BaselineArguments {
             baseline_lenient,
             load_baseline,
             against,
+            against_archive,
             discard_baseline,
             judging,
             history,
@@ -108,7 +121,9 @@ impl BaselineArguments {
         ResultOptions {
             source: load_baseline.map_or(ResultSource::Measured, ResultSource::Loaded),
             baseline: strict.or(lenient),
-            against,
+            against: against
+                .map(OpponentSource::Revision)
+                .or(against_archive.map(OpponentSource::Archive)),
             save: save_baseline.filter(|_| !discard_baseline),
             judging: judging.into_options(),
             history: HistoryOptions {

@@ -52,6 +52,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("baseline", "--baseline main"),
     ("baseline-lenient", "--baseline-lenient main --save-baseline pr"),
     ("against", "--against main"),
+    (
+        "against-archive",
+        "--archive-file new.tar.gz --against-archive old.tar.gz",
+    ),
     ("load-baseline", "--load-baseline pr --baseline main"),
     ("discard-baseline", "-P ci --discard-baseline"),
     ("noise-threshold", "--noise-threshold 2%"),

@@ -62,14 +62,14 @@ pub struct GpubenchArguments {
     ///
     /// One fresh process and one call a case, with fresh inputs: every element of every output is compared, and that all of it is there when the call has
     /// ended. Results have a verdict and no times, and are neither saved nor compared.
-    #[arg(long, help_heading = HEADING, conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline", "baseline_lenient", "against", "history", "report"])]
+    #[arg(long, help_heading = HEADING, conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline", "baseline_lenient", "against", "against_archive", "history", "report"])]
     test: bool,
 
     /// Call every case again and again for this long, for a profiler that the command runs under
     ///
     /// Seconds, or a time with a unit. Every call is checked; nothing is analysed, saved or compared. Choose the case to be looked at with a filter; with `--nvtx` the
     /// profiler knows its calls by name.
-    #[arg(long, value_name = "TIME", help_heading = HEADING, conflicts_with_all = ["list", "no_run", "save_baseline", "baseline", "baseline_lenient", "against", "history", "report"])]
+    #[arg(long, value_name = "TIME", help_heading = HEADING, conflicts_with_all = ["list", "no_run", "save_baseline", "baseline", "baseline_lenient", "against", "against_archive", "history", "report"])]
     profile_time: Option<ProfileTime>,
 
     /// Stop after the first benchmark that fails

@@ -1,8 +1,7 @@
 //! An author as the broker sees it.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
@@ -11,7 +10,8 @@ use gpubench::codec;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::device::CodeHome;
 use crate::wire::{
-    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, encode_modules, from_author, to_author,
+    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SealedFile, SourceModule, encode_modules,
+    from_author, module_descriptors, to_author,
 };
 
 /// Longest text of a failure that is shown.
@@ -63,18 +63,18 @@ pub struct BufferGrant<'a> {
     /// Who runs kernels of generators and references.
     pub kernels_run_in: CodeHome,
     /// Compiled kernels by the position of their source, for the kernels that run there.
-    pub modules: &'a [(u32, PathBuf)],
+    pub modules: &'a [SourceModule],
     /// Contents and answers.
     pub descriptors: &'a [OwnedFd],
 }
 
 impl AuthorClient {
-    /// Starts an author and has it load a cdylib. Every answer is waited for at most `within`.
+    /// Starts an author and has it load a cdylib: the last of `library`, behind those that it needs. Every answer is waited for at most `within`.
     ///
     /// # Errors
     /// When the library cannot be used.
     pub fn spawn(
-        library: &Path,
+        library: &[SealedFile],
         library_path: &[PathBuf],
         within: Duration,
         output: Output,
@@ -82,7 +82,8 @@ impl AuthorClient {
     ) -> Result<(AuthorClient, Catalog), AuthorProblem> {
         let child = Child::spawn(RoleName::Author, output, library_path, None)?;
         let mut author = AuthorClient { child, within };
-        let answer = author.order(to_author::LOAD, &[library.as_os_str().as_bytes()], &[], interrupt)?;
+        let files: Vec<_> = library.iter().map(AsFd::as_fd).collect();
+        let answer = author.order(to_author::LOAD, &[], &files, interrupt)?;
         let catalog = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("catalog", &error))?;
         refuse_control_characters(&catalog)?;
         Ok((author, catalog))
@@ -123,7 +124,7 @@ impl AuthorClient {
     /// # Errors
     /// When they cannot be mapped.
     pub fn attach(&mut self, grant: &BufferGrant<'_>, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
-        let modules = encode_modules(grant.modules.iter().map(|(source, path)| (*source, path.as_path())));
+        let modules = encode_modules(grant.modules);
         let head = Attach {
             benchmark: grant.benchmark,
             tensors: grant.layouts.len() as u32,
@@ -139,7 +140,8 @@ impl AuthorClient {
             grant.request,
             grant.recording,
         ];
-        let descriptors: Vec<_> = grant.descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
+        let buffers = grant.descriptors.iter().map(AsFd::as_fd);
+        let descriptors: Vec<_> = buffers.chain(module_descriptors(grant.modules)).collect();
         self.order(to_author::ATTACH, &parts, &descriptors, interrupt).map(drop)
     }
 

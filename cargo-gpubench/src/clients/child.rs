@@ -1,6 +1,8 @@
 //! A process of another role.
 
+use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -109,6 +111,10 @@ impl std::fmt::Display for End {
     }
 }
 
+/// How many hardware queues the driver makes for a context. A plan is queued on one stream, and the queues are most of what a context's creation takes; with fewer than four of them small
+/// kernels are measured to take longer (`docs/measurements/queues.sh`).
+const HARDWARE_QUEUES: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "4");
+
 /// A spawned role. Dropping it kills the process and waits for its end.
 #[derive(Debug)]
 pub struct Child {
@@ -128,8 +134,8 @@ impl Child {
     pub fn spawn(
         role: RoleName,
         output: Output,
-        library_path: &[std::path::PathBuf],
-        private: Option<&std::path::Path>,
+        library_path: &[PathBuf],
+        private: Option<&Path>,
     ) -> Result<Child, RoleFailure> {
         let fail = |source| RoleFailure::Spawn { role, source };
         let (ours, theirs) = Channel::pair().map_err(|error| fail(std::io::Error::other(error)))?;
@@ -143,23 +149,8 @@ impl Child {
             }
             Output::Inherited => (None, None),
         };
-        let mut command = Command::new(this_program());
-        command
-            .arg0(PROGRAM)
-            .arg(role.verb())
-            .stdin(Stdio::from(theirs.into_socket()))
-            // A kernel that is loaded when it is first launched is never loaded behind a stream that waits for *go*.
-            .env("CUDA_MODULE_LOADING", "EAGER")
-            .process_group(0);
-        if role == RoleName::Worker {
-            remove_run_variables(&mut command);
-        }
-        if !library_path.is_empty() {
-            command.env("LD_LIBRARY_PATH", prepend_library_path(library_path).map_err(fail)?);
-        }
-        if let Some(private) = private {
-            command.env("TMPDIR", private).env("CUDA_CACHE_PATH", private);
-        }
+        let mut command = command_for(role, library_path, private).map_err(fail)?;
+        command.stdin(Stdio::from(theirs.into_socket()));
         for stream in [Command::stdout, Command::stderr] as [fn(&mut Command, Stdio) -> &mut Command; 2] {
             // What user code prints must not reach standard output, which is for data.
             let target = match &sink {
@@ -351,6 +342,39 @@ pub(crate) fn deadline(within: Duration) -> Instant {
         .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
 }
 
+/// The program in a role, with the variables that it needs and without its connections.
+fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>) -> std::io::Result<Command> {
+    let mut command = Command::new(this_program());
+    command
+        .arg0(PROGRAM)
+        .arg(role.verb())
+        // A kernel that is loaded when it is first launched is never loaded behind a stream that waits for *go*.
+        .env("CUDA_MODULE_LOADING", "EAGER")
+        .process_group(0);
+    if role == RoleName::Worker {
+        remove_run_variables(&mut command);
+    }
+    if !library_path.is_empty() {
+        command.env("LD_LIBRARY_PATH", prepend_library_path(library_path)?);
+    }
+    match (role, private) {
+        (_, Some(private)) => {
+            command.env("TMPDIR", private).env("CUDA_CACHE_PATH", private);
+        }
+        (RoleName::Worker, None) => limit_queues(&mut command, std::env::var_os(HARDWARE_QUEUES.0)),
+        (_, None) => {}
+    }
+    Ok(command)
+}
+
+/// Host code may have as many streams as it likes, and is not limited; nor is who has said how many there shall be.
+fn limit_queues(command: &mut Command, said: Option<OsString>) {
+    if said.is_none() {
+        let (name, number) = HARDWARE_QUEUES;
+        command.env(name, number);
+    }
+}
+
 /// The command's own variables say how the run is made, its seed among them.
 fn remove_run_variables(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
@@ -360,7 +384,7 @@ fn remove_run_variables(command: &mut Command) {
     }
 }
 
-fn prepend_library_path(paths: &[std::path::PathBuf]) -> std::io::Result<std::ffi::OsString> {
+fn prepend_library_path(paths: &[PathBuf]) -> std::io::Result<std::ffi::OsString> {
     // An empty entry would mean the current directory.
     let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let all = paths
@@ -368,4 +392,32 @@ fn prepend_library_path(paths: &[std::path::PathBuf]) -> std::io::Result<std::ff
         .cloned()
         .chain(std::env::split_paths(&inherited).filter(|path| !path.as_os_str().is_empty()));
     std::env::join_paths(all).map_err(std::io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queues(command: &Command) -> Option<&str> {
+        let mut set = command.get_envs();
+        let (_, number) = set.find(|(name, _)| *name == HARDWARE_QUEUES.0)?;
+        number?.to_str()
+    }
+
+    #[test]
+    fn host_code_has_as_many_queues_as_anywhere_else() {
+        let command = command_for(RoleName::Worker, &[], Some(Path::new("/its/own"))).unwrap();
+        assert_eq!(queues(&command), None);
+        let command = command_for(RoleName::Referee, &[], None).unwrap();
+        assert_eq!(queues(&command), None);
+    }
+
+    #[test]
+    fn a_plan_has_four_queues_unless_somebody_has_said_how_many() {
+        let mut command = Command::new("worker");
+        limit_queues(&mut command, Some("8".into()));
+        assert_eq!(queues(&command), None);
+        limit_queues(&mut command, None);
+        assert_eq!(queues(&command), Some("4"));
+    }
 }

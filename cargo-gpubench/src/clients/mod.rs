@@ -3,6 +3,7 @@
 
 mod author;
 mod child;
+mod descriptors;
 mod interrupt;
 mod log;
 mod null_worker;
@@ -13,6 +14,7 @@ mod worker;
 pub use author::{AuthorClient, AuthorProblem, BufferGrant, Recorded};
 pub(crate) use child::deadline;
 pub use child::{Child, End, Output, RoleName};
+pub use descriptors::allow_many_descriptors;
 pub use interrupt::Interrupt;
 pub use null_worker::NullWorker;
 pub use referee::{CaseOrder, OpenedCase, RefereeClient};

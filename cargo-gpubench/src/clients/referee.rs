@@ -1,8 +1,6 @@
 //! The referee as the broker sees it.
 
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use gpubench::catalog::OccupancyQuery;
@@ -12,7 +10,7 @@ use crate::device::{Absence, AbsenceKind, Facts};
 use crate::window::{Duties, WindowKind};
 use crate::wire::{
     AbsentDevice, Begin, BufferLayout, Cast, DeviceOrder, OccupancyAnswer, OccupancyOrder, OpenCase, Prepared,
-    WindowFacts, WindowOrder, encode_modules, from_referee, to_referee,
+    SealedFile, SourceModule, WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
 
 /// The referee's own work never takes so long; it is our own code on our own kernels.
@@ -37,7 +35,7 @@ pub struct CaseOrder<'a> {
     /// The recording's encoding.
     pub encoded: &'a [u8],
     /// Compiled kernels by the position of their source: those that the referee runs itself.
-    pub modules: &'a [(u32, PathBuf)],
+    pub modules: &'a [SourceModule],
 }
 
 /// A case that the referee has made buffers for.
@@ -107,14 +105,15 @@ impl RefereeClient {
     /// When there is no memory for them, or a kernel that the referee runs itself does not fit.
     pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
         let recording = order.duties.recording();
-        let modules = encode_modules(order.modules.iter().map(|(source, path)| (*source, path.as_path())));
+        let modules = encode_modules(order.modules);
         let head = OpenCase {
             case: order.case,
             module_bytes: modules.len() as u32,
             cast: order.cast.number(),
         };
         let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
-        self.child.send(to_referee::OPEN_CASE, &parts, &[])?;
+        let descriptors: Vec<_> = module_descriptors(order.modules).collect();
+        self.child.send(to_referee::OPEN_CASE, &parts, &descriptors)?;
         let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
         let pages = 1 + usize::from(order.cast.has_baseline()) + usize::from(order.cast.has_null());
         let mut descriptors = frame.descriptors;
@@ -149,19 +148,16 @@ impl RefereeClient {
     /// When the device cannot load the kernel.
     pub fn occupancy(
         &mut self,
-        module: &Path,
+        module: &SealedFile,
         query: &OccupancyQuery,
         interrupt: &Interrupt,
     ) -> Result<u32, RoleFailure> {
-        let path = module.as_os_str().as_bytes();
         let head = OccupancyOrder {
-            path_bytes: path.len() as u32,
             threads: query.threads,
             dynamic_shared: query.dynamic_shared,
-            reserved: 0,
         };
-        let parts = [bytemuck::bytes_of(&head), path, query.kernel.name.as_bytes()];
-        self.child.send(to_referee::OCCUPANCY, &parts, &[])?;
+        let parts = [bytemuck::bytes_of(&head), query.kernel.name.as_bytes()];
+        self.child.send(to_referee::OCCUPANCY, &parts, &[module.as_fd()])?;
         let frame = self.child.expect(from_referee::OCCUPANCY_FOUND, PATIENCE, interrupt)?;
         let answer: OccupancyAnswer = self.child.record(&frame)?;
         Ok(answer.blocks)

@@ -1,8 +1,7 @@
 //! A worker as the broker sees it.
 
-use std::os::fd::BorrowedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -10,8 +9,8 @@ use tempfile::TempDir;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::sandbox::Confinement;
 use crate::wire::{
-    BufferLayout, Claim, DeviceOrder, Frame, Problem, WindowOrder, WorkerReady, WorkerSetup, encode_modules,
-    from_worker, to_worker,
+    BufferLayout, Claim, DeviceOrder, Frame, Problem, SealedFile, SourceModule, WindowOrder, WorkerReady, WorkerSetup,
+    encode_modules, from_worker, module_descriptors, to_worker,
 };
 
 /// A worker's process.
@@ -30,7 +29,7 @@ pub struct WorkerLaunch<'a> {
     /// Where every buffer lies.
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels by the position of their source.
-    pub modules: &'a [(u32, PathBuf)],
+    pub modules: &'a [SourceModule],
     /// The name its windows are marked with for a profiler, where they are.
     pub annotation: Option<&'a str>,
     /// The encoded recording.
@@ -46,9 +45,9 @@ pub struct WorkerLaunch<'a> {
 /// What a hosted worker is given besides.
 #[derive(Debug)]
 pub struct HostedLaunch<'a> {
-    /// The user's cdylib.
-    pub library: &'a Path,
-    /// Where it finds the shared libraries that it needs.
+    /// The user's cdylib, behind the libraries that it needs.
+    pub library: &'a [SealedFile],
+    /// Where it finds shared libraries that it loads while it runs.
     pub library_path: &'a [PathBuf],
     /// Position of the benchmark in its catalog.
     pub benchmark: u32,
@@ -61,7 +60,7 @@ pub struct HostedLaunch<'a> {
 impl HostedLaunch<'_> {
     fn none() -> HostedLaunch<'static> {
         HostedLaunch {
-            library: Path::new(""),
+            library: &[],
             library_path: &[],
             benchmark: 0,
             request: &[],
@@ -114,15 +113,14 @@ impl WorkerClient {
     pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
         let none = HostedLaunch::none();
         let hosted = launch.hosted.unwrap_or(&none);
-        let modules = encode_modules(launch.modules.iter().map(|(source, path)| (*source, path.as_path())));
+        let modules = encode_modules(launch.modules);
         let annotation = launch.annotation.unwrap_or_default().as_bytes();
-        let library = hosted.library.as_os_str().as_bytes();
         let setup = WorkerSetup {
             buffers: launch.layouts.len() as u32,
             module_bytes: modules.len() as u32,
             annotation_bytes: annotation.len() as u32,
             benchmark: hosted.benchmark,
-            library_bytes: library.len() as u32,
+            library_files: hosted.library.len() as u32,
             request_bytes: hosted.request.len() as u32,
             guarded: hosted.guarded,
             device: launch.device,
@@ -132,12 +130,12 @@ impl WorkerClient {
             bytemuck::cast_slice(launch.layouts),
             &modules,
             annotation,
-            library,
             hosted.request,
             launch.recording,
         ];
         let buffers = launch.buffers.iter().copied();
-        let descriptors: Vec<_> = std::iter::once(launch.page).chain(buffers).collect();
+        let code = module_descriptors(launch.modules).chain(hosted.library.iter().map(AsFd::as_fd));
+        let descriptors: Vec<_> = std::iter::once(launch.page).chain(buffers).chain(code).collect();
         self.child.send(kind, &parts, &descriptors)
     }
 

@@ -4,7 +4,7 @@ use super::Rules;
 use super::difference;
 use super::pairing::Pairing;
 use super::row::{Ground, row};
-use crate::report::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
+use crate::contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
 use crate::stats::ResampledMedians;
 use crate::store::StoredRun;
 

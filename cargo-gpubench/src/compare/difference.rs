@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::report::units::size;
-use crate::report::{BenchmarkComplete, DeviceKind, Environment, Flush};
+use crate::contract::{BenchmarkComplete, DeviceKind, Environment, Flush};
 use crate::store::Origin;
+use crate::units::size;
 
 /// One thing that was not alike.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! From a ratio with its interval to a verdict.
 
 use super::Threshold;
-use crate::report::{ChangeVerdict, ThresholdSource};
+use crate::contract::{ChangeVerdict, ThresholdSource};
 use crate::stats::Ratio;
 
 /// Samples that cannot rule out a change beyond this do not show that there is none.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{CaseKey, Matching};
-use crate::report::BenchmarkComplete;
+use crate::contract::BenchmarkComplete;
 use crate::verdict::Verdict;
 
 /// The results of two runs, put together.

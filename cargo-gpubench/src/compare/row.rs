@@ -6,13 +6,13 @@ use super::difference::{self, Difference, Weight};
 use super::judgement::{NOISY_HISTORY, judge, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
-use crate::report::units::percent;
-use crate::report::{
+use crate::contract::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom,
     SampleFlagKind, ThresholdSource,
 };
 use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, ResampledMedians, Side};
 use crate::store::{Origin, StoredRun};
+use crate::units::percent;
 use crate::verdict::{Grade, Verdict};
 
 /// What a row needs to know beside its two results.

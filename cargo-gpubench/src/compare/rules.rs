@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use regex::Regex;
 
 use super::CaseKey;
-use crate::report::{BenchmarkComplete, ThresholdSource};
+use crate::contract::{BenchmarkComplete, ThresholdSource};
 use crate::stats::Confidence;
 
 /// What a comparison goes by.

@@ -1,11 +1,11 @@
 //! The narrow waist: what the window protocol needs of a device.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
 
 use gpubench::plan::TensorMapDescription;
 
 use super::{DeviceError, Facts, HostFailure};
+use crate::wire::SealedFile;
 
 /// An address on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +62,7 @@ pub enum ModuleImage<'a> {
     /// The tool's own kernels.
     Harness,
     /// A user's compiled kernels. Loading them may run code of theirs.
-    File(&'a Path),
+    File(&'a SealedFile),
 }
 
 /// A call of the user's host code, for [`Driver::host_call`].

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
 
 use gpubench::catalog::Recording;
 
@@ -12,7 +11,7 @@ use super::own_kernels::OwnKernels;
 use crate::device::harness::Harness;
 use crate::device::{CodeHome, DevicePtr, Driver, Module, Stream};
 use crate::window::{Duties, Seat, Seeds, WindowKind};
-use crate::wire::{BufferLayout, Cast, FlushKind, SharedPage};
+use crate::wire::{BufferLayout, Cast, CopyIdentity, FlushKind, SealedFile, SharedPage, SourceModule};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {
@@ -22,8 +21,8 @@ pub(super) struct Referee {
     pub(super) seeds: Seeds,
     /// Who runs kernels of references and generators.
     pub(super) kernels_run_in: CodeHome,
-    /// Modules that were loaded for them, by their files.
-    pub(super) modules: BTreeMap<PathBuf, Module>,
+    /// Modules that were loaded for them, by the copies they were loaded from, which are held so that no other comes to be known as one of them.
+    pub(super) modules: BTreeMap<CopyIdentity, (Module, SealedFile)>,
     pub(super) flush: Flush,
 }
 
@@ -71,7 +70,7 @@ impl OpenCase {
         number: u64,
         cast: Cast,
         recording: Recording,
-        modules: &[(u32, PathBuf)],
+        modules: &[SourceModule],
     ) -> Result<OpenCase, RefereeError> {
         let duties = Duties::new(&recording, referee.kernels_run_in);
         let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;

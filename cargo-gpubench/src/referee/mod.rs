@@ -35,6 +35,9 @@ pub enum RefereeError {
     /// The shared page could not be made.
     #[error("cannot share a page with the worker")]
     Page(#[source] std::io::Error),
+    /// The operating system does not tell copies of code apart.
+    #[error("cannot tell which code was received")]
+    Code(#[source] std::io::Error),
     /// A kernel of the crate that fills inputs failed.
     #[error(transparent)]
     Generator(ReplayError),

@@ -1,17 +1,15 @@
 //! Kernels of the crate that the referee runs: generators and a reference that is a plan, on a device that keeps them apart from its process.
 
-use std::path::{Path, PathBuf};
-
 use gpubench::catalog::Recording;
 use gpubench::plan::ConstantValue;
 
 use super::RefereeError;
 use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
-use crate::device::{CodeHome, DeviceError, Driver, Module, ModuleImage};
+use crate::device::{CodeHome, Driver, Module, ModuleImage};
 use crate::replay::{Generators, Operand, ReferencePlan};
 use crate::window::{Duties, Maker, Place, Purpose};
-use crate::wire::Generate;
+use crate::wire::{Generate, SealedFile, SourceModule};
 
 /// What of a case the referee runs itself; nothing where the author runs it, or there is nothing to run.
 #[derive(Debug, Default)]
@@ -26,7 +24,7 @@ impl OwnKernels {
         referee: &mut Referee,
         recording: &Recording,
         buffers: &[Buffer],
-        modules: &[(u32, PathBuf)],
+        modules: &[SourceModule],
     ) -> Result<OwnKernels, RefereeError> {
         if referee.kernels_run_in == CodeHome::Author {
             return Ok(OwnKernels::default());
@@ -73,18 +71,19 @@ impl Referee {
     /// Loads modules, each file once in a run; one whose constants get values is loaded for the case, so that no other finds them.
     fn load_modules(
         &mut self,
-        files: &[(u32, PathBuf)],
+        files: &[SourceModule],
         constants: &[ConstantValue],
-    ) -> Result<Vec<(u32, Module)>, DeviceError> {
+    ) -> Result<Vec<(u32, Module)>, RefereeError> {
         let mut loaded = Vec::with_capacity(files.len());
         for (source, file) in files {
             let written = constants.iter().any(|constant| constant.source == *source);
-            let module = match self.modules.get(file) {
+            let identity = file.identity().map_err(RefereeError::Code)?;
+            let module = match self.modules.get(&identity) {
                 _ if written => self.driver.load(ModuleImage::File(file))?,
-                Some(module) => *module,
+                Some((module, _)) => *module,
                 None => {
                     let module = self.driver.load(ModuleImage::File(file))?;
-                    self.modules.insert(file.clone(), module);
+                    self.modules.insert(identity, (module, file.clone()));
                     module
                 }
             };
@@ -97,7 +96,7 @@ impl Referee {
     /// which needs none of the kernel.
     pub(super) fn occupancy_of(
         &mut self,
-        file: &Path,
+        file: SealedFile,
         name: &str,
         threads: u32,
         dynamic_shared: u32,
@@ -105,7 +104,7 @@ impl Referee {
         if self.kernels_run_in == CodeHome::Author {
             return Ok(1);
         }
-        let modules = self.load_modules(&[(0, file.to_owned())], &[])?;
+        let modules = self.load_modules(&[(0, file)], &[])?;
         let function = self.driver.function(modules[0].1, name)?;
         Ok(self.driver.occupancy(function, threads, dynamic_shared)?)
     }

@@ -1,10 +1,7 @@
 //! The referee's process: orders in, facts out.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use gpubench::catalog::Recording;
 use gpubench::codec;
@@ -17,7 +14,7 @@ use crate::window::Seeds;
 use crate::wire::{
     AbsentDevice, Begin, Cast, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, Generate,
     OccupancyAnswer, OccupancyOrder, OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder,
-    decode_modules, from_referee, to_referee,
+    decode_modules, from_referee, take_files, to_referee,
 };
 
 /// Serves the broker at the other end of `channel` until it is gone.
@@ -33,12 +30,12 @@ pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
     };
     let mut open = None;
     loop {
-        let frame = match channel.receive(Patience::Forever) {
+        let mut frame = match channel.receive(Patience::Forever) {
             Ok(frame) => frame,
             Err(ChannelError::Closed) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        if let Err(error) = referee.carry_out(&frame, &mut open, channel) {
+        if let Err(error) = referee.carry_out(&mut frame, &mut open, channel) {
             report(channel, &error)?;
         }
     }
@@ -92,7 +89,12 @@ fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
 }
 
 impl Referee {
-    fn carry_out(&mut self, frame: &Frame, open: &mut Option<OpenCase>, channel: &Channel) -> Result<(), RefereeError> {
+    fn carry_out(
+        &mut self,
+        frame: &mut Frame,
+        open: &mut Option<OpenCase>,
+        channel: &Channel,
+    ) -> Result<(), RefereeError> {
         match frame.kind {
             to_referee::OPEN_CASE => self.open_case(frame, open, channel),
             to_referee::PREPARE => {
@@ -109,7 +111,7 @@ impl Referee {
                 self.answer_prepared(case, order.window, channel)
             }
             to_referee::OCCUPANCY => {
-                let blocks = self.occupancy(&frame.payload)?;
+                let blocks = self.occupancy(frame)?;
                 let answer = OccupancyAnswer { blocks, reserved: 0 };
                 Ok(channel.send_record(from_referee::OCCUPANCY_FOUND, &answer)?)
             }
@@ -135,23 +137,25 @@ impl Referee {
         }
     }
 
-    fn occupancy(&mut self, payload: &[u8]) -> Result<u32, RefereeError> {
+    fn occupancy(&mut self, frame: &mut Frame) -> Result<u32, RefereeError> {
         let damaged = || RefereeError::Order("it is damaged");
-        let (head, rest) = payload
+        let (head, name) = frame
+            .payload
             .split_at_checked(size_of::<OccupancyOrder>())
             .ok_or_else(damaged)?;
         let order: OccupancyOrder = bytemuck::pod_read_unaligned(head);
-        let (path, name) = rest.split_at_checked(order.path_bytes as usize).ok_or_else(damaged)?;
         let name = std::str::from_utf8(name).map_err(|_| damaged())?;
-        self.occupancy_of(
-            Path::new(OsStr::from_bytes(path)),
-            name,
-            order.threads,
-            order.dynamic_shared,
-        )
+        let files = take_files(1, &mut frame.descriptors).ok_or_else(damaged)?;
+        let module = files.into_iter().next().ok_or_else(damaged)?;
+        self.occupancy_of(module, name, order.threads, order.dynamic_shared)
     }
 
-    fn open_case(&mut self, frame: &Frame, open: &mut Option<OpenCase>, channel: &Channel) -> Result<(), RefereeError> {
+    fn open_case(
+        &mut self,
+        frame: &mut Frame,
+        open: &mut Option<OpenCase>,
+        channel: &Channel,
+    ) -> Result<(), RefereeError> {
         if let Some(case) = open.take() {
             case.close(&mut *self.driver);
         }
@@ -163,7 +167,8 @@ impl Referee {
         let (modules, recording) = frame.payload[head.len()..]
             .split_at_checked(order.module_bytes as usize)
             .ok_or(RefereeError::Order("it is too short"))?;
-        let modules = decode_modules(modules).ok_or(RefereeError::Order("its modules cannot be read"))?;
+        let modules =
+            decode_modules(modules, &mut frame.descriptors).ok_or(RefereeError::Order("its modules cannot be read"))?;
         let recording: Recording =
             codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
         let cast = Cast::from_number(order.cast).ok_or(RefereeError::Order("it is for an unknown cast"))?;

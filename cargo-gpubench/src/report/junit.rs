@@ -2,12 +2,12 @@
 //!
 //! The elements and attributes are those that Jenkins' schema of the format has.
 
-use super::units::{percent, time};
 use super::xml::{attribute, content};
 use super::{
     BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Output, OutputError, Reporter, RunEnd, RunFinished,
     RunStarted,
 };
+use crate::units::{percent, time};
 use crate::verdict::Verdict;
 
 /// Writes the whole report when the run has ended: the counts stand at its head.

@@ -1,10 +1,10 @@
 //! Results as a Markdown table, for a comment under a change.
 
-use super::units::{byte_rate, flop_rate, percent, time};
 use super::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, Output, OutputError, Reporter, RunFinished,
     RunStarted,
 };
+use crate::units::{byte_rate, flop_rate, percent, time};
 
 /// Writes a table, one row a case as soon as it has its verdict; the summary stands below it.
 pub struct MarkdownReporter {

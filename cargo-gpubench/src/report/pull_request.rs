@@ -1,11 +1,11 @@
 //! A comparison as GitHub Markdown, for a comment under a pull request.
 
 use super::terminal::{interval, level};
-use super::units::{change, percent, time};
 use super::{
     Arrangement, CPU_NOTICE, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind,
     ThresholdSource,
 };
+use crate::units::{change, percent, time};
 
 /// The most bytes a comment on GitHub holds.
 pub const GITHUB_LIMIT: usize = 65_536;
@@ -143,10 +143,7 @@ fn introduction(comparison: &ComparisonComplete) -> String {
 
 /// `` `change` (0123456 on main) ``.
 fn titled(run: &ComparedRun) -> String {
-    match run.revision_in_words() {
-        Some(revision) => format!("{} ({})", code(&run.name), plain(&revision)),
-        None => code(&run.name),
-    }
+    format!("{} ({})", code(&run.name), plain(&run.revision_in_words()))
 }
 
 fn table_head(comparison: &ComparisonComplete) -> String {

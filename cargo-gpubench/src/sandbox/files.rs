@@ -1,4 +1,4 @@
-//! The files that a hosted worker may still change.
+//! The files that a worker may still change that runs the user's code.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub(super) enum FilesError {
 /// The first that knows all of the ways to change what a file holds.
 const RIGHTS: ABI = ABI::V3;
 
-/// How far files can be closed to a hosted worker on this machine.
+/// How far files can be closed to a worker on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileClosing {
     /// Every way to change what a file holds.
@@ -50,21 +50,31 @@ impl FileClosing {
     }
 }
 
+/// Keeps every file as it is from this process and those that it starts, as far as [`FileClosing::here`] says that this machine can: for a worker that runs native kernels. It has no folder of its own.
+/// To be called while the process has one thread.
+pub fn keep_files_as_they_are() -> FileClosing {
+    match keep_all_but(None) {
+        Ok(()) => FileClosing::Whole,
+        Err(FilesError::Partial) => FileClosing::Partial,
+        Err(FilesError::Missing | FilesError::Refused(_)) => FileClosing::Missing,
+    }
+}
+
 /// What CPU code and drivers write in `/dev`. Block devices are not among it: they hold the file systems.
 const DEVICES: [&str; 9] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "dxg"];
 
 /// What the names of a driver's device nodes begin with.
 const DRIVERS: [&str; 5] = ["nvidia", "nvmap", "nvhost", "nvgpu", "nvsciipc"];
 
-/// Refuses, with `EACCES`, to create, write, cut, remove, rename and link files anywhere but in `private`, in `/dev/shm`, below `/proc/self` and at the devices of a driver. It holds for
+/// Refuses, with `EACCES`, to create, write, cut, remove, rename and link files anywhere but in `private`, where there is such a folder, in `/dev/shm`, below `/proc/self` and at the devices of a driver. It holds for
 /// this thread and those that it starts, whoever the user is; reading and executing stay as they are.
 ///
 /// # Errors
 /// When the operating system cannot do so, or not all of it.
-pub(super) fn keep_all_but(private: &Path) -> Result<(), FilesError> {
+pub(super) fn keep_all_but(private: Option<&Path>) -> Result<(), FilesError> {
     let change = AccessFs::from_write(RIGHTS);
     let contents = AccessFs::WriteFile | AccessFs::Truncate;
-    let own = [private, Path::new("/dev/shm")];
+    let own = private.into_iter().chain([Path::new("/dev/shm")]);
     let ruleset = Ruleset::default()
         .handle_access(change)?
         .create()?
@@ -109,12 +119,34 @@ mod tests {
     #[test]
     fn what_the_kernel_says_it_can_close_is_what_it_closes() {
         let private = tempfile::tempdir().unwrap();
-        let closed = std::thread::scope(|scope| scope.spawn(|| keep_all_but(private.path())).join().unwrap());
+        let closed = std::thread::scope(|scope| scope.spawn(|| keep_all_but(Some(private.path()))).join().unwrap());
         match FileClosing::here() {
             FileClosing::Whole => closed.unwrap(),
             FileClosing::Partial => assert!(matches!(closed, Err(FilesError::Partial)), "{closed:?}"),
             FileClosing::Missing => assert!(closed.is_err()),
         }
+    }
+
+    /// A thread of its own, since there is no way back.
+    #[test]
+    fn without_a_private_folder_no_file_is_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "as it was").unwrap();
+        let closed = std::thread::scope(|scope| {
+            let attempt = scope.spawn(|| {
+                let closed = keep_files_as_they_are();
+                (
+                    closed,
+                    std::fs::write(&file, "changed").is_err(),
+                    std::fs::read(&file).unwrap(),
+                )
+            });
+            attempt.join().unwrap()
+        });
+        let kept = FileClosing::here() != FileClosing::Missing;
+        assert_eq!((closed.0, closed.1), (FileClosing::here(), kept));
+        assert_eq!(closed.2 == b"as it was", kept);
     }
 
     /// A thread of its own, since there is no way back.
@@ -125,7 +157,7 @@ mod tests {
         std::fs::write(&file, "as it was").unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                keep_all_but(private.path()).unwrap();
+                keep_all_but(Some(private.path())).unwrap();
                 std::fs::write(private.path().join("file"), "new").unwrap();
                 let moved = private.path().join("moved");
                 let attempts = [

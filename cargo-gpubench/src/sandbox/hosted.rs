@@ -30,7 +30,7 @@ impl HostedSandbox {
         if let Err(error) = give_up_capabilities() {
             sandbox.gap("capabilities cannot be given up", error);
         }
-        if let Err(error) = files::keep_all_but(private) {
+        if let Err(error) = files::keep_all_but(Some(private)) {
             sandbox.gaps.push(crate::error::chain(&error));
         }
         sandbox

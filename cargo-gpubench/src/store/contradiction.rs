@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use super::StoredRun;
-use crate::report::{BenchmarkComplete, RunFinished, Stats};
+use crate::contract::{BenchmarkComplete, RunFinished, Stats};
 use crate::stats::{Moments, median, quantile};
 use crate::verdict::{Grade, Verdict};
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 use super::{DeviceIdentity, StoredRun};
-use crate::report::{BenchmarkComplete, EarlierRun, RunStarted};
+use crate::contract::{BenchmarkComplete, EarlierRun, RunStarted};
 use crate::verdict::Verdict;
 
 /// What becomes of results that the run which is saved over them does not have.

@@ -9,7 +9,6 @@ mod contradiction;
 mod error;
 pub mod history;
 mod home;
-mod identity;
 mod json_lines;
 mod kept;
 mod layout;
@@ -17,7 +16,6 @@ mod listing;
 mod name;
 mod origin;
 mod read;
-mod revision;
 mod stored_run;
 mod write;
 
@@ -26,15 +24,14 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+pub use crate::contract::{DeviceIdentity, Revision};
 pub use contradiction::Contradiction;
 pub use error::StoreError;
 pub use home::Home;
-pub use identity::DeviceIdentity;
 pub use kept::{NotAlike, Others};
 pub use listing::Listing;
 pub use name::{BaselineName, NotABaselineName, RunName};
 pub use origin::Origin;
 pub use read::{load, read};
-pub use revision::Revision;
 pub use stored_run::{FORMAT, FORMAT_VERSION, StoredRun};
 pub use write::{Destination, Saved, save};

@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Tensor, Tolerance};
 
-use crate::report::ElementValue;
+use crate::contract::ElementValue;
 use crate::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
 
 use super::Cause;

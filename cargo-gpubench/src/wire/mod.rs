@@ -7,16 +7,18 @@ mod channel;
 mod modules;
 mod page;
 mod records;
+mod sealed_file;
 mod text;
 
 pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable};
-pub use modules::{decode_modules, encode_modules};
+pub use modules::{SourceModule, decode_modules, encode_modules, module_descriptors, take_files};
 pub use page::{PAGE_BYTES, PageAddresses, PageLayout, SharedPage};
 pub use records::*;
+pub use sealed_file::{CopyIdentity, SealError, SealedFile};
 pub use text::FixedText;
 
 /// Version of every message and of the shared page. The roles are one binary, so a difference means a mixed installation.
-pub const WIRE_VERSION: u32 = 2;
+pub const WIRE_VERSION: u32 = 3;
 
 /// Most output tensors of a benchmark: the shared page has room for as many seals.
 pub const MAX_OUTPUTS: usize = 16;

@@ -1,7 +1,6 @@
 //! A benchmark that launches by itself: the user's library, loaded behind a closed sandbox, and its call.
 #![allow(unsafe_code)]
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gpubench::abi::{Buffer, HostEnvironment};
@@ -10,12 +9,13 @@ use super::WorkerError;
 use super::buffers::Buffers;
 use crate::cdylib::{HostedBenchmark, Library, LibraryError, LibraryFailure};
 use crate::device::{DeviceError, Driver, HostFailure, Stream};
+use crate::wire::SealedFile;
 
 /// What the broker says of a hosted benchmark.
 #[derive(Clone, Debug)]
 pub(super) struct HostedOrder {
-    /// The user's cdylib.
-    pub(super) library: PathBuf,
+    /// The user's cdylib, behind the libraries that it needs.
+    pub(super) library: Vec<SealedFile>,
     /// Position of the benchmark in its catalog.
     pub(super) benchmark: u32,
     /// The encoded request the case was recorded for.
@@ -82,7 +82,7 @@ struct SetUp {
 
 impl SetUp {
     fn run(self) -> Result<HostedBenchmark, LibraryError> {
-        let library = Library::load(&self.order.library)?;
+        let library = Library::load(self.order.library)?;
         let buffers: Vec<Buffer> = self
             .buffers
             .iter()

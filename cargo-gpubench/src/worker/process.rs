@@ -1,12 +1,9 @@
 //! The worker's process: orders in, claims out.
 
-use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::time::Instant;
 
-use gpubench::catalog::{Execution, Recording, Role};
+use gpubench::catalog::{DeviceKind, Execution, Recording, Role};
 use gpubench::codec;
 use rustix::process::Pid;
 
@@ -20,12 +17,12 @@ use crate::device::harness::{Coverage, Harness};
 use crate::device::{
     self, Access, DeviceError, DevicePtr, Driver, Event, Fault, HostFailure, Memory, Module, ModuleImage, Stream,
 };
-use crate::sandbox::HostedSandbox;
+use crate::sandbox::{HostedSandbox, keep_files_as_they_are};
 use crate::window::WindowKind;
 use crate::wire::{
     BufferLayout, Channel, ChannelError, Claim, DeviceOrder, FaultCode, FaultPlace, FixedText, Frame, PAGE_BYTES,
-    PageAddresses, Patience, Problem, SharedPage, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules,
-    from_worker, to_worker,
+    PageAddresses, Patience, Problem, SharedPage, SourceModule, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup,
+    decode_modules, from_worker, module_descriptors, take_files, to_worker,
 };
 
 /// Event pairs with nothing between them whose median is the reported overhead.
@@ -176,8 +173,8 @@ enum Armed {
 
 impl Worker {
     /// Takes an assignment, the first of a fresh process or the next of one that had others.
-    fn set_up(before: Held, frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
-        let setup = parse_setup(&frame)?;
+    fn set_up(before: Held, mut frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
+        let setup = parse_setup(&mut frame)?;
         let open = match before {
             Held::Nothing => None,
             Held::Device(device) => Some(device),
@@ -186,12 +183,17 @@ impl Worker {
         if setup.hosted.is_some() && open.is_some() {
             return Err(WorkerError::Order("host code needs a fresh worker"));
         }
-        let sandbox = setup.hosted.as_ref().map(|_| {
-            let received = frame.descriptors.iter().map(AsFd::as_fd);
-            let kept: Vec<_> = received.chain([channel.as_fd()]).collect();
+        let sandbox = setup.hosted.as_ref().map(|hosted| {
+            let buffers = frame.descriptors.iter().map(AsFd::as_fd);
+            let code = module_descriptors(&setup.modules).chain(hosted.library.iter().map(AsFd::as_fd));
+            let kept: Vec<_> = buffers.chain(code).chain([channel.as_fd()]).collect();
             // The broker has made it for this worker alone.
             HostedSandbox::begin(&kept, &std::env::temp_dir())
         });
+        if open.is_none() && setup.runs_native_kernels() {
+            // Results of native kernels are advisory whether or not this machine can: there is no grade to lower.
+            let _ = keep_files_as_they_are();
+        }
         let mut device = match open {
             None => OpenDevice::open(setup.head.device)?,
             Some(device) if device.order == setup.head.device => device,
@@ -261,7 +263,7 @@ impl Assignment {
         let (buffers, memories) = map_buffers(driver, layouts, descriptors, &recording)?;
         let modules = modules
             .iter()
-            .map(|(source, path)| Ok((*source, driver.load(ModuleImage::File(path))?)))
+            .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
             .map_err(WorkerError::Plan)?;
         let call = match (hosted, sandbox) {
@@ -446,14 +448,22 @@ fn guarded(head: &WorkerSetup) -> impl Iterator<Item = Pid> {
 struct Setup {
     head: WorkerSetup,
     layouts: Vec<BufferLayout>,
-    modules: Vec<(u32, PathBuf)>,
+    modules: Vec<SourceModule>,
     /// The name that windows are marked with.
     annotation: Option<String>,
     hosted: Option<HostedOrder>,
     recording: Recording,
 }
 
-fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
+impl Setup {
+    /// Whether kernels are code of this process, and no profiler has been asked for, which writes files of its own.
+    fn runs_native_kernels(&self) -> bool {
+        self.hosted.is_none() && self.annotation.is_none() && self.head.device.kind() == Some(DeviceKind::Cpu)
+    }
+}
+
+/// Takes the code off the frame's descriptors; page and buffers are left.
+fn parse_setup(frame: &mut Frame) -> Result<Setup, WorkerError> {
     let damaged = || WorkerError::Order("it is damaged");
     let mut rest = frame.payload.as_slice();
     let mut take = |bytes: usize| {
@@ -466,7 +476,6 @@ fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
     let modules = take(head.module_bytes as usize)?;
     let annotation = take(head.annotation_bytes as usize)?;
     let annotation = str::from_utf8(annotation).map_err(|_| damaged())?;
-    let library = take(head.library_bytes as usize)?;
     let request = take(head.request_bytes as usize)?;
     let mut recording: Recording = codec::decode(rest).map_err(|_| damaged())?;
     match frame.kind {
@@ -479,10 +488,11 @@ fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
         }
         _ => return Err(WorkerError::Order("it came out of turn")),
     }
+    let library = take_files(head.library_files as usize, &mut frame.descriptors).ok_or_else(damaged)?;
     let hosted = match recording.execution {
         Execution::Sealed => None,
         Execution::Hosted => Some(HostedOrder {
-            library: PathBuf::from(OsStr::from_bytes(library)),
+            library,
             benchmark: head.benchmark,
             request: request.to_vec(),
         }),
@@ -490,7 +500,7 @@ fn parse_setup(frame: &Frame) -> Result<Setup, WorkerError> {
     Ok(Setup {
         head,
         layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
-        modules: decode_modules(modules).ok_or_else(damaged)?,
+        modules: decode_modules(modules, &mut frame.descriptors).ok_or_else(damaged)?,
         annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),
         hosted,
         recording,

@@ -23,17 +23,6 @@ template <uint32_t BYTES>
 struct Draw;
 
 template <>
-struct Draw<1> {
-  static GB_INLINE uint32_t whole(const uint32_t *words, uint32_t i) {
-#if !defined(__GPUBENCH_CPU__)
-    return (words[i / 4] >> (8 * (i % 4))) & 0xffu;
-#else
-    return ((const uint8_t *)words)[i];
-#endif
-  }
-};
-
-template <>
 struct Draw<2> {
   // Below 2^16.
   static GB_INLINE uint32_t whole(const uint32_t *words, uint32_t i) {
@@ -124,70 +113,5 @@ struct Run {
 #endif
   static constexpr uint32_t LENGTH = BLOCKS * PHILOX_BYTES / BYTES;
 };
-
-// How `RUN` elements come into memory: each as `make(i)`, which yields a value of its floating-point type or an integer's bits.
-template <class E, bool FLOATING = E::FLOATING>
-struct Stored {
-  typedef typename E::Bits Made;
-  static GB_INLINE typename E::Bits bits(Made made) { return made; }
-};
-
-template <class E>
-struct Stored<E, true> {
-  typedef typename E::Real Made;
-  static GB_INLINE typename E::Bits bits(Made made) { return E::nearest(made); }
-};
-
-#if !defined(__GPUBENCH_CPU__)
-// Elements as words of 4 bytes.
-template <class E, uint32_t BYTES = sizeof(typename E::Bits), bool FLOATING = E::FLOATING>
-struct Packed;
-template <class E>
-struct Packed<E, 1, false> {
-  template <class Made>
-  static GB_INLINE uint32_t word(const Made *made) {
-    return (uint32_t)made[0] & 0xffu | ((uint32_t)made[1] & 0xffu) << 8 | ((uint32_t)made[2] & 0xffu) << 16 | (uint32_t)made[3] << 24;
-  }
-};
-template <class E>
-struct Packed<E, 2, false> {
-  template <class Made>
-  static GB_INLINE uint32_t word(const Made *made) { return (uint32_t)made[0] & 0xffffu | (uint32_t)made[1] << 16; }
-};
-template <class E>
-struct Packed<E, 2, true> {
-  static GB_INLINE uint32_t word(const float *made) { return E::nearest_pair(made[0], made[1]); }
-};
-#endif
-
-#if !defined(__GPUBENCH_CPU__)
-// A whole run, to an address of 16 bytes.
-template <class E, uint32_t LENGTH, class Make>
-GB_INLINE void store_whole(typename E::Bits *out, Make make) {
-  typedef Stored<E> S;
-  constexpr uint32_t SIZE = sizeof(typename E::Bits), WORDS = LENGTH * SIZE / 4;
-  typename S::Made made[LENGTH];
-  GB_UNROLL for (uint32_t i = 0; i < LENGTH; ++i) made[i] = make(i);
-  if constexpr (SIZE == 8) {
-    static_assert(LENGTH == 2, "16 bytes");
-    *(ulonglong2 *)out = make_ulonglong2(E::raw(S::bits(made[0])), E::raw(S::bits(made[1])));
-  } else {
-    uint32_t words[WORDS];
-    if constexpr (SIZE == 4) {
-      GB_UNROLL for (uint32_t w = 0; w < WORDS; ++w) words[w] = E::raw(S::bits(made[w]));
-    } else {
-      GB_UNROLL for (uint32_t w = 0; w < WORDS; ++w) words[w] = Packed<E>::word(made + w * (4 / SIZE));
-    }
-    if constexpr (WORDS == 4) *(uint4 *)out = make_uint4(words[0], words[1], words[2], words[3]);
-    else GB_UNROLL for (uint32_t w = 0; w < WORDS; ++w) ((uint32_t *)out)[w] = words[w];
-  }
-}
-#endif
-
-// The first `n` elements of a run, one by one.
-template <class E, uint32_t LENGTH, class Make>
-GB_INLINE void store_some(typename E::Bits *out, uint32_t n, Make make) {
-  GB_EACH(i, n, LENGTH) out[i] = Stored<E>::bits(make(i));
-}
 
 }  // namespace gb

@@ -30,34 +30,34 @@ struct OfReal<E, true> {
 };
 
 template <class E>
-GB_INLINE void fill_uniform(const gb_fill_args &a, const Share share) {
+GB_INLINE void fill_uniform(const gb_fill_args &a, const Task &task) {
   typedef typename E::Real Real;
   constexpr uint32_t BYTES = real_bytes<E>();
   if constexpr (E::FLOATING) {
     const Ramp<E, BYTES> ramp = Ramp<E, BYTES>::between(a.a, a.b);
     if (ramp.fits) {
-      each_element<E, BYTES>(a, share, GB_MAKE { return ramp.number(words, i); });
+      each_element<E, BYTES>(a, task, GB_MAKE { return ramp.number(words, i); });
       return;
     }
   }
   const Bounds<Real> bounds = fill_bounds<E>(a);
   const Real p = (Real)a.a, q = (Real)a.b;
-  each_element<E, BYTES>(a, share, GB_MAKE {
+  each_element<E, BYTES>(a, task, GB_MAKE {
     const Real u = Draw<BYTES>::unit(words, i);
     return OfReal<E>::made(held(fused(q, u, fused(-p, u, p)), bounds));
   });
 }
 
 template <class E, class Normals, class Make>
-GB_INLINE void each_normal(const gb_fill_args &a, const Share share, const Normals, Make make) {
+GB_INLINE void each_normal(const gb_fill_args &a, const Task &task, const Normals, Make make) {
   constexpr uint32_t BYTES = real_bytes<E>();
-  each_element<E, BYTES>(a, share, GB_MIX {
+  each_element<E, BYTES>(a, task, GB_MIX {
     GB_LANES for (uint32_t j = 0; j < Run<E, BYTES>::BLOCKS; ++j) Normals::mix_block(words + 4 * j);
   }, make);
 }
 
 template <class E>
-GB_INLINE void fill_normal(const gb_fill_args &a, const Share share) {
+GB_INLINE void fill_normal(const gb_fill_args &a, const Task &task) {
   typedef typename E::Real Real;
   typedef Normal<real_bytes<E>()> Normals;
   const Real mean = (Real)a.a, deviation = (Real)a.b;
@@ -67,60 +67,38 @@ GB_INLINE void fill_normal(const gb_fill_args &a, const Share share) {
   if constexpr (E::FLOATING && sizeof(Real) == 4) {
     if (scales_terms(deviation) && held_by_itself) {
       const Normals normals = Normals::scaled(mean, deviation);
-      each_normal<E>(a, share, normals, GB_MAKE { return normals.number(words, i); });
+      each_normal<E>(a, task, normals, GB_MAKE { return normals.number(words, i); });
       return;
     }
   }
   const Normals normals = Normals::scaled(0, 1);
   if constexpr (sizeof(typename E::Bits) == 8 && E::FLOATING) {
     if (held_by_itself) {
-      each_normal<E>(a, share, normals, GB_MAKE { return fused(deviation, normals.number(words, i), mean); });
+      each_normal<E>(a, task, normals, GB_MAKE { return fused(deviation, normals.number(words, i), mean); });
       return;
     }
   }
   // Integers are rounded down below; normal ones go to the nearest.
   const Real centre = E::FLOATING ? mean : mean + (Real)0.5;
   const Bounds<Real> bounds = fill_bounds<E>(a);
-  each_normal<E>(a, share, normals, GB_MAKE {
+  each_normal<E>(a, task, normals, GB_MAKE {
     return OfReal<E>::made(held(fused(deviation, (Real)normals.number(words, i), centre), bounds));
   });
 }
 
 template <class E>
-GB_INLINE void fill_bits(const gb_fill_args &a, const Share share) {
-  typedef typename E::Bits Bits;
-  const Stream stream = {a.key, a.tensor, STREAM_FILL};
-  constexpr uint32_t LENGTH = GB_RUN_BYTES / sizeof(Bits);
-  const uint64_t runs = pieces(a.len, LENGTH);
-  for (uint64_t run = share.first; run < runs; run += share.step) {
-    uint32_t words[BATCH_WORDS];
-    random_words<BATCH>(stream, run * BATCH, words);
-    Bits *const out = (Bits *)a.out + run * LENGTH;
-    const uint32_t n = (uint32_t)least(LENGTH, a.len - run * LENGTH);
-#if !defined(__GPUBENCH_CPU__)
-    if (n == LENGTH && (uint64_t)out % 16 == 0) {
-      *(uint4 *)out = make_uint4(words[0], words[1], words[2], words[3]);
-      continue;
-    }
-    GB_EACH(i, n, LENGTH) out[i] = ((const Bits *)words)[i];
-#else
-    __builtin_memcpy(out, words, n * sizeof(Bits));
-#endif
-  }
-}
-
-template <class E>
-GB_INLINE void fill_elements(const gb_fill_args &a, const Share share) {
+GB_INLINE void fill_elements(const gb_fill_args &a, const Task &task) {
   switch (drawn_kind<E>(a)) {
-    case GB_FILL_UNIFORM: fill_uniform<E>(a, share); break;
-    case GB_FILL_NORMAL: fill_normal<E>(a, share); break;
-    case GB_FILL_INTEGERS: fill_integers<E>(a, share); break;
-    default: fill_bits<E>(a, share); break;
+    case GB_FILL_UNIFORM: fill_uniform<E>(a, task); break;
+    case GB_FILL_NORMAL: fill_normal<E>(a, task); break;
+    case GB_FILL_INTEGERS: fill_integers<E>(a, task); break;
+    default: each_element<E, sizeof(typename E::Bits)>(a, task, AsDrawn{}); break;
   }
 }
 
 GB_INLINE void fill_dtype(const gb_fill_args &a, const Share share) {
-#define GB_FILL(E) fill_elements<E>(a, share)
+  const Task task = Task::of(a, share);
+#define GB_FILL(E) fill_elements<E>(a, task)
   GB_FOR_DTYPE(a.dtype, GB_FILL)
 #undef GB_FILL
 }

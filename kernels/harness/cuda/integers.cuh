@@ -74,10 +74,10 @@ GB_INLINE bool is_traded(uint64_t span) {
 }
 
 template <class E, uint32_t BYTES>
-GB_INLINE void fill_narrow_integers(const gb_fill_args &a, const Share share) {
+GB_INLINE void fill_narrow_integers(const gb_fill_args &a, const Task &task) {
   const Offset<E> low = Offset<E>::from(a.low);
   const uint32_t span = (uint32_t)a.span;
-  each_element<E, BYTES>(a, share, GB_MAKE { return low.plus(Draw<BYTES>::below(words, i, span)); });
+  each_element<E, BYTES>(a, task, GB_MAKE { return low.plus(Draw<BYTES>::below(words, i, span)); });
 }
 
 // Draws of the elements of a run become offsets in the range, two by two.
@@ -109,10 +109,10 @@ struct Trade<4> {
 };
 
 template <class E, uint32_t BYTES>
-GB_INLINE void fill_traded_integers(const gb_fill_args &a, const Share share) {
+GB_INLINE void fill_traded_integers(const gb_fill_args &a, const Task &task) {
   const Offset<E> low = Offset<E>::from(a.low);
   const Trade<BYTES> trade = {(uint32_t)a.span};
-  each_element<E, BYTES>(a, share, GB_MIX {
+  each_element<E, BYTES>(a, task, GB_MIX {
     GB_LANES for (uint32_t w = 0; w < 4 * Run<E, BYTES>::BLOCKS; w += Trade<BYTES>::WORDS) trade.mix(words + w);
   }, GB_MAKE { return low.plus(Draw<BYTES>::whole(words, i)); });
 }
@@ -149,33 +149,33 @@ struct Trade<1> {
 };
 
 template <class E>
-GB_INLINE void fill_traded_bytes(const gb_fill_args &a, const Share share) {
+GB_INLINE void fill_traded_bytes(const gb_fill_args &a, const Task &task) {
   const Trade<1> trade = {(uint32_t)a.span, (uint32_t)(a.low & 0xff) * 0x01010101u};
-  each_element<E, 1>(a, share, GB_MIX {
+  each_element<E, 1>(a, task, GB_MIX {
     GB_LANES for (uint32_t w = 0; w < 4 * Run<E, 1>::BLOCKS; ++w) trade.mix(words + w);
-  }, GB_MAKE { return (typename E::Bits)Draw<1>::whole(words, i); });
+  }, AsDrawn{});
 }
 
 template <class E>
-GB_INLINE void fill_integers(const gb_fill_args &a, const Share share) {
+GB_INLINE void fill_integers(const gb_fill_args &a, const Task &task) {
   constexpr uint32_t SIZE = sizeof(typename E::Bits);
   const bool exact = Offset<E>::is_exact(a.low, a.span);
   if constexpr (SIZE == 1) {
-    if (is_traded<8>(a.span)) return fill_traded_bytes<E>(a, share);
+    if (is_traded<8>(a.span)) return fill_traded_bytes<E>(a, task);
   }
   if constexpr (SIZE <= 2) {
-    if (exact && is_narrow<16>(a.span)) return fill_narrow_integers<E, 2>(a, share);
+    if (exact && is_narrow<16>(a.span)) return fill_narrow_integers<E, 2>(a, task);
   }
   if constexpr (SIZE == 2) {
-    if (exact && is_traded<16>(a.span)) return fill_traded_integers<E, 2>(a, share);
+    if (exact && is_traded<16>(a.span)) return fill_traded_integers<E, 2>(a, task);
   }
-  if (exact && is_narrow<32>(a.span)) return fill_narrow_integers<E, SIZE == 8 ? 8 : 4>(a, share);
+  if (exact && is_narrow<32>(a.span)) return fill_narrow_integers<E, SIZE == 8 ? 8 : 4>(a, task);
   if constexpr (SIZE == 4) {
-    if (exact && is_traded<32>(a.span)) return fill_traded_integers<E, 4>(a, share);
+    if (exact && is_traded<32>(a.span)) return fill_traded_integers<E, 4>(a, task);
   }
   const Bounds<typename E::Real> bounds = fill_bounds<E>(a);
   const uint64_t low = (uint64_t)a.low, span = a.span;
-  each_element<E, 8>(a, share, GB_MAKE {
+  each_element<E, 8>(a, task, GB_MAKE {
     const uint64_t offset = span == 0 ? Draw<8>::whole(words, i) : Draw<8>::below_wide(words, i, span);
     return OfInteger<E>::made(low + offset, bounds);
   });

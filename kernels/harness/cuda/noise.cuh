@@ -87,36 +87,42 @@ GB_RARE void describe_noise_run(const gb_noise_check_args &a, uint64_t run, gb_n
   describe_noise((const uint8_t *)a.ptr + place, noise, n, place, partial);
 }
 
-// Runs whose loads a thread has under way together.
-constexpr uint32_t RUNS_AT_ONCE = 2;
+GB_INLINE bool is_block(const uint4 found, const uint32_t *words) {
+  return ((found.x ^ words[0]) | (found.y ^ words[1]) | (found.z ^ words[2]) | (found.w ^ words[3])) == 0;
+}
 
 GB_INLINE void check_noise(const gb_noise_check_args &a, const Share share, gb_noise_partial &partial) {
-  const uint64_t runs = stream_runs(a.offset, a.bytes);
-  const uint8_t *bytes = (const uint8_t *)a.ptr - a.offset;
+  const uint64_t runs = stream_runs(a.offset, a.bytes), first_block = a.offset / GB_RUN_BYTES, step = kept(share.step);
+  // Runs from the first whole one to the last, if loads of a run are aligned.
+  const uint64_t first_whole = a.offset % GB_RUN_BYTES != 0;
+  const uint64_t whole_end = (a.ptr - a.offset) % GB_RUN_BYTES == 0 ? (a.offset + a.bytes) / GB_RUN_BYTES - first_block : 0;
+  const uint4 *const found = (const uint4 *)((const uint8_t *)a.ptr - a.offset) + first_block;
   const Stream stream = {a.key, 0, STREAM_NOISE};
+  const RoundKeys keys = RoundKeys::of(stream);
+  uint64_t run = share.first;
+  if (run < runs && run < first_whole) {
+    describe_noise_run(a, run, partial);
+    run += step;
+  }
   // Counted apart, so that it stays in a register.
   uint64_t untouched = 0;
-  for (uint64_t run = share.first; run < runs; run += RUNS_AT_ONCE * share.step) {
-    uint4 found[RUNS_AT_ONCE];
-    bool whole[RUNS_AT_ONCE];
-    GB_UNROLL for (uint32_t j = 0; j < RUNS_AT_ONCE; ++j) {
-      const uint64_t start = (a.offset / GB_RUN_BYTES + run + j * share.step) * GB_RUN_BYTES;
-      const bool inside = start >= a.offset && start + GB_RUN_BYTES <= a.offset + a.bytes;
-      whole[j] = inside && ((uint64_t)bytes & 15) == 0;
-      if (whole[j]) found[j] = *(const uint4 *)(bytes + start);
-    }
-    GB_UNROLL for (uint32_t j = 0; j < RUNS_AT_ONCE; ++j) {
-      if (run + j * share.step >= runs) continue;
-      uint32_t words[4];
-      random_block(stream, a.offset / GB_RUN_BYTES + run + j * share.step, words);
-      const uint4 f = found[j];
-      if (whole[j] && f.x == words[0] && f.y == words[1] && f.z == words[2] && f.w == words[3]) {
-        untouched += GB_RUN_BYTES;
-      } else {
-        describe_noise_run(a, run + j * share.step, partial);
-      }
-    }
+  const auto check = [&](uint64_t run, const uint4 loaded) {
+    uint32_t words[4];
+    keys.block(stream, (uint32_t)((first_block + run) >> 32), (uint32_t)(first_block + run), words);
+    if (is_block(loaded, words)) untouched += GB_RUN_BYTES;
+    else describe_noise_run(a, run, partial);
+  };
+  for (; run + step < whole_end; run += 2 * step) {
+    // Both loads are under way together.
+    const uint4 one = found[run], other = found[run + step];
+    check(run, one);
+    check(run + step, other);
   }
+  if (run < whole_end) {
+    check(run, found[run]);
+    run += step;
+  }
+  for (; run < runs; run += step) describe_noise_run(a, run, partial);
   partial.checked += untouched;
 }
 #else

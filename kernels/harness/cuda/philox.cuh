@@ -57,22 +57,20 @@ GB_INLINE void random_block(const Stream &stream, uint64_t index, uint32_t *word
 }
 
 #if !defined(__GPUBENCH_CPU__)
-// What the blocks of a stream that differ in the lower word of their counters alone have in common, for a thread that makes many.
-struct Rounds {
-  Stream stream;
-  uint32_t upper;
+// The keys of a stream's rounds, for a thread that makes many blocks.
+struct RoundKeys {
   uint32_t keys[2 * PHILOX_ROUNDS];
 
-  static GB_INLINE Rounds of(const Stream &stream, uint32_t upper) {
-    Rounds rounds = {stream, upper, {}};
+  static GB_INLINE RoundKeys of(const Stream &stream) {
+    RoundKeys rounds;
     GB_UNROLL for (uint32_t r = 0; r < PHILOX_ROUNDS; ++r) {
       rounds.keys[2 * r] = kept((uint32_t)stream.key + r * 0x9e3779b9u);
       rounds.keys[2 * r + 1] = kept((uint32_t)(stream.key >> 32) + r * 0xbb67ae85u);
     }
     return rounds;
   }
-  GB_INLINE void block(uint32_t lower, uint32_t *words) const {
-    uint32_t c[4] = {lower, upper, stream.tensor, stream.purpose};
+  GB_INLINE void block(const Stream &stream, uint32_t index_high, uint32_t index_low, uint32_t *words) const {
+    uint32_t c[4] = {index_low, index_high, stream.tensor, stream.purpose};
     GB_UNROLL for (uint32_t r = 0; r < PHILOX_ROUNDS; ++r) philox_round(c, keys[2 * r], keys[2 * r + 1]);
     GB_UNROLL for (uint32_t i = 0; i < 4; ++i) words[i] = c[i];
   }

@@ -95,11 +95,12 @@ GB_INLINE void after_earlier_work() {
 #endif
 }
 
-// A number that a loop keeps in a register, where the compiler would rather make it again each time.
+// A number that loops keep in a register, where the compiler would rather make it again each time. All threads of a warp must come here
+// together.
 GB_INLINE uint32_t kept(uint32_t x) {
 #if !defined(__GPUBENCH_CPU__)
-  // From the thread itself.
-  asm volatile("shfl.sync.bfly.b32 %0, %0, 0, 0x1f, %1;" : "+r"(x) : "r"(__activemask()));
+  // Each thread's own.
+  asm volatile("shfl.sync.bfly.b32 %0, %0, 0, 0x1f, 0xffffffff;" : "+r"(x));
 #endif
   return x;
 }

@@ -3,7 +3,10 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::time::Duration;
 
-use cargo_gpubench::device::{Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream};
+use cargo_gpubench::device::{
+    DeviceError, Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream,
+};
+use cargo_gpubench::wire::SealedFile;
 use cudarc::driver::sys::{
     CUdeviceptr, CUfunction, CUfunction_attribute, CUjit_option, CUlaunchAttribute, CUlaunchAttributeID,
     CUlaunchConfig, CUmodule,
@@ -33,7 +36,8 @@ pub(crate) unsafe extern "C" fn cuModuleLoadDataEx(
             Image::Harness => gpu.cpu.load(ModuleImage::Harness)?,
             Image::Library(bytes) => {
                 let library = Loadable::new(bytes)?;
-                gpu.cpu.load(ModuleImage::File(library.path()))?
+                let code = SealedFile::copy_of(library.path()).map_err(|error| DeviceError::Load(Box::new(error)))?;
+                gpu.cpu.load(ModuleImage::File(&code))?
             }
         };
         gpu.ledger.take(Kind::Module);

@@ -14,8 +14,8 @@ pub struct ResultOptions {
     pub source: ResultSource,
     /// What they are compared with.
     pub baseline: Option<BaselineOptions>,
-    /// `--against`: the revision that they are measured in turns with.
-    pub against: Option<String>,
+    /// What they are measured in turns with.
+    pub against: Option<OpponentSource>,
     /// `--save-baseline`: what they are saved as.
     pub save: Option<RunName>,
     /// What is taken for a change.
@@ -82,6 +82,15 @@ pub enum ResultSource {
     Measured,
     /// `--load-baseline`: they were measured before, and nothing is now.
     Loaded(RunName),
+}
+
+/// What results are measured in turns with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpponentSource {
+    /// `--against`: a revision of the repository that the sources lie in.
+    Revision(String),
+    /// `--against-archive`: what was archived, here or elsewhere.
+    Archive(Utf8PathBuf),
 }
 
 /// What results are compared with.

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use gpubench::catalog::Source;
 
 use super::error::KernelBuildError;
+use crate::wire::SealedFile;
 
 /// What the names of a source became.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ pub struct Compiled {
 pub trait Compiler: Sync {
     /// The compiler's own name and version, and where it is, for people.
     fn identity(&self) -> &str;
+
+    /// What its files run on: `native` for this machine's processor alone, a level of processors such as `x86-64-v3`, or an architecture of GPUs such as `sm_90`.
+    fn target(&self) -> String;
 
     /// What a person should know before kernels are compiled, a line each.
     fn notices(&self) -> Vec<String> {
@@ -45,6 +49,14 @@ pub trait Compiler: Sync {
         cache: &Path,
         interrupt: &AtomicBool,
     ) -> Result<PathBuf, KernelBuildError>;
+
+    /// What is loaded of a file that this compiler gave: from now on, it does not matter what becomes of the file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is known to be another than it was.
+    fn seal(&self, compiled: &Path) -> Result<SealedFile, KernelBuildError> {
+        Ok(SealedFile::copy_of(compiled)?)
+    }
 
     /// Compiles as [`Compiler::compile`] does, but leaves out the names that do not compile.
     ///

@@ -8,6 +8,7 @@ use gpubench::catalog::SourceForm;
 
 use super::refusal::Refusal;
 use crate::device::cuda::Architecture;
+use crate::wire::SealError;
 
 /// There is no C++ compiler.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +44,18 @@ impl std::fmt::Display for Target {
 /// A source could not be turned into kernels that a device loads.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelBuildError {
+    /// What was compiled cannot be kept as it is.
+    #[error(transparent)]
+    Unsealed(#[from] SealError),
+    /// Kernels of an archive are not those that were unpacked.
+    #[error(
+        "the kernels in `{}` were changed after they were unpacked (hint: run the archive again, where nothing else writes to that folder)",
+        path.display()
+    )]
+    Exchanged {
+        /// Their file.
+        path: PathBuf,
+    },
     /// The compiler reported errors.
     #[error("could not compile `{source_name}` for {target}\n{diagnostics}")]
     Compile {

@@ -103,6 +103,10 @@ impl Compiler for HostCompiler {
         &self.identity
     }
 
+    fn target(&self) -> String {
+        self.processors.name().to_owned()
+    }
+
     fn compile(
         &self,
         source: &Source,

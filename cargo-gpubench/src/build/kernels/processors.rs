@@ -20,11 +20,15 @@ pub const BASELINE: &str = if cfg!(target_arch = "aarch64") {
 impl Processors {
     /// The compiler's option.
     pub(super) fn option(self) -> String {
-        let name = match self {
+        format!("-march={}", self.name())
+    }
+
+    /// What compilers call them.
+    pub(super) fn name(self) -> &'static str {
+        match self {
             Processors::Here => "native",
             Processors::Baseline => BASELINE,
-        };
-        format!("-march={name}")
+        }
     }
 
     /// Whether code compiled for them here runs here.

@@ -10,8 +10,8 @@ use crate::{
     broker::{
         cases::{IgnoredSelection, NameFilter},
         options::{
-            ArchivedLibraries, CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, UserOutput,
-            Verbosity,
+            ArchivedLibraries, CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource,
+            UserOutput, Verbosity,
         },
     },
     build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
@@ -196,6 +196,11 @@ fn values_out_of_range_are_refused_with_a_reason() {
         (&["--test", "--list"], "cannot be used with"),
         (&["--test", "--baseline", "main"], "cannot be used with"),
         (&["--test", "--against", "main"], "cannot be used with"),
+        (&["--test", "--against-archive", "a"], "cannot be used with"),
+        (&["--list", "--against-archive", "a"], "cannot be used with"),
+        (&["--against", "main", "--against-archive", "a"], "cannot be used with"),
+        (&["--baseline", "main", "--against-archive", "a"], "cannot be used with"),
+        (&["--against", "main", "--archive-file", "a"], "cannot be used with"),
         (&["--profile-time", "1", "--history"], "cannot be used with"),
         (&["--test", "--profile-time", "1"], "cannot be used with"),
         (&["--test", "--report", "html"], "cannot be used with"),
@@ -276,6 +281,17 @@ fn a_run_from_an_archive_builds_nothing() {
             }
         }
     );
+}
+
+#[test]
+fn an_archive_is_compared_with_what_is_built_and_with_another_archive() {
+    let old = || Some(OpponentSource::Archive("old.tar.gz".into()));
+    let built = options(&["--against-archive", "old.tar.gz"]);
+    assert_eq!(built.results.against, old());
+    assert!(matches!(built.libraries, LibrarySource::Build(_)));
+    let archived = options(&["--archive-file", "new.tar.gz", "--against-archive", "old.tar.gz"]);
+    assert_eq!(archived.results.against, old());
+    assert!(matches!(archived.libraries, LibrarySource::Archive(_)));
 }
 
 #[test]

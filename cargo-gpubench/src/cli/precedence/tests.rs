@@ -4,8 +4,8 @@ use regex::Regex;
 
 use super::*;
 use crate::broker::options::{
-    AfterFailure, CaseOptions, DeviceChoice, ExportFormat, MessageFormat, ResultOptions, RunOptions, UserOutput,
-    Verbosity,
+    AfterFailure, CaseOptions, DeviceChoice, ExportFormat, MessageFormat, OpponentSource, ResultOptions, RunOptions,
+    UserOutput, Verbosity,
 };
 use crate::cli::Command;
 use crate::cli::environment::variable_of;
@@ -74,6 +74,22 @@ fn refusal(outcome: Result<Settled, Unsettled>) -> String {
         }
         Unsettled::CommandLine(error) => error.to_string(),
     }
+}
+
+#[test]
+fn a_profile_names_the_archive_to_be_measured_against_and_the_command_line_counts_before_it() {
+    let workspace = Workspace::with("[profile.default]\nagainst-archive = 'released.tar.gz'\n");
+    let against =
+        |arguments: &[&str], variables: &[(&str, &str)]| workspace.options(arguments, variables).results.against;
+    let released = workspace.root().join("released.tar.gz");
+    assert_eq!(against(&[], &[]), Some(OpponentSource::Archive(released)));
+    let revision = Some(OpponentSource::Revision("main".to_owned()));
+    assert_eq!(against(&["--against", "main"], &[]), revision);
+    assert_eq!(against(&["--baseline", "main"], &[]), None);
+    assert_eq!(
+        against(&[], &[("GPUBENCH_AGAINST_ARCHIVE", "other.tar.gz")]),
+        Some(OpponentSource::Archive("other.tar.gz".into()))
+    );
 }
 
 fn timeout(options: &RunOptions, package: CaseSettings) -> TimeLimit {

@@ -208,10 +208,14 @@ impl Driver for CpuDriver {
     fn load(&mut self, image: ModuleImage<'_>) -> Result<Module, DeviceError> {
         let module = match image {
             ModuleImage::Harness => LoadedModule::Harness,
-            ModuleImage::File(path) => {
+            ModuleImage::File(file) => {
+                let path = file
+                    .path_for_linker()
+                    .map_err(|error| DeviceError::Load(Box::new(error)))?;
                 // SAFETY: the file is a module of our host compiler; it may do anything a kernel may, which is why only workers and authors load one.
-                let module = unsafe { executor::Module::load(path) };
-                LoadedModule::File(module.map_err(|error| DeviceError::Load(Box::new(error)))?)
+                let module = unsafe { executor::Module::load(&path) };
+                let module = module.map_err(|error| DeviceError::Load(Box::new(error)))?;
+                LoadedModule::File(module)
             }
         };
         self.modules.push(module);

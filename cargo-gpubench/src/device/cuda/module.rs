@@ -48,8 +48,8 @@ impl LoadedModule {
     ) -> Result<LoadedModule, DeviceError> {
         let loaded = match image {
             ModuleImage::Harness => load_harness(context, capability).map(|handle| (handle, KernelImage::default())),
-            ModuleImage::File(path) => {
-                let bytes = fs_err::read(path).map_err(|error| DeviceError::Load(Box::new(error)))?;
+            ModuleImage::File(file) => {
+                let bytes = fs_err::read(file.path()).map_err(|error| DeviceError::Load(Box::new(error)))?;
                 let mut image = read_image(bytes).map_err(|error| DeviceError::Load(Box::new(error)))?;
                 let code = std::mem::take(&mut image.image);
                 load_data(context, &code).map(|handle| (handle, image))

@@ -1,6 +1,5 @@
 //! References and generators that the referee runs, as it does where kernels cannot reach its process.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::{Source, SourceFile, SourceForm};
@@ -9,6 +8,7 @@ use gpubench::plan::{Argument, BufferId, KernelRef, Launch, Step};
 use super::*;
 use crate::build::kernels::{Compiler as _, HostCompiler};
 use crate::device::CodeHome;
+use crate::wire::{SealedFile, SourceModule};
 
 const KERNELS: &str = r#"
 extern "C" __global__ void ramp(float *out, size_t len, unsigned long long seed) {
@@ -27,7 +27,7 @@ fn kernel(name: &str) -> KernelRef {
     }
 }
 
-fn compile(directory: &std::path::Path) -> Vec<(u32, PathBuf)> {
+fn compile(directory: &std::path::Path) -> Vec<SourceModule> {
     let source = Source {
         name: "own.cu".to_owned(),
         form: SourceForm::Cuda,
@@ -39,12 +39,9 @@ fn compile(directory: &std::path::Path) -> Vec<(u32, PathBuf)> {
     };
     let names = ["ramp", "copy", "add", "stray"].map(str::to_owned);
     let compiler = HostCompiler::find().expect("a C++ compiler");
-    vec![(
-        3,
-        compiler
-            .compile(&source, &names, directory, &AtomicBool::new(false))
-            .expect("they compile"),
-    )]
+    let compiled = compiler.compile(&source, &names, directory, &AtomicBool::new(false));
+    let compiled = compiled.expect("they compile");
+    vec![(3, SealedFile::copy_of(&compiled).expect("it is there"))]
 }
 
 /// An input that a kernel fills, and an output or in-out tensor that a plan of one launch computes.

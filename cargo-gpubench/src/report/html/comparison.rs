@@ -9,7 +9,8 @@ use super::names::{Anchor, counted, marked, moment, name_with_params, revision};
 use crate::report::units::{change, percent, time};
 use crate::report::wording::change_sign;
 use crate::report::{
-    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
+    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow,
+    ThresholdSource, UNKNOWN_REVISION,
 };
 use crate::store::StoredRun;
 
@@ -121,11 +122,11 @@ fn sides(comparison: &ComparisonComplete) -> Element {
 
 fn side(run: &ComparedRun) -> Element {
     let earlier = (run.earlier_results > 0).then(|| format!("{} of its results of earlier runs", run.earlier_results));
-    let known = [
-        run.revision.as_ref().map(revision),
-        Some(run.device.name.clone()),
-        earlier,
-    ];
+    let revision = run
+        .revision
+        .as_ref()
+        .map_or_else(|| UNKNOWN_REVISION.to_owned(), revision);
+    let known = [Some(revision), Some(run.device.name.clone()), earlier];
     let known: Vec<String> = known.into_iter().flatten().collect();
     element("span")
         .class("said")

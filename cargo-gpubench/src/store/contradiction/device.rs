@@ -1,7 +1,7 @@
 //! Whether results can be of the device that their run was on.
 
 use super::{Contradiction, agree};
-use crate::report::{BenchmarkComplete, Device, DeviceKind, DeviceName, Throughput};
+use crate::contract::{BenchmarkComplete, Device, DeviceKind, DeviceName, Throughput};
 use crate::store::{Origin, StoredRun};
 use crate::verdict::{Grade, Verdict};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::BenchmarkComplete;
+use crate::contract::BenchmarkComplete;
 use crate::store::{Revision, StoredRun};
 use crate::verdict::Verdict;
 

@@ -20,9 +20,9 @@ pub struct Attach {
     pub benchmark: u32,
     /// Layouts that follow, one for every tensor.
     pub tensors: u32,
-    /// Bytes of module paths that follow the layouts.
+    /// Bytes of the positions of modules that follow the layouts.
     pub module_bytes: u32,
-    /// Bytes of the encoded request that follow the module paths; the recording takes the rest.
+    /// Bytes of the encoded request that follow them; the recording takes the rest.
     pub request_bytes: u32,
     /// A [`CodeHome`](crate::device::CodeHome) as number.
     pub kernels_run_in: u32,

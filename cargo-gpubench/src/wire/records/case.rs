@@ -51,7 +51,7 @@ impl FlushKind {
 pub struct OpenCase {
     /// Number of the case in the run; separates its seeds from other cases'.
     pub case: u64,
-    /// Bytes of module paths that follow: the kernels that the referee runs itself.
+    /// Bytes of the positions of modules that follow: the kernels that the referee runs itself.
     pub module_bytes: u32,
     /// A [`Cast`] as number.
     pub cast: u32,
@@ -99,18 +99,14 @@ impl Cast {
     }
 }
 
-/// Head of an `OCCUPANCY` frame.
+/// Head of an `OCCUPANCY` frame, which the kernel's name follows. Its descriptor is the compiled kernel.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct OccupancyOrder {
-    /// Bytes of the path that follows; the kernel's name takes the rest.
-    pub path_bytes: u32,
     /// Threads of a block.
     pub threads: u32,
     /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared: u32,
-    /// Zero.
-    pub reserved: u32,
 }
 
 /// How many blocks of a kernel a multiprocessor holds.

@@ -10,15 +10,15 @@ use crate::wire::{DeviceOrder, FixedText};
 pub struct WorkerSetup {
     /// Layouts that follow: every tensor, then every scratch allocation of the plan.
     pub buffers: u32,
-    /// Bytes of module paths that follow the layouts.
+    /// Bytes of the positions of modules that follow the layouts.
     pub module_bytes: u32,
-    /// Bytes of the name that windows are marked with for a profiler, behind the module paths; 0 marks nothing.
+    /// Bytes of the name that windows are marked with for a profiler, behind the modules; 0 marks nothing.
     pub annotation_bytes: u32,
     /// Position of the benchmark in its catalog; used by a hosted one.
     pub benchmark: u32,
-    /// Bytes of the path of the user's library that follow the module paths; 0 where the benchmark is not hosted.
-    pub library_bytes: u32,
-    /// Bytes of the encoded request that follow them.
+    /// Last descriptors of the frame that are the user's library, behind the libraries that it needs; 0 where the benchmark is not hosted.
+    pub library_files: u32,
+    /// Bytes of the encoded request that follow the name.
     pub request_bytes: u32,
     /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and author.
     pub guarded: [u32; 2],

@@ -152,6 +152,10 @@ impl Compiler for GpuCompiler {
         &self.identity
     }
 
+    fn target(&self) -> String {
+        self.architecture.to_string()
+    }
+
     fn lack(&self) -> Option<String> {
         let lack = || "found neither NVRTC nor nvcc".to_owned();
         self.compilers.is_empty().then(lack)

@@ -153,7 +153,9 @@ fn code_that_cannot_be_loaded_says_why() {
     for (image, expected) in [(wrong.as_str(), "line"), (newer.as_str(), "driver"), ("nonsense", "")] {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs_err::write(file.path(), image).unwrap();
-        let refused = driver.load(ModuleImage::File(file.path())).unwrap_err();
+        let refused = driver
+            .load(ModuleImage::File(&SealedFile::copy_of(file.path()).unwrap()))
+            .unwrap_err();
         let text = chain(&refused);
         println!("{text}\n");
         assert!(

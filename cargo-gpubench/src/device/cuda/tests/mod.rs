@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::CudaDriver;
 use crate::device::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, ModuleImage};
 use crate::error::chain;
+use crate::wire::SealedFile;
 
 const KERNELS: &str = include_str!("kernels.ptx");
 const HOPPER: &str = include_str!("hopper.ptx");
@@ -38,7 +39,9 @@ impl<T> OrChain<T> for Result<T, DeviceError> {
 fn load(driver: &mut CudaDriver, ptx: &str) -> Module {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs_err::write(file.path(), ptx).unwrap();
-    driver.load(ModuleImage::File(file.path())).or_chain()
+    driver
+        .load(ModuleImage::File(&SealedFile::copy_of(file.path()).unwrap()))
+        .or_chain()
 }
 
 fn kernel(driver: &mut CudaDriver, ptx: &str, name: &str) -> Function {

@@ -5,10 +5,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::units::percent;
-use super::{Device, Params, SchemaVersion};
-use crate::store::Revision;
+use super::{Device, Params, Revision, SchemaVersion};
+use crate::units::percent;
 use crate::verdict::{Grade, Verdict};
+
+/// Said of a run of which nobody knows where the sources stood.
+pub const UNKNOWN_REVISION: &str = "unknown revision";
 
 /// Two runs side by side. The views for people show nothing that is not in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -301,9 +303,10 @@ impl fmt::Display for ChangeVerdict {
 }
 
 impl ComparedRun {
-    /// `0123456 on main, modified`; `None` where the sources were in no repository.
-    pub fn revision_in_words(&self) -> Option<String> {
-        self.revision.as_ref().map(Revision::in_words)
+    /// `0123456 on main, modified`.
+    pub fn revision_in_words(&self) -> String {
+        let revision = self.revision.as_ref();
+        revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)
     }
 
     /// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device and its driver, and how much of it is older.
@@ -321,7 +324,7 @@ impl ComparedRun {
             1 => Some("1 result of an earlier run".to_owned()),
             results => Some(format!("{results} results of earlier runs")),
         };
-        [self.revision_in_words(), began, Some(device), earlier]
+        [Some(self.revision_in_words()), began, Some(device), earlier]
             .into_iter()
             .flatten()
             .collect()

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::report::{Device, DeviceKind, Environment, Flush, RunStarted};
+use super::{Device, DeviceKind, Environment, Flush, RunStarted};
 
 /// The device of a run with everything that changes its times by itself. Times of runs with different identities say nothing about code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

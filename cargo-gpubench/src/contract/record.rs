@@ -7,11 +7,11 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::Revision;
 use super::{
     BenchmarkHistory, Check, ComparisonComplete, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop,
     Throughput, WindowCounts, WorkerShare,
 };
-use crate::store::Revision;
 use crate::verdict::{Cause, Grade, Verdict};
 
 /// One line of `--message-format json`.

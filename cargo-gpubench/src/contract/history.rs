@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SchemaVersion;
-use crate::store::{DeviceIdentity, Revision};
+use super::{DeviceIdentity, Revision, SchemaVersion};
 
 /// The medians of a case over the runs on one device, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -29,16 +29,12 @@ impl Revision {
         })
     }
 
-    /// For people: `0123456 on main, modified`.
+    /// `0123456 on main, modified`.
     pub fn in_words(&self) -> String {
         let commit: String = self.commit.chars().take(7).collect();
-        let branch = self
-            .branch
-            .as_ref()
-            .map(|branch| format!(" on {branch}"))
-            .unwrap_or_default();
+        let branch = self.branch.as_ref().map(|branch| format!(" on {branch}"));
         let modified = if self.modified { ", modified" } else { "" };
-        format!("{commit}{branch}{modified}")
+        format!("{commit}{}{modified}", branch.unwrap_or_default())
     }
 
     /// As much of the commit's hash as tells it from others for people, with a `+` where files differed: `1a2b3c4d5+`.

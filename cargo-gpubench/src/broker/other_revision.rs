@@ -1,0 +1,234 @@
+//! The other revision of a run against one: checked out and built here, or unpacked.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use gpubench::catalog::{Catalog, DeviceFacts};
+
+use super::authors::{AuthorSettings, Authors};
+use super::libraries::Libraries;
+use super::options::{ArchivedLibraries, LibrarySource, OpponentSource, Verbosity};
+use crate::archive::ExtractTo;
+use crate::build::kernels::Compiler;
+use crate::build::{BuildOptions, Built, WorkspaceFolders};
+use crate::checkout::Checkout;
+use crate::clients::Interrupt;
+use crate::error::{Expected, ExpectedError, print_warning};
+use crate::exit_code::ExitCode;
+use crate::store::Revision;
+
+/// Another revision before the candidate is built.
+#[derive(Debug)]
+pub(super) enum Opposition<'o> {
+    /// It is checked out, and is built as the candidate is.
+    CheckedOut(Checkout, &'o BuildOptions),
+    /// It was built when it was archived.
+    Unpacked(Box<OtherRevision>),
+}
+
+/// A revision that is built.
+#[derive(Debug)]
+pub(super) struct OtherRevision {
+    origin: Origin,
+    libraries: Libraries,
+}
+
+/// Where a revision that is built comes from.
+#[derive(Debug)]
+enum Origin {
+    Checkout(Checkout),
+    Archive(Utf8PathBuf),
+}
+
+impl<'o> Opposition<'o> {
+    /// Checks out or unpacks what the candidate is measured in turns with, so that what is wrong with it is known before anything is built.
+    ///
+    /// # Errors
+    /// It cannot be checked out, the archive cannot be used, or there are no sources whose repository has the revision.
+    pub(super) fn obtain(
+        source: &OpponentSource,
+        candidate: &'o LibrarySource,
+        verbosity: Verbosity,
+        interrupt: &Interrupt,
+    ) -> Result<Opposition<'o>, ExpectedError> {
+        match (source, candidate) {
+            (OpponentSource::Archive(archive), _) => {
+                let unpacked = OtherRevision::unpack(archive, verbosity, interrupt)?;
+                Ok(Opposition::Unpacked(Box::new(unpacked)))
+            }
+            (OpponentSource::Revision(revision), LibrarySource::Build(build)) => {
+                let checkout = check_out(revision, build, verbosity, interrupt)?;
+                Ok(Opposition::CheckedOut(checkout, build))
+            }
+            (OpponentSource::Revision(revision), LibrarySource::Archive(candidate)) => Err(ExpectedError::NoSources {
+                revision: revision.clone(),
+                archive: candidate.archive.clone(),
+            }),
+        }
+    }
+
+    /// Builds what is not built yet, with what the candidate's build selects.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub(super) fn build(self, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, ExpectedError> {
+        match self {
+            Opposition::CheckedOut(checkout, candidate) => {
+                OtherRevision::build(checkout, candidate, verbosity, interrupt)
+            }
+            Opposition::Unpacked(revision) => Ok(*revision),
+        }
+    }
+}
+
+fn check_out(
+    revision: &str,
+    build: &BuildOptions,
+    verbosity: Verbosity,
+    interrupt: &Interrupt,
+) -> Result<Checkout, ExpectedError> {
+    let target_dir = build.compilation.target_dir.as_deref();
+    let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
+    let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
+    if verbosity > Verbosity::Quiet && Revision::of(&root).is_some_and(|ours| ours.modified) {
+        anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
+    }
+    warn_of_what_is_shared(&checkout);
+    Ok(checkout)
+}
+
+/// Links that are named in a warning; the others are counted.
+const LINKS_NAMED: usize = 3;
+
+/// What a link leads to outside of the repository has no revisions: a change of it would be on both sides, and not be found.
+fn warn_of_what_is_shared(checkout: &Checkout) {
+    let shared = checkout.shared();
+    if shared.is_empty() {
+        return;
+    }
+    let named: Vec<String> = shared
+        .iter()
+        .take(LINKS_NAMED)
+        .map(|link| format!("`{link}`"))
+        .collect();
+    let more = match shared.len().saturating_sub(LINKS_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    print_warning(&format!(
+        "links lead out of the sources: {}{more}; what is behind them is the same on both sides, whatever `{}` had there",
+        named.join(", "),
+        checkout.name()
+    ));
+}
+
+impl OtherRevision {
+    fn build(
+        checkout: Checkout,
+        candidate: &BuildOptions,
+        verbosity: Verbosity,
+        interrupt: &Interrupt,
+    ) -> Result<OtherRevision, ExpectedError> {
+        if verbosity > Verbosity::Quiet {
+            let (name, revision) = (checkout.name(), checkout.revision().short());
+            anstream::eprintln!("    Building the baseline, `{name}` ({revision})");
+        }
+        let options = LibrarySource::Build(checkout.build_options(candidate));
+        match Libraries::obtain(&options, interrupt) {
+            Ok(libraries) => Ok(OtherRevision {
+                origin: Origin::Checkout(checkout),
+                libraries,
+            }),
+            Err(error) => Err(of_the_baseline(checkout.name(), error)),
+        }
+    }
+
+    fn unpack(archive: &Utf8Path, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, ExpectedError> {
+        let source = LibrarySource::Archive(ArchivedLibraries {
+            archive: archive.to_owned(),
+            extract_to: ExtractTo::Temporary,
+        });
+        let libraries =
+            Libraries::obtain(&source, interrupt).map_err(|error| of_the_baseline(archive.as_str(), error))?;
+        if verbosity > Verbosity::Quiet
+            && let Some(archive) = libraries.archive()
+        {
+            anstream::eprintln!("    Unpacked the baseline, {archive}");
+        }
+        Ok(OtherRevision {
+            origin: Origin::Archive(archive.to_owned()),
+            libraries,
+        })
+    }
+
+    /// What it was asked for by: a revision, or an archive's file.
+    pub(super) fn name(&self) -> &str {
+        match &self.origin {
+            Origin::Checkout(checkout) => checkout.name(),
+            Origin::Archive(archive) => archive.as_str(),
+        }
+    }
+
+    /// What that is, where it is known.
+    pub(super) fn revision(&self) -> Option<Revision> {
+        match &self.origin {
+            Origin::Checkout(checkout) => Some(checkout.revision()),
+            Origin::Archive(_) => self.libraries.archive().and_then(|archive| archive.revision().cloned()),
+        }
+    }
+
+    /// What was built.
+    pub(super) fn built(&self) -> &Built {
+        &self.libraries.built
+    }
+
+    /// Starts the authors of its libraries.
+    ///
+    /// # Errors
+    /// When one of them cannot be listed.
+    pub(super) fn authors<'a>(
+        &'a self,
+        settings: AuthorSettings<'a>,
+    ) -> Result<(Authors<'a>, Vec<Catalog>), ExpectedError> {
+        Authors::start(&self.built().libraries, settings)
+            .map_err(|error| of_the_baseline(self.name(), self.libraries.explain(error)))
+    }
+
+    /// Whether kernels that were compiled elsewhere are measured on one of the sides, so that what is compiled here should be compiled as they were.
+    pub(super) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
+        match self.origin {
+            Origin::Checkout(_) => false,
+            Origin::Archive(_) => [candidate, &self.libraries]
+                .iter()
+                .any(|libraries| libraries.has_kernels_for(device)),
+        }
+    }
+
+    /// The compiler of its kernels, where that is another than the candidate's: an archive's own kernels come before a compiler of this machine.
+    ///
+    /// # Errors
+    /// There is no compiler here, and the archive has nothing for the device.
+    pub(super) fn compiler(
+        &self,
+        device: &DeviceFacts,
+        catalogs: &[Catalog],
+        here: impl FnOnce() -> Result<Box<dyn Compiler>, ExpectedError>,
+    ) -> Result<Option<Box<dyn Compiler>>, ExpectedError> {
+        match self.origin {
+            Origin::Checkout(_) => Ok(None),
+            Origin::Archive(_) => {
+                let compiler = self.libraries.compiler(device, catalogs, here());
+                compiler.map(Some).map_err(|error| of_the_baseline(self.name(), error))
+            }
+        }
+    }
+}
+
+/// An error of the other revision's, which must not look like one of the candidate's.
+fn of_the_baseline(name: &str, error: ExpectedError) -> ExpectedError {
+    match error.exit_code() {
+        ExitCode::Interrupted => error,
+        _ => ExpectedError::OtherRevision {
+            name: name.to_owned(),
+            source: Box::new(error),
+        },
+    }
+}

@@ -1,0 +1,179 @@
+//! The shared libraries of a package as roles load them: sealed copies, each behind those that it needs.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeSet;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use object::elf::{DT_NEEDED, DT_SONAME, DynamicTag, FileHeader64};
+use object::read::elf::ElfFile;
+
+use crate::wire::{SealError, SealedFile};
+
+/// Seals a library and those below `search`'s folders that it needs, directly or through another; the library is the last.
+///
+/// A needed library is left out where it is the system's, or has another `SONAME` than the name under which it is needed: the dynamic linker would take no copy
+/// for it, and finds it by its path.
+///
+/// # Errors
+/// When a file cannot be copied, or `check`, which sees the copy of every path, refuses it.
+pub(crate) fn seal_libraries<E: From<SealError>>(
+    library: &Utf8Path,
+    search: &[Utf8PathBuf],
+    check: impl Fn(&Utf8Path, &SealedFile) -> Result<(), E>,
+) -> Result<Vec<SealedFile>, E> {
+    let mut sealing = Sealing {
+        search,
+        check,
+        seen: BTreeSet::new(),
+        files: Vec::new(),
+    };
+    let file = sealing.seal(library)?;
+    sealing.take_needed_by(&file)?;
+    sealing.files.push(file.copy);
+    Ok(sealing.files)
+}
+
+struct Sealing<'a, C> {
+    search: &'a [Utf8PathBuf],
+    check: C,
+    seen: BTreeSet<String>,
+    files: Vec<SealedFile>,
+}
+
+/// A copy, and what the dynamic linker will read in it.
+struct Library {
+    copy: SealedFile,
+    needed: Vec<String>,
+    name: Option<String>,
+}
+
+impl<E: From<SealError>, C: Fn(&Utf8Path, &SealedFile) -> Result<(), E>> Sealing<'_, C> {
+    fn seal(&self, path: &Utf8Path) -> Result<Library, E> {
+        let copy = SealedFile::copy_of(path.as_std_path())?;
+        (self.check)(path, &copy)?;
+        let bytes = fs_err::read(copy.path()).map_err(|source| SealError::Copy {
+            path: path.as_std_path().to_owned(),
+            source,
+        })?;
+        Ok(Library {
+            copy,
+            needed: strings(&bytes, DT_NEEDED),
+            name: strings(&bytes, DT_SONAME).pop(),
+        })
+    }
+
+    fn take_needed_by(&mut self, library: &Library) -> Result<(), E> {
+        for name in &library.needed {
+            // A name with `/` in it is a path to the linker.
+            if name.contains('/') || !self.seen.insert(name.clone()) {
+                continue;
+            }
+            let mut places = self.search.iter().map(|folder| folder.join(name));
+            let Some(place) = places.find(|place| place.is_file()) else {
+                continue;
+            };
+            let needed = self.seal(&place)?;
+            self.take_needed_by(&needed)?;
+            if needed.name.as_ref() == Some(name) {
+                self.files.push(needed.copy);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The strings of a tag in the dynamic section; none where the file has no such section, which the linker will say better.
+fn strings(library: &[u8], tag: DynamicTag) -> Vec<String> {
+    let Ok(file) = ElfFile::<FileHeader64<object::Endianness>>::parse(library) else {
+        return Vec::new();
+    };
+    let Ok(table) = file.elf_dynamic_table() else {
+        return Vec::new();
+    };
+    let entries = table.iter().filter(|entry| entry.tag == tag);
+    let strings = entries.filter_map(|entry| table.string(entry).ok());
+    strings.map(|text| String::from_utf8_lossy(text).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    struct Place {
+        _folder: tempfile::TempDir,
+        path: Utf8PathBuf,
+    }
+
+    impl Place {
+        fn new() -> Place {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).expect("UTF-8");
+            Place { _folder: folder, path }
+        }
+
+        /// Links `lib<name>.so`, with a `SONAME` or without.
+        fn library(&self, name: &str, soname: Option<&str>, needs: &[&str]) -> Utf8PathBuf {
+            let library = self.path.join(format!("lib{name}.so"));
+            let source = self.path.join(format!("{name}.cpp"));
+            fs_err::write(&source, format!("int {name}() {{ return 0; }}\n")).expect("written");
+            let mut compiler = Command::new("c++");
+            compiler
+                .args([
+                    "-shared",
+                    "-fPIC",
+                    "-Wl,--no-as-needed",
+                    "-o",
+                    library.as_str(),
+                    source.as_str(),
+                ])
+                .arg(format!("-L{}", self.path))
+                .args(soname.map(|soname| format!("-Wl,-soname,{soname}")))
+                .args(needs.iter().map(|needed| format!("-l{needed}")));
+            assert!(compiler.status().expect("a C++ compiler").success());
+            library
+        }
+
+        fn seal(&self, library: &Utf8Path) -> Vec<SealedFile> {
+            let any = |_: &Utf8Path, _: &SealedFile| Ok::<(), SealError>(());
+            seal_libraries(library, std::slice::from_ref(&self.path), any).expect("readable libraries")
+        }
+    }
+
+    fn contents(files: &[SealedFile]) -> Vec<Vec<u8>> {
+        files
+            .iter()
+            .map(|file| fs_err::read(file.path()).expect("readable"))
+            .collect()
+    }
+
+    #[test]
+    fn a_library_is_behind_those_that_it_needs_and_the_systems_are_left_out() {
+        let place = Place::new();
+        let innermost = place.library("innermost", Some("libinnermost.so"), &[]);
+        let inner = place.library("inner", Some("libinner.so"), &["innermost"]);
+        let outer = place.library("outer", None, &["inner", "innermost", "c"]);
+        let expected: Vec<_> = [innermost, inner, outer.clone()]
+            .iter()
+            .map(|path| fs_err::read(path).expect("readable"))
+            .collect();
+        assert_eq!(contents(&place.seal(&outer)), expected);
+    }
+
+    #[test]
+    fn a_library_that_the_linker_would_not_take_by_its_name_is_left_to_it() {
+        let place = Place::new();
+        place.library("inner", None, &[]);
+        let outer = place.library("outer", None, &["inner"]);
+        assert_eq!(place.seal(&outer).len(), 1);
+    }
+
+    #[test]
+    fn what_is_no_library_needs_none() {
+        let place = Place::new();
+        let file = place.path.join("text");
+        fs_err::write(&file, "no library").expect("written");
+        assert_eq!(contents(&place.seal(&file)), [b"no library"]);
+    }
+}

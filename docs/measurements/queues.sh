@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# What the number of a context's hardware queues does to a small kernel's time and to the start of its workers, on a GPU.
+#
+#   queues.sh TOOL SUITE
+#
+# TOOL and SUITE are those of run.sh.
+set -euo pipefail
+if [ $# != 2 ]; then
+    echo "usage: queues.sh TOOL SUITE" >&2
+    exit 2
+fi
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+records=$(mktemp)
+trap 'rm -f -- "$records"' EXIT
+for queues in 8 4 2 1; do
+    echo "$queues hardware queues"
+    CUDA_DEVICE_MAX_CONNECTIONS=$queues "$1" gpubench --device cuda --archive-file "$2" --workers 20 --min-samples 1000 --max-samples 1000 --max-time 60s \
+        --export-json "$records" 'add1.*n=1024' >&2
+    python3 "$here/workers.py" "$records"
+done

@@ -1,0 +1,432 @@
+//! `--against-archive`: two archives of a crate in turns, where there are no sources, and what is built here beside an archive.
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use gpubench_tests::{Finished, Fixture, Run, repository};
+use serde_json::{Value, json};
+
+/// How often the kernel goes round.
+const FAST: u32 = 200_000;
+/// On a busy machine two runs of the same code may differ by a lot; this is no such difference.
+const SLOW: u32 = 5 * FAST;
+
+const LIBRARY: &str = r#"
+use gpubench::prelude::*;
+
+cuda_source!(TURNS = "turns.cu");
+
+fn vectors(n: usize) -> Tensors {
+    Tensors::new().input("x", u32::shape([n]), Bits).output("y", u32::shape([n]))
+}
+
+fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
+    y.copy_from_slice(x);
+}
+
+#[gpubench(axes(n = [64]), inputs = vectors(n), reference = on_cpu, exact)]
+fn BENCHMARK(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    cx.launch(TURNS.kernel("turns"), Grid::covering(n, 64), (x, y, n))
+}
+"#;
+
+const KERNEL: &str = r#"
+extern "C" __global__ void turns(const unsigned *x, unsigned *y, size_t n) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  volatile unsigned round = 0;
+  while (round < ROUNDSu / 64) round = round + 1;
+  y[i] = x[i];
+}
+"#;
+
+/// A crate in a repository, and archives of its revisions.
+struct Archives {
+    _folder: tempfile::TempDir,
+    /// The crate, as it was archived last.
+    sources: Utf8PathBuf,
+    fast: Utf8PathBuf,
+    /// The same as the fast one, from sources without a repository.
+    nameless: Utf8PathBuf,
+    /// With changes that are not committed.
+    slow: Utf8PathBuf,
+    /// With a benchmark of another name.
+    renamed: Utf8PathBuf,
+    /// The fast one, made where no compiler of kernels is.
+    without_kernels: Utf8PathBuf,
+    /// The commit of the fast one.
+    commit: String,
+}
+
+impl Archives {
+    fn make() -> Archives {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = Utf8Path::from_path(folder.path()).expect("the name is text");
+        let root = root.canonicalize_utf8().expect("it is there");
+        let sources = root.join("sources");
+        fs::create_dir_all(sources.join("src")).expect("a folder");
+        let archived = |name: &str, variables: &[(&str, &str)]| {
+            let archive = root.join(name);
+            let run = Run::archiving(&Fixture::made_in(&sources), &archive);
+            let run = variables.iter().fold(run, |run, (name, value)| run.env(name, value));
+            let _ = run.finish().expect_code(0);
+            archive
+        };
+        write(&sources, FAST, "turns");
+        let nameless = archived("nameless.tar.gz", &[]);
+        git(&sources, &["init", "--quiet", "--initial-branch", "main"]);
+        git(&sources, &["add", "--all"]);
+        git(&sources, &["commit", "--quiet", "--message", "fast"]);
+        let fast = archived("fast.tar.gz", &[]);
+        let without_kernels = archived("without-kernels.tar.gz", &[("CXX", "/none")]);
+        write(&sources, FAST, "renamed");
+        let renamed = archived("renamed.tar.gz", &[]);
+        write(&sources, SLOW, "turns");
+        let slow = archived("slow.tar.gz", &[]);
+        Archives {
+            commit: git(&sources, &["rev-parse", "HEAD"]).trim().to_owned(),
+            _folder: folder,
+            sources,
+            fast,
+            nameless,
+            slow,
+            renamed,
+            without_kernels,
+        }
+    }
+}
+
+fn archives() -> &'static Archives {
+    static ARCHIVES: OnceLock<Archives> = OnceLock::new();
+    ARCHIVES.get_or_init(Archives::make)
+}
+
+fn write(folder: &Utf8Path, rounds: u32, benchmark: &str) {
+    let runtime = repository().join("gpubench-runtime");
+    let manifest = format!(
+        "[package]\nname = \"turns\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+    );
+    let files = [
+        ("Cargo.toml", manifest),
+        (".gitignore", "Cargo.lock\n".to_owned()),
+        ("src/turns.cu", KERNEL.replace("ROUNDS", &rounds.to_string())),
+        ("src/lib.rs", LIBRARY.replace("BENCHMARK", benchmark)),
+    ];
+    for (name, text) in files {
+        fs::write(folder.join(name), text).expect("it is written");
+    }
+}
+
+fn git(folder: &Utf8Path, arguments: &[&str]) -> String {
+    let author = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"];
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(author)
+        .args(arguments)
+        .output();
+    let output = output.expect("git runs");
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// A folder on a machine that has no programs.
+struct Machine {
+    _folder: tempfile::TempDir,
+    work: Utf8PathBuf,
+    programs: Utf8PathBuf,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).expect("a UTF-8 path");
+        let (work, programs) = (path.join("work"), path.join("programs"));
+        fs::create_dir(&work).expect("a folder");
+        fs::create_dir(&programs).expect("a folder");
+        Machine {
+            _folder: folder,
+            work,
+            programs,
+        }
+    }
+
+    fn with_a_cpp_compiler() -> Machine {
+        let machine = Machine::new();
+        for program in ["c++", "as", "ld"] {
+            symlink(on_path(program), machine.programs.join(program)).expect("a link");
+        }
+        machine
+    }
+
+    fn run(&self, candidate: &Utf8Path, baseline: &Utf8Path) -> Run {
+        let run = Run::from_archive(candidate, &self.work, &self.programs).args(LIMITS);
+        run.args(["--against-archive", baseline.as_str()])
+    }
+
+    /// What is left in the folder that takes its temporary files.
+    fn left(&self) -> usize {
+        fs::read_dir(&self.work).expect("a folder").count()
+    }
+}
+
+const LIMITS: [&str; 14] = [
+    "--workers",
+    "3",
+    "--min-samples",
+    "30",
+    "--max-samples",
+    "30",
+    "--max-time",
+    "1min",
+    "--flush-bytes",
+    "0",
+    "--threads",
+    "1",
+    "--noise-threshold",
+    "60%",
+];
+
+fn on_path(program: &str) -> std::path::PathBuf {
+    let path = std::env::var_os("PATH").expect("a path");
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+        .unwrap_or_else(|| panic!("there is no `{program}`"))
+}
+
+fn comparison(finished: &Finished) -> Value {
+    finished.records().the("comparison-complete").clone()
+}
+
+#[test]
+fn a_slower_kernel_in_the_new_archive_is_a_regression_with_its_row_and_exit_code_3() {
+    let Archives { fast, slow, commit, .. } = archives();
+    let machine = Machine::new();
+    let finished = machine.run(slow, fast).json().finish().expect_code(3);
+    let comparison = comparison(&finished);
+    assert_eq!(comparison["arrangement"], "interleaved");
+    assert_eq!(comparison["differences"], json!([]));
+    let row = &comparison["rows"][0];
+    assert_eq!(
+        (&row["case"], &row["verdict"]),
+        (&json!("turns::n=64"), &json!("regressed"))
+    );
+    assert!(row["change"]["ratio"].as_f64().expect("a number") > 1.6, "{row:#}");
+    let side = |name: &str, archive: &Utf8Path, modified: bool| {
+        let side = &comparison[name];
+        assert_eq!(side["name"], archive.as_str());
+        assert_eq!(
+            side["revision"],
+            json!({ "commit": commit, "branch": "main", "modified": modified })
+        );
+    };
+    side("baseline", fast, false);
+    side("candidate", slow, true);
+    for said in [
+        "Unpacked the baseline, `",
+        "Unpacked the candidate, `",
+        " on main, archived 20",
+    ] {
+        assert!(finished.stderr.contains(said), "{}", finished.stderr);
+    }
+    assert_eq!(machine.left(), 0);
+}
+
+#[test]
+fn a_faster_kernel_in_the_new_archive_is_an_improvement() {
+    let Archives { fast, slow, .. } = archives();
+    let finished = Machine::new().run(fast, slow).json().finish().expect_code(0);
+    assert_eq!(comparison(&finished)["rows"][0]["verdict"], "improved");
+}
+
+#[test]
+fn an_archive_beside_itself_and_beside_one_of_the_same_sources_is_no_regression() {
+    let Archives { fast, nameless, .. } = archives();
+    let machine = Machine::new();
+    let finished = machine.run(fast, fast).json().finish().expect_code(0);
+    assert_eq!(comparison(&finished)["rows"][0]["candidate"]["verdict"], "pass");
+    let finished = machine.run(fast, nameless).finish().expect_code(0);
+    assert!(
+        finished
+            .stderr
+            .contains("nameless.tar.gz` (unknown revision, archived 20"),
+        "{}",
+        finished.stderr
+    );
+    assert!(finished.stdout.contains("unknown revision"), "{}", finished.stdout);
+}
+
+#[test]
+fn what_is_built_here_is_compared_with_an_archive_and_compiled_as_that_was() {
+    let Archives { sources, fast, .. } = archives();
+    let run = Run::on(&Fixture::made_in(sources)).json().args(LIMITS);
+    let run = run.env("GPUBENCH_AGAINST_ARCHIVE", fast.as_str());
+    let comparison = comparison(&run.finish().expect_code(3));
+    assert_eq!(comparison["baseline"]["name"], fast.as_str());
+    assert_eq!(comparison["candidate"]["name"], "this run");
+    assert_eq!(comparison["rows"][0]["verdict"], "regressed");
+    assert_eq!(comparison["differences"], json!([]));
+}
+
+#[test]
+fn kernels_that_only_one_archive_has_are_compiled_here_for_the_other_as_they_were() {
+    let Archives {
+        slow, without_kernels, ..
+    } = archives();
+    let machine = Machine::with_a_cpp_compiler();
+    let finished = machine.run(slow, without_kernels).json().finish().expect_code(3);
+    assert_eq!(comparison(&finished)["rows"][0]["verdict"], "regressed");
+    let finished = Machine::new().run(slow, without_kernels).finish().expect_code(96);
+    let baseline = format!("error: the baseline, `{without_kernels}`, cannot be measured");
+    assert!(finished.stderr.contains(&baseline), "{}", finished.stderr);
+    let finished = Machine::new().run(without_kernels, slow).finish().expect_code(96);
+    assert!(!finished.stderr.contains("error: the baseline"), "{}", finished.stderr);
+}
+
+#[test]
+fn archives_without_a_common_benchmark_are_not_compared_and_that_is_said() {
+    let Archives { fast, renamed, .. } = archives();
+    let finished = Machine::new().run(renamed, fast).json().finish().expect_code(0);
+    let comparison = comparison(&finished);
+    assert_eq!(
+        (&comparison["new"], &comparison["removed"]),
+        (&json!(["renamed::n=64"]), &json!(["turns::n=64"]))
+    );
+    let warning = format!("warning: the baseline, `{fast}`, has none of the selected benchmarks: nothing is compared");
+    assert!(finished.stderr.contains(&warning), "{}", finished.stderr);
+}
+
+/// An archive whose manifest says something else.
+fn forged(archive: &Utf8Path, to: &Utf8Path, forge: impl Fn(&mut Value)) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inside = folder.path().to_str().expect("text");
+    let names = tar(&["-tzf", archive.as_str()]);
+    tar(&["-xzf", archive.as_str(), "-C", inside]);
+    let manifest = folder.path().join("manifest.json");
+    let text = fs::read_to_string(&manifest).expect("a manifest");
+    let mut value: Value = serde_json::from_str(&text).expect("JSON");
+    forge(&mut value);
+    fs::write(&manifest, value.to_string()).expect("it is written");
+    let pack = ["-czf", to.as_str(), "-C", inside];
+    tar(&pack.into_iter().chain(names.lines()).collect::<Vec<_>>());
+}
+
+fn tar(arguments: &[&str]) -> String {
+    let output = Command::new("tar").args(arguments).output().expect("tar runs");
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn another_archive_that_cannot_be_used_is_named_as_the_baseline_before_anything_is_measured() {
+    let Archives { fast, .. } = archives();
+    let machine = Machine::new();
+    let bytes = fs::read(fast).expect("an archive");
+    let path = |name: &str| machine.programs.join(name);
+    fs::write(path("text"), "hello").expect("written");
+    fs::write(path("half"), &bytes[..bytes.len() / 2]).expect("written");
+    forged(fast, &path("newer"), |manifest| manifest["format"] = json!(99));
+    forged(fast, &path("foreign"), |manifest| {
+        manifest["target"] = json!("riscv64gc-unknown-linux-gnu");
+    });
+    forged(fast, &path("large"), |manifest| {
+        manifest["libraries"][0]["file"]["size"] = json!(u64::MAX / 2);
+    });
+    for (name, said) in [
+        ("missing", "could not open the archive"),
+        ("text", "is not an archive of `cargo gpubench`"),
+        ("half", "is damaged: it ends too early"),
+        ("newer", "in a format that this tool"),
+        ("foreign", "is for riscv64gc-unknown-linux-gnu"),
+        ("large", " unpacks to "),
+    ] {
+        let archive = path(name);
+        let refused = machine.run(fast, &archive).finish().expect_code(103);
+        assert_eq!(refused.stdout, "", "{name}");
+        let first = format!("error: the baseline, `{archive}`, cannot be measured\n");
+        assert!(refused.stderr.starts_with(&first), "{name}: {}", refused.stderr);
+        assert!(refused.stderr.contains(said), "{name}: {}", refused.stderr);
+        assert!(refused.stderr.contains("(hint: "), "{name}: {}", refused.stderr);
+    }
+    let refused = machine.run(&path("half"), fast).finish().expect_code(103);
+    let candidate = format!("error: the archive `{}` is damaged", path("half"));
+    assert!(refused.stderr.contains(&candidate), "{}", refused.stderr);
+    assert_eq!(machine.left(), 0);
+}
+
+#[test]
+fn kernels_for_other_devices_alone_are_told_with_the_archive_they_are_in() {
+    let Archives { fast, .. } = archives();
+    let machine = Machine::new();
+    let elsewhere = machine.programs.join("elsewhere.tar.gz");
+    forged(fast, &elsewhere, |manifest| {
+        manifest["kernels"][0]["target"] = json!("sm_80")
+    });
+    let told = format!("the kernels in the archive `{elsewhere}` are compiled for sm_80");
+    let refused = machine.run(fast, &elsewhere).finish().expect_code(103);
+    let baseline = format!("error: the baseline, `{elsewhere}`, cannot be measured\ncaused by: {told}");
+    assert!(refused.stderr.contains(&baseline), "{}", refused.stderr);
+    let refused = machine.run(&elsewhere, fast).finish().expect_code(103);
+    assert!(refused.stderr.contains(&format!("error: {told}")), "{}", refused.stderr);
+}
+
+#[test]
+fn an_archive_that_knows_no_revision_is_compared_and_nothing_it_says_moves_the_cursor() {
+    let Archives { fast, .. } = archives();
+    let machine = Machine::new();
+    let older = machine.programs.join("older.tar.gz");
+    forged(fast, &older, |manifest| {
+        manifest.as_object_mut().expect("an object").remove("revision");
+        manifest["created_at"] = json!("\u{1b}[2Jyesterday");
+    });
+    let finished = machine.run(fast, &older).json().finish().expect_code(0);
+    assert_eq!(comparison(&finished)["baseline"]["revision"], Value::Null);
+    assert!(
+        finished.stderr.contains("(unknown revision, archived yesterday)"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn kernels_that_another_compiler_made_are_compared_and_that_is_said() {
+    let Archives { fast, .. } = archives();
+    let machine = Machine::new();
+    let other = machine.programs.join("other.tar.gz");
+    forged(fast, &other, |manifest| {
+        manifest["kernels"][0]["compiler"] = json!("g++ 1.0")
+    });
+    let comparison = comparison(&machine.run(fast, &other).json().finish().expect_code(0));
+    let difference = comparison["differences"][0].as_str().unwrap_or_default();
+    assert!(
+        difference.starts_with("compiler: ahead: g++ 1.0 for "),
+        "{comparison:#}"
+    );
+    assert!(comparison["rows"][0]["change"]["ratio"].is_number(), "{comparison:#}");
+}
+
+#[test]
+fn a_revision_is_refused_where_there_are_no_sources() {
+    let Archives { fast, .. } = archives();
+    let machine = Machine::new();
+    let run = || Run::from_archive(fast, &machine.work, &machine.programs);
+    let _ = run().args(["--against", "main"]).finish().expect_code(2);
+    let work = &machine.work;
+    let by_environment = Run::outside_of_workspaces(work)
+        .env("GPUBENCH_ARCHIVE_FILE", fast.as_str())
+        .env("GPUBENCH_AGAINST", "main");
+    let refused = by_environment.finish().expect_code(2);
+    let said = format!("error: `--against main` needs sources, and `{fast}` is an archive\n");
+    assert!(refused.stderr.contains(&said), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("(hint: `--against-archive FILE`"),
+        "{}",
+        refused.stderr
+    );
+}
