@@ -209,6 +209,60 @@ fn benchmarks_that_the_baseline_lacks_are_named_before_anything_is_measured() {
     assert_eq!(comparison(&lenient)["removed"], json!(["steps::stroll::n=1000"]));
 }
 
+/// The file of a stored run.
+fn file(path: &Utf8Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("JSON")
+}
+
+#[test]
+fn a_run_of_some_benchmarks_replaces_theirs_and_leaves_the_others_in_the_baseline() {
+    let folder = RunFolder::new();
+    let kept = folder.path("main.json");
+    let run = folder.lines("run.jsonl", records());
+    let _ = loaded(&run)
+        .args(["--save-baseline", kept.as_str()])
+        .finish()
+        .expect_code(0);
+    let part = paced().json().args(["walk", "--save-baseline", kept.as_str()]);
+    let part = part.finish().expect_code(0);
+    assert!(part.stderr.contains("Kept 1 result in"), "{}", part.stderr);
+    let stored = file(&kept);
+    let results = stored["results"].as_array().expect("a list");
+    let of_run = |result: &Value| result["run_id"] == stored["run"]["run_id"];
+    let of_this_run: Vec<bool> = results.iter().map(of_run).collect();
+    assert_eq!(of_this_run.iter().filter(|own| **own).count(), 1);
+    assert_eq!(results.len(), 2);
+    assert_eq!(stored["run"]["earlier_runs"].as_array().map(Vec::len), Some(1));
+    let compared = loaded(kept.as_str())
+        .json()
+        .args(["--baseline", kept.as_str()])
+        .finish();
+    let records = compared.expect_code(0).records();
+    assert_eq!(comparison(&records)["baseline"]["earlier_results"], 1);
+    let again = folder.lines("again.jsonl", records.all());
+    let _ = loaded(&again)
+        .args(["--baseline", kept.as_str()])
+        .finish()
+        .expect_code(0);
+}
+
+#[test]
+fn results_of_another_device_are_not_kept_beside_new_ones_and_nothing_is_measured() {
+    let folder = RunFolder::new();
+    let kept = folder.path("main.json");
+    let run = folder.lines("run.jsonl", records());
+    let _ = loaded(&run)
+        .args(["--save-baseline", kept.as_str()])
+        .finish()
+        .expect_code(0);
+    let part = paced()
+        .json()
+        .args(["walk", "--flush", "write", "--save-baseline", kept.as_str()]);
+    let part = part.finish().expect_code(2);
+    assert!(part.stderr.contains("keeps 1 result "), "{}", part.stderr);
+    assert_eq!(part.stdout, "");
+}
+
 #[test]
 fn what_filters_leave_out_is_not_called_removed() {
     let folder = RunFolder::new();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::BaselineError;
-use super::cases::{Case, Disposition, NameFilter, Naming};
+use super::cases::{Case, CaseSelection, Disposition, NameFilter, Naming, Reach};
 use super::fences::fences;
 use super::libraries::OpenedArchive;
 use super::noise_floors::NoiseFloors;
@@ -24,7 +24,7 @@ use crate::report::{
     address, ensure_replaceable, replace_file,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
-use crate::store::{Destination, DeviceIdentity, Home, Revision, RunName, StoreError, StoredRun, read};
+use crate::store::{Destination, DeviceIdentity, Home, Others, Revision, RunName, Saved, StoreError, StoredRun};
 
 /// What a run's results are compared with and where they are kept.
 #[derive(Debug)]
@@ -57,8 +57,10 @@ struct Baseline {
 struct Saving {
     name: RunName,
     destination: Destination,
-    /// The benchmarks of the run that is replaced.
-    replaced: Vec<String>,
+    /// Full names of the cases that it gets results of.
+    cases: HashSet<String>,
+    /// What becomes of the other results that are there.
+    others: Others,
 }
 
 impl Bookkeeping {
@@ -153,6 +155,26 @@ impl Bookkeeping {
         Ok(())
     }
 
+    /// Takes note of which results are saved, so that those of other benchmarks stay where they are. `left_out` are cases that there are and that were not selected.
+    pub(super) fn heed_what_is_saved(
+        &mut self,
+        selection: &CaseSelection,
+        packages: &[String],
+        cases: &[Case],
+        left_out: &[Case],
+    ) {
+        let Some(saving) = &mut self.saving else { return };
+        let full_names = |cases: &[Case]| cases.iter().map(Case::full_name).collect();
+        saving.cases = full_names(cases);
+        saving.others = match selection.reach() {
+            Reach::Part => Others::Stay,
+            Reach::Everything => Others::GoWithTheirBenchmarks {
+                packages: packages.iter().cloned().collect(),
+                left_out: full_names(left_out),
+            },
+        };
+    }
+
     /// The same for a run that is loaded: where its sources stood is known, and it is in the history already if it should be.
     ///
     /// # Errors
@@ -167,17 +189,35 @@ impl Bookkeeping {
         let cases: Vec<Case> = results.iter().map(case_of).collect();
         self.revision = revision;
         self.recording = Recording::Off;
+        if let Some(saving) = &mut self.saving {
+            saving.cases = cases.iter().map(Case::full_name).collect();
+            // All of a run takes the place of another, as a copy of its file would.
+            saving.others = if names.is_everything() {
+                Others::Go
+            } else {
+                Others::Stay
+            };
+        }
         self.fit_baseline(names, packages, &cases, &[])
     }
 
-    /// Reads the history of the run's device, now that the device is known, and makes sure that the run can be added to it.
+    /// Reads the history of the run's device, now that the device is known, and makes sure that the run can be added to it and to what stays of the baseline that it is saved as.
     ///
     /// # Errors
-    /// It is damaged, of a later tool, no history, or cannot be written.
+    /// The history is damaged, of a later tool, no history, or cannot be written; what would stay of the baseline is of another device.
     pub(super) fn begin(&mut self, run: &RunStarted) -> Result<(), StoreError> {
+        let identity = DeviceIdentity::of(run);
+        if let Some(Saving {
+            destination,
+            cases,
+            others,
+            ..
+        }) = &self.saving
+        {
+            destination.ensure_keepable(&identity, cases, others)?;
+        }
         let is_needed = self.baseline.is_some() || self.page.is_some() || self.recording == Recording::On;
         if let Some(folder) = self.histories.as_deref().filter(|_| is_needed) {
-            let identity = DeviceIdentity::of(run);
             self.past = history::of_device(folder, &identity)?;
             if self.recording == Recording::On {
                 history::ensure_writable(folder, &identity)?;
@@ -279,16 +319,27 @@ impl Bookkeeping {
     }
 
     fn save(&self, saving: &Saving, stored: &StoredRun) -> Result<(), StoreError> {
-        saving.destination.save(stored)?;
-        let there: HashSet<String> = stored.results.iter().map(case_name).collect();
-        let lost = saving.replaced.iter().filter(|name| !there.contains(*name)).count();
-        if lost > 0 {
-            let name = &saving.name;
+        let Saving {
+            name,
+            destination,
+            others,
+            ..
+        } = saving;
+        let Saved { kept, gone } = destination.save(stored.clone(), others)?;
+        if gone > 0 {
+            let results = results(gone);
             print_warning(&format!(
-                "`{name}` had {lost} more benchmarks, which were not selected now: they are no longer in it"
+                "`{name}` had {results} of benchmarks that this run does not have any more: they are no longer in it"
             ));
         }
-        self.say("Saved", &format!("`{}` ({})", saving.name, saving.destination.path()));
+        self.say("Saved", &format!("`{name}` ({})", destination.path()));
+        if kept > 0 {
+            let results = results(kept);
+            self.say(
+                "Kept",
+                &format!("{results} in `{name}` of benchmarks that this run did not measure"),
+            );
+        }
         Ok(())
     }
 
@@ -342,13 +393,20 @@ impl Baseline {
 impl Saving {
     fn prepare(name: &RunName, home: &Home) -> Result<Saving, StoreError> {
         let destination = Destination::of(name, home)?;
-        // One that was edited may be replaced, and says nothing.
-        let replaced = read(destination.path()).map(|run| run.results).unwrap_or_default();
         Ok(Saving {
             name: name.clone(),
             destination,
-            replaced: replaced.iter().map(case_name).collect(),
+            cases: HashSet::new(),
+            others: Others::default(),
         })
+    }
+}
+
+/// `1 result`, `12 results`.
+fn results(count: usize) -> String {
+    match count {
+        1 => "1 result".to_owned(),
+        count => format!("{count} results"),
     }
 }
 

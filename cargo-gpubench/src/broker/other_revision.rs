@@ -11,7 +11,7 @@ use crate::build::kernels::Compiler;
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::clients::Interrupt;
-use crate::error::{Expected, ExpectedError};
+use crate::error::{Expected, ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::store::Revision;
 
@@ -91,7 +91,33 @@ fn check_out(
     if verbosity > Verbosity::Quiet && Revision::of(&root).is_some_and(|ours| ours.modified) {
         anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
     }
+    warn_of_what_is_shared(&checkout);
     Ok(checkout)
+}
+
+/// Links that are named in a warning; the others are counted.
+const LINKS_NAMED: usize = 3;
+
+/// What a link leads to outside of the repository has no revisions: a change of it would be on both sides, and not be found.
+fn warn_of_what_is_shared(checkout: &Checkout) {
+    let shared = checkout.shared();
+    if shared.is_empty() {
+        return;
+    }
+    let named: Vec<String> = shared
+        .iter()
+        .take(LINKS_NAMED)
+        .map(|link| format!("`{link}`"))
+        .collect();
+    let more = match shared.len().saturating_sub(LINKS_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    print_warning(&format!(
+        "links lead out of the sources: {}{more}; what is behind them is the same on both sides, whatever `{}` had there",
+        named.join(", "),
+        checkout.name()
+    ));
 }
 
 impl OtherRevision {

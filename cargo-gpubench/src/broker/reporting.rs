@@ -124,6 +124,7 @@ impl Reporting {
             packages,
             cases: self.cases,
             environment,
+            earlier_runs: Vec::new(),
         };
         self.begin(started, cases)
     }

@@ -13,7 +13,8 @@ use super::loaded_run::show_loaded_run;
 use super::noise_floors::NoiseFloors;
 use super::opponent::{Opponent, OtherCases};
 use super::options::{
-    Action, Annotations, DeviceChoice, MessageFormat, ResultOptions, ResultSource, RunOptions, UserOutput, Verbosity,
+    Action, Annotations, DeviceChoice, LibrarySource, MessageFormat, ResultOptions, ResultSource, RunOptions,
+    UserOutput, Verbosity,
 };
 use super::other_revision::Opposition;
 use super::places::Places;
@@ -23,11 +24,12 @@ use crate::build::{Built, BuiltLibrary};
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
-use crate::error::{ExpectedError, print_warning};
+use crate::error::{ExpectedError, chain, print_warning};
 use crate::exit_code::ExitCode;
 use crate::probe::{Answer, Target, ask};
 use crate::report::{self, BenchmarkListed, Record, SchemaVersion, json_line};
 use crate::sandbox::hide_from_others;
+use crate::store::Listing;
 use crate::wire::DeviceOrder;
 
 /// Does what the options say.
@@ -93,13 +95,17 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     if cases.is_empty() && options.output.verbosity > Verbosity::Quiet {
         anstream::eprintln!("        Note every selected case is in another part of `--partition`: this part has none");
     }
+    let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
+    let left_out = cases_left_out(&cases, built, &catalogs, &facts)?;
+    if let LibrarySource::Build(_) = options.libraries {
+        remember_names(built, &packages, cases.iter().chain(&left_out));
+    }
     if options.action == Action::List {
         return list(&cases, built, options.output.format);
     }
-    let packages: Vec<String> = built.libraries.iter().map(|library| library.package.clone()).collect();
     bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &built.libraries));
-    let left_out = cases_left_out(&cases, built, &catalogs, &facts)?;
     bookkeeping.fit_baseline(&options.cases.names, &packages, &cases, &left_out)?;
+    bookkeeping.heed_what_is_saved(&options.cases, &packages, &cases, &left_out);
     let selected = Selected {
         libraries: &built.libraries,
         target_directory: &built.target_directory,
@@ -230,6 +236,17 @@ pub(super) fn user_output(options: &RunOptions) -> Output {
     match options.output.user_output {
         UserOutput::Captured => Output::Captured,
         UserOutput::Shown => Output::Inherited,
+    }
+}
+
+/// For commands that build nothing. They say so where they know no names, so a target directory that is full is no reason not to measure.
+fn remember_names<'a>(built: &Built, packages: &[String], cases: impl Iterator<Item = &'a Case>) {
+    let names: Vec<String> = cases.map(Case::full_name).collect();
+    if let Err(error) = Listing::remember(&built.target_directory, packages, &names) {
+        print_warning(&format!(
+            "the names of the cases are not noted for `show-config`: {}",
+            chain(&error)
+        ));
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
         mpsc::{self, Receiver, RecvTimeoutError},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use cargo_metadata::{Artifact, BuildScript, Message};
@@ -18,6 +18,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How often a silent build looks for an interruption.
 const ATTENTION: Duration = Duration::from_millis(50);
+
+/// How long a build may be silent before a person is told of it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long cargo may take to end itself.
 const GRACE: Duration = Duration::from_secs(5);
@@ -35,6 +38,24 @@ impl Outputs {
             Message::CompilerArtifact(artifact) => self.artifacts.push(artifact),
             Message::BuildScriptExecuted(script) => self.build_scripts.push(script),
             _ => {}
+        }
+    }
+}
+
+/// A build of which cargo says nothing.
+#[derive(Debug)]
+pub(super) struct Silence {
+    /// What is built.
+    what: String,
+    began: Instant,
+}
+
+impl Silence {
+    /// A build of this that begins now.
+    pub(super) fn about(what: &str) -> Silence {
+        Silence {
+            what: what.to_owned(),
+            began: Instant::now(),
         }
     }
 }
@@ -63,12 +84,16 @@ impl BuildingCargo {
         Ok(Self { child, messages })
     }
 
-    /// Waits for its end.
+    /// Waits for its end, and tells a person who hears nothing from cargo that it is at work where that takes long.
     ///
     /// # Errors
     ///
     /// Its messages cannot be read, or it cannot be waited for.
-    pub(super) fn listen(mut self, interrupted: &AtomicBool) -> io::Result<(Outputs, ExitStatus)> {
+    pub(super) fn listen(
+        mut self,
+        interrupted: &AtomicBool,
+        mut silence: Option<Silence>,
+    ) -> io::Result<(Outputs, ExitStatus)> {
         let mut outputs = Outputs::default();
         loop {
             match self.messages.recv_timeout(ATTENTION) {
@@ -78,7 +103,11 @@ impl BuildingCargo {
                     self.end();
                     break;
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(silence) = silence.take_if(|silence| silence.began.elapsed() > PATIENCE) {
+                        anstream::eprintln!("    Building {} (`--quiet` hides what cargo says)", silence.what);
+                    }
+                }
             }
         }
         Ok((outputs, self.child.wait()?))

@@ -12,9 +12,9 @@ use cargo_metadata::{Artifact, CrateType, Package};
 
 use super::sealed_libraries::seal_libraries;
 use super::{
-    BuildError, BuildNotice, BuildOptions, Profile,
+    BuildError, BuildNotice, BuildOptions, CargoProgress, Profile,
     cargo::{Cargo, CargoArguments, stopped_by_interrupt},
-    cargo_messages::{BuildingCargo, Outputs},
+    cargo_messages::{BuildingCargo, Outputs, Silence},
     compiler::Compiler,
     entry_symbol::{EntryPoint, find_entry_point},
     metadata::Workspace,
@@ -169,10 +169,16 @@ impl CdylibBuild<'_> {
             program: self.cargo.program(),
             source,
         })?;
-        let (outputs, status) = cargo.listen(interrupted).map_err(|source| BuildError::CargoLost {
-            program: self.cargo.program(),
-            source,
-        })?;
+        let silence = match self.options.output.progress {
+            CargoProgress::Quiet => Some(Silence::about(&self.package.name)),
+            CargoProgress::Shown => None,
+        };
+        let (outputs, status) = cargo
+            .listen(interrupted, silence)
+            .map_err(|source| BuildError::CargoLost {
+                program: self.cargo.program(),
+                source,
+            })?;
         if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
             Err(BuildError::Interrupted)
         } else if status.success() {

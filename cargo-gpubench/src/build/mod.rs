@@ -29,7 +29,7 @@ pub use local_packages::local_packages;
 pub use options::{
     BuildOptions, CargoColor, CargoOutput, CargoProgress, CompilationOptions, InvalidProfile, ManifestOptions, Profile,
 };
-pub use package_names::packages_with_benchmarks;
+pub use package_names::{BenchmarkPackages, packages_with_benchmarks};
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
 pub(crate) use sealed_libraries::seal_libraries;
 pub use select::PackageSelection;

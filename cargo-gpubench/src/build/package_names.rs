@@ -3,21 +3,36 @@
 
 use std::process::Stdio;
 
+use camino::Utf8PathBuf;
 use cargo_metadata::Metadata;
 
 use super::cargo::Cargo;
 use super::metadata::RUNTIME_PACKAGE;
 
-/// The names of the packages of the workspace here that depend on the runtime. None where cargo cannot say.
-pub fn packages_with_benchmarks() -> Vec<String> {
+/// The workspace here, as far as cargo knows it without looking at dependencies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BenchmarkPackages {
+    /// The names of its packages that depend on the runtime.
+    pub names: Vec<String>,
+    /// Its target directory.
+    pub target_directory: Option<Utf8PathBuf>,
+}
+
+/// The packages of the workspace here that can have benchmarks. None where cargo cannot say.
+pub fn packages_with_benchmarks() -> BenchmarkPackages {
     let mut command = Cargo::from_environment().command("metadata");
     command.args(["--format-version", "1", "--no-deps"]);
     let answer = command.stderr(Stdio::null()).output().ok();
     let metadata: Option<Metadata> = answer.and_then(|answer| serde_json::from_slice(&answer.stdout).ok());
-    let packages = metadata.map(|metadata| metadata.packages).unwrap_or_default();
-    let on_runtime = packages.iter().filter(|package| {
+    let Some(metadata) = metadata else {
+        return BenchmarkPackages::default();
+    };
+    let on_runtime = metadata.packages.iter().filter(|package| {
         let mut dependencies = package.dependencies.iter();
         dependencies.any(|dependency| dependency.name == RUNTIME_PACKAGE)
     });
-    on_runtime.map(|package| package.name.to_string()).collect()
+    BenchmarkPackages {
+        names: on_runtime.map(|package| package.name.to_string()).collect(),
+        target_directory: Some(metadata.target_directory.clone()),
+    }
 }

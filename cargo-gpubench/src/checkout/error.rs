@@ -41,6 +41,22 @@ pub enum CheckoutError {
         /// Where.
         repository: Utf8PathBuf,
     },
+    /// What was asked for names several revisions, a range, or all but one.
+    #[error("`{revision}` is not one revision: {why}")]
+    NotOneRevision {
+        /// What was asked for.
+        revision: String,
+        /// What it is instead.
+        why: &'static str,
+    },
+    /// What was asked for is there, and no state of the sources.
+    #[error("`{revision}` is a {kind}, and no commit")]
+    NoCommit {
+        /// What was asked for.
+        revision: String,
+        /// In git's words: `blob`, `tree`.
+        kind: String,
+    },
     /// The revision has submodules.
     #[error("`{revision}` has submodules, which are not checked out")]
     Submodules {
@@ -87,6 +103,8 @@ impl Expected for CheckoutError {
             Self::NoManifest { .. }
             | Self::NoRepository { .. }
             | Self::UnknownRevision { .. }
+            | Self::NotOneRevision { .. }
+            | Self::NoCommit { .. }
             | Self::Submodules { .. }
             | Self::ManifestAbsent { .. } => ExitCode::Usage,
             Self::Git { .. } => ExitCode::BuildFailed,
@@ -107,6 +125,9 @@ impl Expected for CheckoutError {
                 "a branch, a tag, a hash, or `HEAD~1`; `git fetch` first where it is on another machine only"
                     .to_owned(),
             ),
+            Self::NotOneRevision { .. } | Self::NoCommit { .. } => {
+                Some("one revision is compared with the sources here: a branch, a tag, a hash, or `HEAD~1`".to_owned())
+            }
             Self::Submodules { .. } => Some(
                 "save a baseline in a checkout of your own, `--save-baseline NAME`, and compare with `--baseline NAME`"
                     .to_owned(),

@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod outside;
+mod revision;
 mod surroundings;
 mod worktree;
 

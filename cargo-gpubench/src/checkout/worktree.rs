@@ -8,6 +8,8 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::CheckoutError;
+use super::outside::links_out_of;
+use super::revision::commit_of;
 use super::surroundings::Surroundings;
 use crate::build::{BuildOptions, ManifestOptions, local_packages, workspace_root};
 use crate::git::Git;
@@ -25,6 +27,7 @@ pub struct Checkout {
     /// The candidate's manifest as it is in the revision.
     manifest: Utf8PathBuf,
     target: Utf8PathBuf,
+    shared: Vec<Utf8PathBuf>,
     _lock: File,
 }
 
@@ -79,15 +82,22 @@ impl Checkout {
             commit: &commit,
         };
         worktree.fill(interrupted)?;
+        let shared = links_out_of(&git, &commit, &folder)?;
         let checkout = Checkout {
             name: revision.to_owned(),
             commit,
             manifest: folder.join(place),
             target: against.join("target"),
+            shared,
             _lock: lock,
         };
         checkout.adopt_lockfile(&repository, &folder, &manifest)?;
         Ok(checkout)
+    }
+
+    /// Links of the revision that lead out of it: what is behind them is the same on both sides, whatever the revision had there.
+    pub fn shared(&self) -> &[Utf8PathBuf] {
+        &self.shared
     }
 
     /// What was asked for.
@@ -150,15 +160,6 @@ fn manifest_of(build: &BuildOptions) -> Result<Utf8PathBuf, CheckoutError> {
     let mut manifests = folder.ancestors().map(|folder| folder.join("Cargo.toml"));
     let found = manifests.find(|manifest| manifest.exists());
     found.ok_or(CheckoutError::NoManifest { folder })
-}
-
-fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Result<String, CheckoutError> {
-    let wanted = format!("{revision}^{{commit}}");
-    git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted])?
-        .map_err(|_| CheckoutError::UnknownRevision {
-            revision: revision.to_owned(),
-            repository: repository.to_owned(),
-        })
 }
 
 fn refuse_what_cannot_be_built(

@@ -19,7 +19,7 @@ pub(super) struct BaselineArguments {
     /// Save the results under this name
     ///
     /// A name, such as `main`, is a baseline in the target directory; with a path separator, or where it ends in `.json`, it is a file.
-    /// What is there is replaced when the run has come to its end.
+    /// What is there is replaced when the run has come to its end; results of benchmarks that were not selected stay in it as they were.
     #[arg(short, long, value_name = "NAME")]
     save_baseline: Option<RunName>,
 

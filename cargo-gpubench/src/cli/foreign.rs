@@ -9,6 +9,13 @@ use super::UsageError;
 type Foreign = (&'static str, &'static str, &'static str);
 
 const EXACTLY_N: &str = "`--min-samples N --max-samples N` takes exactly N samples of a case";
+const IN_LIBRARIES: &str = "every benchmark is in a library; `--package` and filters choose among them";
+const ON_ONE_DEVICE: &str = "benchmarks of a device run one after the other";
+const NAMES: &str = "filters are regular expressions for the names that `--list` prints; `--skip` leaves names out";
+const WORK: &str = "`bytes = ..` and `flops = ..` in `#[gpubench]` declare a benchmark's work";
+const SHOWN: &str = "a line for every case is shown as it ends; `--quiet` shows less, `--verbose` more, `--no-capture` what kernels and user code print";
+const ORDER: &str = "cases are in the order of their sources; `--export-csv` writes what can be sorted";
+const PROGRESS: &str = "`CARGO_TERM_PROGRESS_WHEN=never` hides the progress, and `--quiet` all but failures";
 const BY_ITSELF: &str = "the warm-up ends by itself, when the running median has settled";
 
 const FOREIGN: &[Foreign] = &[
@@ -79,31 +86,12 @@ const FOREIGN: &[Foreign] = &[
         "libtest",
         "`--list` prints a name a line; `--message-format json` is for programs",
     ),
-    (
-        "--test-threads",
-        "libtest and nextest",
-        "benchmarks of a device run one after the other",
-    ),
+    ("--test-threads", "libtest and nextest", ON_ONE_DEVICE),
     ("--jobs", "cargo", "`--build-jobs` is the number of compilers"),
     (
         "--release",
         "cargo",
         "benchmarks are built in release mode unless `--cargo-profile` says otherwise",
-    ),
-    (
-        "--benches",
-        "cargo",
-        "every benchmark is in a library; `--package` and filters choose among them",
-    ),
-    (
-        "--all-targets",
-        "cargo",
-        "every benchmark is in a library; `--package` and filters choose among them",
-    ),
-    (
-        "--lib",
-        "cargo",
-        "every benchmark is in a library; `--package` and filters choose among them",
     ),
     (
         "--target",
@@ -115,14 +103,165 @@ const FOREIGN: &[Foreign] = &[
         "nextest",
         "no case is tried again until it passes: a wrong output is a finding",
     ),
-    (
-        "--filter-expr",
-        "nextest",
-        "filters are regular expressions for the names that `--list` prints",
-    ),
+    ("--filter-expr", "nextest", NAMES),
     ("--no-tests", "nextest", "a selection without cases exits with 4"),
     ("--max-fail", "nextest", "`--fail-fast` stops after the first failure"),
-    ("--sort", "divan", "`--export-csv` writes what can be sorted"),
+    ("--sort", "divan", ORDER),
+    ("--sortr", "divan", ORDER),
+    ("--timer", "divan", "times are those of the device's own clock"),
+    (
+        "--bytes-format",
+        "divan",
+        "sizes in tables are binary; `--export-json` has plain numbers",
+    ),
+    ("--bytes-count", "divan", WORK),
+    ("--items-count", "divan", WORK),
+    ("--chars-count", "divan", WORK),
+    ("--cycles-count", "divan", WORK),
+    (
+        "--skip-ext-time",
+        "divan",
+        "`--max-time` counts what is measured, and inputs are made outside of it",
+    ),
+    ("-c", "criterion", "`--color` says when output is coloured"),
+    (
+        "-n",
+        "criterion",
+        "there are no plots unless `--report html` asks for a page",
+    ),
+    (
+        "--plotting-backend",
+        "criterion",
+        "`--report html` writes a page that needs none",
+    ),
+    (
+        "--history-id",
+        "criterion",
+        "`--history` records each run with its revision",
+    ),
+    (
+        "--history-description",
+        "criterion",
+        "`--history` records each run with its revision",
+    ),
+    ("--debug", "criterion", "`--verbose` shows details of every case"),
+    (
+        "--criterion-manifest-path",
+        "criterion",
+        "`--manifest-path` names the workspace",
+    ),
+    ("--lib", "cargo", IN_LIBRARIES),
+    ("--bin", "cargo", IN_LIBRARIES),
+    ("--bins", "cargo", IN_LIBRARIES),
+    ("--example", "cargo", IN_LIBRARIES),
+    ("--examples", "cargo", IN_LIBRARIES),
+    ("--tests", "cargo", IN_LIBRARIES),
+    ("--benches", "cargo", IN_LIBRARIES),
+    ("--all-targets", "cargo", IN_LIBRARIES),
+    ("--doc", "cargo", IN_LIBRARIES),
+    ("--timings", "cargo", "`cargo build` has it, and builds the same crates"),
+    (
+        "--keep-going",
+        "cargo",
+        "a kernel that does not compile fails its own cases only; a crate that does not ends the run",
+    ),
+    (
+        "--ignore-rust-version",
+        "cargo",
+        "`--config` gives settings to cargo, as `resolver.incompatible-rust-versions`",
+    ),
+    ("--unit-graph", "cargo", "`cargo build` has it, for the same crates"),
+    (
+        "--future-incompat-report",
+        "cargo",
+        "`cargo build` has it, and builds the same crates",
+    ),
+    (
+        "-Z",
+        "cargo",
+        "`--config unstable.NAME=true` sets what an unstable cargo knows",
+    ),
+    ("-E", "nextest", NAMES),
+    ("--filterset", "nextest", NAMES),
+    ("--filter-expression", "nextest", NAMES),
+    (
+        "--run-ignored",
+        "nextest",
+        "`--ignored` runs only what is ignored, `--include-ignored` that too",
+    ),
+    (
+        "--ignore-default-filter",
+        "nextest",
+        "`--skip` on the command line replaces that of the profile",
+    ),
+    ("--platform-filter", "nextest", NAMES),
+    ("--status-level", "nextest", SHOWN),
+    ("--final-status-level", "nextest", SHOWN),
+    ("--failure-output", "nextest", SHOWN),
+    ("--success-output", "nextest", SHOWN),
+    ("--no-output-indent", "nextest", SHOWN),
+    ("--show-progress", "nextest", PROGRESS),
+    ("--hide-progress-bar", "nextest", PROGRESS),
+    ("--no-input-handler", "nextest", "nothing is read from the terminal"),
+    (
+        "--workspace-remap",
+        "nextest",
+        "an archive needs no sources: `--archive-file` alone runs it",
+    ),
+    (
+        "--cargo-message-format",
+        "nextest",
+        "`--message-format json` is for programs; cargo's own messages go to standard error",
+    ),
+    ("--cargo-quiet", "nextest", "`--quiet` makes cargo quiet, too"),
+    (
+        "--cargo-verbose",
+        "nextest",
+        "`--config term.verbose=true` makes cargo verbose",
+    ),
+    ("--rerun", "nextest", "`--exact` runs the cases that are named"),
+    (
+        "--message-format-version",
+        "nextest",
+        "every record of `--message-format json` has its `schema_version`",
+    ),
+    (
+        "--tool-config-file",
+        "nextest",
+        "`--config-file` names the configuration",
+    ),
+    (
+        "--user-config-file",
+        "nextest",
+        "`--config-file` names the configuration",
+    ),
+    (
+        "--override-version-check",
+        "nextest",
+        "`gpubench-version` in the configuration says which version it needs",
+    ),
+    (
+        "--debugger",
+        "nextest",
+        "`--profile-time` keeps a case running for a tool to attach to",
+    ),
+    (
+        "--tracer",
+        "nextest",
+        "`--profile-time` keeps a case running for a tool to attach to",
+    ),
+    (
+        "--stress-count",
+        "nextest",
+        "`--min-samples` and `--workers` repeat each case",
+    ),
+    ("--shuffle", "libtest", ON_ONE_DEVICE),
+    (
+        "--report-time",
+        "libtest",
+        "every case's time is in its row, and `wall_ns` in `--export-json`",
+    ),
+    ("--logfile", "libtest", "`--export-json` writes results to a file"),
 ];
 
 /// The error for an option of another tool; clap's own where it is nobody's.

@@ -29,11 +29,11 @@ pub(super) struct OutputArguments {
     pub(super) color: Option<Color>,
 
     /// Show failures and the summary only
-    #[arg(short, long, conflicts_with = "verbose")]
+    #[arg(short, long, conflicts_with = "verbose", overrides_with = "quiet")]
     quiet: bool,
 
     /// Show details of every case as well
-    #[arg(short, long)]
+    #[arg(short, long, overrides_with = "verbose")]
     verbose: bool,
 
     /// Show what benchmark functions, generators and references print, as they print it

@@ -7,8 +7,11 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::offer::Source;
-use crate::build::packages_with_benchmarks;
+use crate::build::{BenchmarkPackages, packages_with_benchmarks};
+use crate::closest::closest;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
+use crate::error::print_warning;
+use crate::store::{Home, Listing};
 
 /// The file of all settings with their built-in values.
 const TEMPLATE: &str = include_str!("../../default-config.toml");
@@ -18,7 +21,7 @@ const TEMPLATE: &str = include_str!("../../default-config.toml");
 pub(super) struct ShowConfigArguments {
     /// Show what holds for the case of this name
     ///
-    /// A name as `--list` prints it, or with its package in front. Nothing is built to look whether there is such a case. What its package's manifest sets counts where this shows a built-in value.
+    /// A name as `--list` prints it, or with its package in front. Nothing is built to look whether there is such a case: a name that was not there when the crate was last listed is warned about. What its package's manifest sets counts where this shows a built-in value.
     #[arg(value_name = "CASE")]
     case: Option<String>,
 
@@ -62,8 +65,94 @@ impl ShowConfigArguments {
     pub(super) fn text(&self) -> String {
         match &self.case {
             _ if self.template => TEMPLATE.to_owned(),
-            Some(case) => self.in_force.of_case(&BothForms::of(case, &packages_with_benchmarks())),
+            Some(case) => {
+                let BenchmarkPackages {
+                    names,
+                    target_directory,
+                } = packages_with_benchmarks();
+                let home = target_directory.map(|target| Home::in_target_directory(&target));
+                let listing = home.and_then(|home| Listing::remembered(&home));
+                let (case, lookup) = (
+                    BothForms::of(case, &names),
+                    LookedUp::in_listing(case, listing.as_ref()),
+                );
+                if let LookedUp::Absent { .. } = lookup {
+                    print_warning(&lookup);
+                }
+                self.in_force.of_case(&case, &lookup)
+            }
             None => self.in_force.of_run(),
+        }
+    }
+}
+
+/// What is known of a name without building anything.
+#[derive(Debug)]
+enum LookedUp {
+    /// Nothing has been listed yet.
+    Nowhere,
+    /// There was a case of this name.
+    Found {
+        /// When.
+        listed: String,
+    },
+    /// There was none.
+    Absent {
+        /// The name.
+        case: String,
+        /// The one that it may be a misspelling of.
+        similar: Option<String>,
+        /// When the crates were listed.
+        listed: String,
+    },
+}
+
+impl LookedUp {
+    fn in_listing(case: &str, listing: Option<&Listing>) -> LookedUp {
+        let Some(Listing { names, written_at }) = listing else {
+            return LookedUp::Nowhere;
+        };
+        let listed = match written_at.and_then(|time| jiff::Timestamp::try_from(time).ok()) {
+            Some(time) => format!("listed {} UTC", time.strftime("%Y-%m-%d %H:%M")),
+            None => "listed".to_owned(),
+        };
+        let within = |name: &'_ String| name.split_once("::").map(|(_, within)| within.to_owned());
+        if names
+            .iter()
+            .any(|name| name == case || within(name).as_deref() == Some(case))
+        {
+            return LookedUp::Found { listed };
+        }
+        let both: Vec<String> = names
+            .iter()
+            .flat_map(|name| [Some(name.clone()), within(name)])
+            .flatten()
+            .collect();
+        LookedUp::Absent {
+            case: case.to_owned(),
+            similar: closest(case, both.iter().map(String::as_str)).map(str::to_owned),
+            listed,
+        }
+    }
+
+    fn remark(&self) -> String {
+        match self {
+            LookedUp::Nowhere => "# not looked up: whether there is such a case is known once the crate is built, to `cargo gpubench --list`\n".to_owned(),
+            LookedUp::Found { listed } => format!("# among the cases that there were when the crate was last {listed}\n"),
+            LookedUp::Absent { .. } => format!("# {self}\n"),
+        }
+    }
+}
+
+impl Display for LookedUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LookedUp::Absent { case, similar, listed } = self else {
+            return Ok(());
+        };
+        write!(f, "no case had the name `{case}` when the crate was last {listed}")?;
+        match similar {
+            Some(similar) => write!(f, "; `{similar}` is similar"),
+            None => write!(f, "; `cargo gpubench --list` prints their names"),
         }
     }
 }
@@ -104,13 +193,12 @@ impl BothForms {
 
     fn remarks(&self) -> String {
         let Self { name, full_name } = self;
-        let head = match full_name {
+        match full_name {
             Some(full_name) => format!("# case `{name}`, with its package `{full_name}`\n"),
             None => format!(
                 "# case `{name}`; its package is not known, so overrides whose filters name one may not show: give `package::case`\n"
             ),
-        };
-        head + "# not looked up: whether there is such a case is known once the crate is built, to `cargo gpubench --list`\n"
+        }
     }
 }
 
@@ -138,7 +226,7 @@ impl InForce {
         text
     }
 
-    fn of_case(&self, case: &BothForms) -> String {
+    fn of_case(&self, case: &BothForms, lookup: &LookedUp) -> String {
         let names = case.names();
         let held = self.cases.of_case(names, CaseSettings::default());
         let lines: Vec<_> = CaseSettings::from(held)
@@ -146,10 +234,19 @@ impl InForce {
             .into_iter()
             .map(|(key, value)| (format!("{key} = {}", quoted(&value)), self.origin_for_case(key, names)))
             .collect();
-        let mut text = case.remarks();
+        let mut text = case.remarks() + &lookup.remark() + &self.which_fit(names);
         text += &self.head();
         push_aligned(&mut text, &lines);
         text
+    }
+
+    /// A line for each override: whether it is one for the case.
+    fn which_fit(&self, names: CaseNames<'_>) -> String {
+        let lines = self.cases.overrides.iter().map(|other| {
+            let fits = if other.fits(names) { "fits" } else { "does not fit" };
+            format!("# the override in {}, filter `{}`, {fits}\n", other.place, other.filter)
+        });
+        lines.collect()
     }
 
     fn head(&self) -> String {
@@ -266,7 +363,7 @@ mod tests {
             ..InForce::default()
         };
         let packages: Vec<_> = packages.iter().map(|package| (*package).to_owned()).collect();
-        in_force.of_case(&BothForms::of(case, &packages))
+        in_force.of_case(&BothForms::of(case, &packages), &LookedUp::Nowhere)
     }
 
     #[test]
@@ -294,5 +391,38 @@ mod tests {
         );
         let text = shown("^rows::", "rows::sums::n=1", &["rows", "cols"]);
         assert!(text.contains("timeout = \"3s\""), "{text}");
+    }
+
+    #[test]
+    fn the_overrides_that_fit_are_told_from_those_that_do_not() {
+        let text = shown("^rows::", "rows::sums::n=1", &["rows"]);
+        assert!(text.contains("gpubench.toml:7, filter `^rows::`, fits\n"), "{text}");
+        let text = shown("^cols::", "rows::sums::n=1", &["rows"]);
+        assert!(
+            text.contains("gpubench.toml:7, filter `^cols::`, does not fit\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_name_that_was_not_listed_is_told_with_the_closest_that_was() {
+        let listing = Listing {
+            names: vec!["rows::sums::n=1".to_owned(), "rows::means".to_owned()],
+            written_at: Some(std::time::UNIX_EPOCH),
+        };
+        let told = |case: &str| LookedUp::in_listing(case, Some(&listing)).remark();
+        for there in ["rows::sums::n=1", "sums::n=1"] {
+            assert_eq!(
+                told(there),
+                "# among the cases that there were when the crate was last listed 1970-01-01 00:00 UTC\n"
+            );
+        }
+        assert!(
+            told("sums::n=2").ends_with("; `sums::n=1` is similar\n"),
+            "{}",
+            told("sums::n=2")
+        );
+        assert!(told("rows::meens").ends_with("; `rows::means` is similar\n"));
+        assert!(told("???").ends_with("; `cargo gpubench --list` prints their names\n"));
     }
 }

@@ -24,10 +24,11 @@ pub fn compare(
     arrangement: Arrangement,
     rules: &Rules,
 ) -> ComparisonComplete {
-    let differences = difference::of_runs(&baseline.run.run, &candidate.run.run);
+    let differences = difference::of_runs(&baseline.run.origin(), &candidate.run.origin());
     let ground = Ground {
         rules,
         arrangement,
+        runs: [baseline.run, candidate.run],
         differences: &differences,
         tick_ns: tick_ns(&baseline).max(tick_ns(&candidate)),
     };
@@ -76,5 +77,6 @@ fn compared_run(contestant: &Contestant<'_>) -> ComparedRun {
         device: run.device.clone(),
         driver: run.environment.driver.clone(),
         revision: revision.clone(),
+        earlier_results: contestant.run.kept().count() as u64,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::contract::{BenchmarkComplete, DeviceKind, Environment, Flush, RunStarted};
+use crate::contract::{BenchmarkComplete, DeviceKind, Environment, Flush};
+use crate::store::Origin;
 use crate::units::size;
 
 /// One thing that was not alike.
@@ -35,8 +36,8 @@ impl fmt::Display for Difference {
 }
 
 /// Differences between two runs.
-pub(super) fn of_runs(baseline: &RunStarted, candidate: &RunStarted) -> Vec<Difference> {
-    let (one, other) = (&baseline.device, &candidate.device);
+pub(super) fn of_runs(baseline: &Origin<'_>, candidate: &Origin<'_>) -> Vec<Difference> {
+    let (one, other) = (baseline.device, candidate.device);
     let mut found = Findings::default();
     found.decides("device", kind(one.kind), kind(other.kind));
     found.decides("device", &one.name, &other.name);
@@ -57,13 +58,13 @@ pub(super) fn of_runs(baseline: &RunStarted, candidate: &RunStarted) -> Vec<Diff
             Weight::Noted,
         );
     }
-    found.of_environments(&baseline.environment, &candidate.environment);
+    found.of_environments(baseline.environment, candidate.environment);
     let noted = |environment: &Environment| (environment.compiler.clone(), environment.kernel.clone());
     let ((compiler, kernel), (other_compiler, other_kernel)) =
-        (noted(&baseline.environment), noted(&candidate.environment));
+        (noted(baseline.environment), noted(candidate.environment));
     found.maybe("compiler", compiler, other_compiler, Weight::Noted);
     found.maybe("operating system's kernel", kernel, other_kernel, Weight::Noted);
-    found.noted("version of the tool", &baseline.tool_version, &candidate.tool_version);
+    found.noted("version of the tool", baseline.tool_version, candidate.tool_version);
     found.0
 }
 

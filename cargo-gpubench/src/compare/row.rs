@@ -7,10 +7,11 @@ use super::judgement::{NOISY_HISTORY, judge, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
 use crate::contract::{
-    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, SampleFlagKind,
-    ThresholdSource,
+    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom,
+    SampleFlagKind, ThresholdSource,
 };
 use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, ResampledMedians, Side};
+use crate::store::{Origin, StoredRun};
 use crate::units::percent;
 use crate::verdict::{Grade, Verdict};
 
@@ -18,6 +19,8 @@ use crate::verdict::{Grade, Verdict};
 pub(super) struct Ground<'a> {
     pub rules: &'a Rules,
     pub arrangement: Arrangement,
+    /// The baseline and the candidate.
+    pub runs: [&'a StoredRun; 2],
     /// What is not alike between the runs.
     pub differences: &'a [Difference],
     /// The coarser of the two devices' clocks.
@@ -48,19 +51,30 @@ impl Finding {
 pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>, medians: &mut ResampledMedians) -> ComparisonRow {
     let (before, after) = (pair.baseline, pair.candidate);
     let sides = [before, after].map(|result| side(result, medians));
-    let finding = match obstacle(pair, ground) {
+    let origins = [(before, ground.runs[0]), (after, ground.runs[1])].map(|(result, run)| run.origin_of(result));
+    let differences = differences(pair, &origins, ground);
+    let mut finding = match obstacle(pair, ground, &differences) {
         Some(reason) if newly_failed(pair) => Finding::without_figures(ChangeVerdict::NowFails, reason),
         Some(reason) => Finding::not_compared(reason),
-        None => compared(pair, &sides, ground),
+        None => compared(pair, &sides, ground, &differences),
     };
+    let kept_from = [0, 1].map(|side| kept_from(&origins[side], ground.runs[side]));
+    finding.remarks.extend(older(&kept_from, ground));
+    let [of_baseline, of_candidate] = kept_from;
     ComparisonRow {
         package: after.package.clone(),
         benchmark: after.benchmark.clone(),
         params: after.params.clone(),
         case: after.case.clone(),
         baseline_case: before.case.clone(),
-        baseline: compared_result(before, sides[0].as_ref()),
-        candidate: compared_result(after, sides[1].as_ref()),
+        baseline: ComparedResult {
+            kept_from: of_baseline,
+            ..compared_result(before, sides[0].as_ref())
+        },
+        candidate: ComparedResult {
+            kept_from: of_candidate,
+            ..compared_result(after, sides[1].as_ref())
+        },
         verdict: finding.verdict,
         remark: (!finding.remarks.is_empty()).then(|| finding.remarks.join("; ")),
         change: finding.change,
@@ -100,21 +114,56 @@ fn compared_result(result: &BenchmarkComplete, side: Option<&Side>) -> ComparedR
         median_ns: side.map(Side::median_ns),
         n: result.samples_ns.len() as u64,
         workers: side.map_or(0, |side| side.workers() as u64),
+        kept_from: None,
     }
 }
 
+/// What was not alike when two results were measured, whichever runs of their files they are of.
+fn differences(pair: &Pair<'_>, origins: &[Origin<'_>; 2], ground: &Ground<'_>) -> Vec<Difference> {
+    let are_of_the_runs = [0, 1].map(|side| origins[side].run_id == ground.runs[side].run.run_id) == [true; 2];
+    let of_runs = match are_of_the_runs {
+        true => ground.differences.to_vec(),
+        false => difference::of_runs(&origins[0], &origins[1]),
+    };
+    [of_runs, difference::of_results(pair.baseline, pair.candidate)].concat()
+}
+
+/// The run that a result is of, where it is not the one that is compared.
+fn kept_from(origin: &Origin<'_>, run: &StoredRun) -> Option<KeptFrom> {
+    (origin.run_id != run.run.run_id).then(|| KeptFrom {
+        run_id: origin.run_id.to_owned(),
+        started_at: origin.started_at.to_owned(),
+        revision: origin.revision.cloned(),
+    })
+}
+
+/// Which sources results are of that are not of their run's.
+fn older(kept_from: &[Option<KeptFrom>; 2], ground: &Ground<'_>) -> Vec<String> {
+    let sides = kept_from.iter().zip(ground.runs).zip(["baseline", "candidate"]);
+    let of_others = sides.filter_map(|((kept_from, run), side)| {
+        let KeptFrom {
+            revision, started_at, ..
+        } = kept_from.as_ref().filter(|from| from.revision != run.revision)?;
+        let day = started_at.get(..10).unwrap_or(started_at);
+        Some(match revision {
+            Some(revision) => format!("the {side} is of {}, {day}", revision.in_words()),
+            None => format!("the {side} is of {day}, from sources that are not known"),
+        })
+    });
+    of_others.collect()
+}
+
 /// Why two results must not be compared.
-fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>) -> Option<String> {
+fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> Option<String> {
     rivalry(pair)
         .or_else(|| ended(pair.baseline, "baseline"))
         .or_else(|| ended(pair.candidate, "candidate"))
         .or_else(|| match ground.rules.setups {
             Setups::MayDiffer => None,
             Setups::MustAgree => {
-                let own = difference::of_results(pair.baseline, pair.candidate);
-                let all = ground.differences.iter().chain(&own);
                 let decides = |difference: &&Difference| difference.weight == Weight::Decides;
-                all.into_iter()
+                differences
+                    .iter()
                     .find(decides)
                     .map(|first| format!("not measured alike: {first}"))
             }
@@ -147,7 +196,7 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     }
 }
 
-fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> Finding {
+fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>, differences: &[Difference]) -> Finding {
     let [Some(baseline), Some(candidate)] = sides else {
         return Finding::not_compared("a median that is not above zero has no ratio".to_owned());
     };
@@ -187,7 +236,7 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
             .into_iter()
             .chain(too_noisy(threshold))
             .chain(unpaired)
-            .chain(doubts(pair, ground))
+            .chain(doubts(pair, ground, differences))
             .collect(),
     }
 }
@@ -244,9 +293,8 @@ fn too_noisy(threshold: Threshold) -> Option<String> {
 }
 
 /// What a reader should know of figures that are compared, beyond what is said of the runs.
-fn doubts(pair: &Pair<'_>, ground: &Ground<'_>) -> Vec<String> {
-    let own = difference::of_results(pair.baseline, pair.candidate);
-    let own = own.iter().filter(|own| !ground.differences.contains(own));
+fn doubts(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> Vec<String> {
+    let own = differences.iter().filter(|own| !ground.differences.contains(own));
     let sides = [(pair.baseline, "baseline"), (pair.candidate, "candidate")];
     let throttled = sides.iter().filter_map(|(result, side)| {
         let flags = result.sample_flags.iter();

@@ -65,6 +65,9 @@ pub struct ComparedRun {
     pub driver: Option<String>,
     /// Where the sources stood.
     pub revision: Option<Revision>,
+    /// How many of its results are of earlier runs: they were kept when a run of some benchmarks was saved. Left out where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub earlier_results: u64,
 }
 
 /// How two runs were measured.
@@ -119,6 +122,25 @@ pub struct ComparedResult {
     pub n: u64,
     /// Number of fresh workers that they come from.
     pub workers: u64,
+    /// The run that it is of, where that is an earlier one than the run compared. Left out where it is that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_from: Option<KeptFrom>,
+}
+
+/// An earlier run that a result was kept from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KeptFrom {
+    /// Names the run.
+    pub run_id: String,
+    /// When it began, as RFC 3339 in UTC.
+    pub started_at: String,
+    /// Where the sources stood; null outside of a git repository.
+    pub revision: Option<Revision>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A change in figures.
@@ -340,7 +362,7 @@ impl ComparedRun {
         revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)
     }
 
-    /// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device and its driver.
+    /// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device and its driver, and how much of it is older.
     pub fn phrases(&self) -> Vec<String> {
         let began = self
             .started_at
@@ -350,7 +372,12 @@ impl ComparedRun {
             Some(driver) => format!("{}, driver {driver}", self.device.name),
             None => self.device.name.clone(),
         };
-        [Some(self.revision_in_words()), began, Some(device)]
+        let earlier = match self.earlier_results {
+            0 => None,
+            1 => Some("1 result of an earlier run".to_owned()),
+            results => Some(format!("{results} results of earlier runs")),
+        };
+        [Some(self.revision_in_words()), began, Some(device), earlier]
             .into_iter()
             .flatten()
             .collect()

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{DeviceKind, Flush, RunStarted};
+use super::{Device, DeviceKind, Environment, Flush, RunStarted};
 
 /// The device of a run with everything that changes its times by itself. Times of runs with different identities say nothing about code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,11 @@ pub struct DeviceIdentity {
 impl DeviceIdentity {
     /// The identity of a run's device.
     pub fn of(run: &RunStarted) -> DeviceIdentity {
-        let (device, environment) = (&run.device, &run.environment);
+        DeviceIdentity::in_environment(&run.device, &run.environment)
+    }
+
+    /// The identity of a device in its surroundings.
+    pub fn in_environment(device: &Device, environment: &Environment) -> DeviceIdentity {
         DeviceIdentity {
             kind: device.kind,
             name: device.name.clone(),
@@ -57,6 +61,33 @@ impl DeviceIdentity {
             .map(|byte| format!("{byte:02x}"))
             .collect();
         format!("{}-{digest}", slug(&self.name))
+    }
+
+    /// The first thing in which two identities differ, in words: `driver 570.86 and 580.159`.
+    pub fn difference(&self, other: &DeviceIdentity) -> Option<String> {
+        const NAMES: [&str; 8] = [
+            "kind of device",
+            "device",
+            "multiprocessors",
+            "compute capability",
+            "driver",
+            "processor",
+            "cache flush",
+            "bytes of the cache flush",
+        ];
+        let (ours, theirs) = (self.parts(), other.parts());
+        let sides = NAMES.iter().zip(ours.iter().zip(&theirs));
+        let said = |part: &str| {
+            if part.is_empty() {
+                "none".to_owned()
+            } else {
+                part.to_owned()
+            }
+        };
+        sides
+            .filter(|(_, (one, other))| one != other)
+            .map(|(name, (one, other))| format!("{name} {} and {}", said(one), said(other)))
+            .next()
     }
 
     fn parts(&self) -> [String; 8] {

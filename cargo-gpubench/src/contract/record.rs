@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::Revision;
 use super::{
     BenchmarkHistory, Check, ComparisonComplete, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop,
     Throughput, WindowCounts, WorkerShare,
@@ -64,6 +65,30 @@ pub struct RunStarted {
     /// Number of selected cases, those included that will be skipped.
     pub cases: u64,
     /// Surroundings at the start.
+    pub environment: Environment,
+    /// Runs that some of the results are of, where those are not this run's own: a stored run keeps what a later run of some of its benchmarks did not measure. Left out where there are none,
+    /// as in every run that has just been measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_runs: Vec<EarlierRun>,
+}
+
+/// A run of which a stored run has kept results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EarlierRun {
+    /// Names the run; its results have the same.
+    pub run_id: String,
+    /// When it began, as RFC 3339 in UTC.
+    pub started_at: String,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// SHA-256 of its master seed in hexadecimal.
+    pub seed_commitment: String,
+    /// The device its cases ran on.
+    pub device: Device,
+    /// Where the sources stood; null outside of a git repository.
+    pub revision: Option<Revision>,
+    /// Surroundings at its start.
     pub environment: Environment,
 }
 

@@ -37,6 +37,7 @@ pub(super) fn every_change() -> ComparisonComplete {
                 median_ns: None,
                 n: 3,
                 workers: 0,
+                kept_from: None,
             },
             change: None,
             ..row("gemm::tiled", NowFails, figures(190_464.0, 1.0, 0.0))
@@ -49,6 +50,7 @@ pub(super) fn every_change() -> ComparisonComplete {
                 median_ns: None,
                 n: 0,
                 workers: 0,
+                kept_from: None,
             },
             change: None,
             ..row("gemm::wgmma", NotCompared, figures(97_280.0, 1.0, 0.0))
@@ -150,6 +152,7 @@ fn run(name: &str, commit: &str, branch: &str, started_at: &str) -> ComparedRun 
             branch: Some(branch.into()),
             modified: false,
         }),
+        earlier_results: 0,
     }
 }
 
@@ -181,6 +184,7 @@ fn row(case: &str, verdict: ChangeVerdict, (baseline_ns, change): (f64, Change))
         median_ns: Some(median_ns),
         n: 60,
         workers: 5,
+        kept_from: None,
     };
     ComparisonRow {
         package: "suite".into(),

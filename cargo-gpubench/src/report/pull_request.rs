@@ -204,6 +204,7 @@ fn median(result: &ComparedResult) -> String {
 
 /// The surroundings of both runs, in a fold.
 fn environment(comparison: &ComparisonComplete) -> String {
+    let earlier = |run: &ComparedRun| (run.earlier_results > 0).then(|| run.earlier_results.to_string());
     let rows = [
         ("Device", each(comparison, |run| Some(run.device.name.clone()))),
         ("Driver", each(comparison, |run| run.driver.clone())),
@@ -217,8 +218,13 @@ fn environment(comparison: &ComparisonComplete) -> String {
         ("Tool", each(comparison, |run| Some(run.tool_version.clone()))),
         ("Run", each(comparison, |run| Some(run.run_id.clone()))),
     ];
+    let kept = ("Results of earlier runs", each(comparison, earlier));
+    let has_kept = [&comparison.baseline, &comparison.candidate]
+        .iter()
+        .any(|run| run.earlier_results > 0);
     let rows: String = rows
         .into_iter()
+        .chain(has_kept.then_some(kept))
         .map(|(what, [baseline, candidate])| format!("| {what} | {baseline} | {candidate} |\n"))
         .collect();
     format!(

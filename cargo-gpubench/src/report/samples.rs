@@ -7,6 +7,7 @@ use crate::stats::{StopReason, Summary, median};
 use crate::verdict::{Cause, Grade, Verdict};
 
 /// A run: its first record, its cases, their results and its last record.
+#[derive(Clone)]
 pub(crate) struct SampleRun {
     pub started: RunStarted,
     pub cases: Vec<BenchmarkStarted>,
@@ -359,6 +360,7 @@ impl Cases {
             packages,
             cases: self.cases.len() as u64,
             environment: environment(),
+            earlier_runs: Vec::new(),
         };
         SampleRun {
             started,

@@ -12,7 +12,7 @@ pub const FEWEST_WORKERS: usize = 3;
 /// their own, false alarms stay below one in a hundred in simulation (`benches/comparison.rs`).
 pub(super) const MOST_FREEDOM: f64 = 7.0;
 
-/// The farthest that an interval reaches, as a logarithm: beyond it nothing is known, and both ends must be numbers.
+/// The largest logarithm of a ratio, and the farthest that an interval reaches from it: nothing is known beyond, and both ends must be numbers.
 const FARTHEST: f64 = 100.0;
 
 /// How sure an interval is: above zero and below one.
@@ -84,7 +84,8 @@ impl Side {
 
     /// The geometric mean of the workers' medians, in nanoseconds.
     pub fn median_ns(&self) -> f64 {
-        self.center.exp()
+        // A logarithm's rounding must not make the longest time infinite, nor the shortest none.
+        self.center.exp().clamp(f64::from_bits(1), f64::MAX)
     }
 
     /// The variance of `center`.
@@ -140,7 +141,7 @@ impl Ratio {
             Level::Samples => MOST_FREEDOM,
         };
         let error = (of_baseline + of_candidate).sqrt();
-        let shorter_ns = baseline.center.min(candidate.center).exp();
+        let shorter_ns = baseline.median_ns().min(candidate.median_ns());
         let reach = student_quantile(confidence.0, freedom) * error;
         Ratio::around(candidate.center - baseline.center, reach, tick_ns, shorter_ns)
     }
@@ -150,6 +151,7 @@ impl Ratio {
         // A little more than the tick: rounding must not make a change of exactly one look larger.
         let tick = (tick_ns.max(0.0) * (1.0 + 1e-9) / shorter_ns).ln_1p();
         let reach = reach.max(tick).min(FARTHEST);
+        let center = center.clamp(-FARTHEST, FARTHEST);
         Ratio {
             estimate: center.exp(),
             interval: Interval {
@@ -316,6 +318,13 @@ mod tests {
         prop::collection::vec(prop::collection::vec(1.0..1e6f64, 1..12), 1..7)
     }
 
+    /// Workers with any samples that a number can be, from the smallest above zero to the largest.
+    fn any_times() -> impl Strategy<Value = Vec<Vec<f64>>> {
+        let extreme = prop::sample::select(vec![f64::from_bits(1), f64::MIN_POSITIVE, 1.0, 1e300, f64::MAX]);
+        let time = prop_oneof![(1..=f64::MAX.to_bits()).prop_map(f64::from_bits), extreme];
+        prop::collection::vec(prop::collection::vec(time, 1..8), 1..6)
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -348,6 +357,24 @@ mod tests {
             let confidence = Confidence::new(1.0 - 1e-12).unwrap();
             let interval = Ratio::of(&side(&one), &side(&other), confidence, tick).interval;
             prop_assert!(interval.low > 0.0 && interval.high.is_finite(), "{:?}", interval);
+        }
+
+        #[test]
+        fn no_times_however_far_apart_have_a_ratio_that_is_no_number(one in any_times(), other in any_times(), tick in 0.0..1e3f64) {
+            let (one, other) = (side(&one), side(&other));
+            for (before, after) in [(&one, &other), (&other, &one), (&one, &one)] {
+                let Ratio { estimate, interval } = Ratio::of(before, after, Confidence::DEFAULT, tick);
+                prop_assert!(interval.low > 0.0 && interval.low <= estimate && estimate <= interval.high && interval.high.is_finite());
+                prop_assert!(before.median_ns() > 0.0 && before.median_ns().is_finite());
+            }
+        }
+
+        #[test]
+        fn samples_that_spread_further_than_numbers_reach_prove_nothing(short in 1u64..1_000, long in 1e300..f64::MAX) {
+            let short = f64::from_bits(short);
+            let spread = vec![vec![short, short, short, long, long]; 3];
+            let Ratio { interval, .. } = ratio(&spread, &vec![vec![1.0; 4]; 3]);
+            prop_assert!(interval.low.is_finite() && interval.high / interval.low > 1e40, "{:?}", interval);
         }
 
         #[test]

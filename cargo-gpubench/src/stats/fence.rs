@@ -5,18 +5,40 @@ use super::quantile::{quantile, sorted};
 /// Runs that a history needs before it says what is noise.
 pub const FEWEST_RUNS: usize = 10;
 
+/// Steps between runs of the same sources from which on the others do not count.
+pub const FEWEST_STEPS: usize = 10;
+
+/// What a run of a history measured of one benchmark, and of which sources.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PastMedian<S> {
+    /// The median.
+    pub median_ns: f64,
+    /// Equal for runs of the same sources; `None` where they are not known to be those of any other run.
+    pub sources: Option<S>,
+}
+
 /// The largest relative change that is still usual between neighbouring runs: Q3 + 3·IQR of the absolute relative changes of their medians (J. W. Tukey, "Exploratory
 /// Data Analysis", 1977: the outer fence), as rustls' and rustc's benchmarks have it.
 ///
-/// The medians are those of one benchmark on one device, in the order of the runs. `None` for fewer than [`FEWEST_RUNS`], and where one is not finite or not above zero.
-pub fn history_fence(medians: &[f64]) -> Option<f64> {
-    if medians.len() < FEWEST_RUNS || medians.iter().any(|median| !median.is_finite() || *median <= 0.0) {
+/// The medians are those of one benchmark on one device, in the order of the runs. What lies between two runs of different sources may be a change of the code, which is no noise: where
+/// [`FEWEST_STEPS`] neighbours are of the same sources, only their changes count, and otherwise all. `None` for fewer than [`FEWEST_RUNS`], and where a median is not finite or not above
+/// zero.
+pub fn history_fence<S: PartialEq>(runs: &[PastMedian<S>]) -> Option<f64> {
+    let is_time = |run: &PastMedian<S>| run.median_ns.is_finite() && run.median_ns > 0.0;
+    if runs.len() < FEWEST_RUNS || !runs.iter().all(is_time) {
         return None;
     }
-    let changes: Vec<f64> = medians.windows(2).map(|pair| (pair[1] / pair[0] - 1.0).abs()).collect();
+    let steps = || runs.windows(2).map(|pair| (&pair[0], &pair[1]));
+    let change = |(one, other): (&PastMedian<S>, &PastMedian<S>)| (other.median_ns / one.median_ns - 1.0).abs();
+    let of_same_sources = steps().filter(|(one, other)| one.sources.is_some() && one.sources == other.sources);
+    let mut changes: Vec<f64> = of_same_sources.map(change).collect();
+    if changes.len() < FEWEST_STEPS {
+        changes = steps().map(change).collect();
+    }
     let changes = sorted(&changes)?;
     let (q1, q3) = (quantile(&changes, 0.25)?, quantile(&changes, 0.75)?);
-    Some(q3 + 3.0 * (q3 - q1))
+    let fence = q3 + 3.0 * (q3 - q1);
+    fence.is_finite().then_some(fence)
 }
 
 #[cfg(test)]
@@ -24,6 +46,48 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// The fence of runs whose sources nobody knows.
+    fn fence_of(medians: &[f64]) -> Option<f64> {
+        let runs: Vec<PastMedian<u32>> = medians.iter().map(|median| run(*median, None)).collect();
+        history_fence(&runs)
+    }
+
+    fn run(median_ns: f64, sources: Option<u32>) -> PastMedian<u32> {
+        PastMedian { median_ns, sources }
+    }
+
+    /// Runs of six revisions, each 30 % slower than the one before, in which neighbours of one revision differ by 0.1 %.
+    fn six_revisions(runs_of_each: u32, sources: fn(u32) -> Option<u32>) -> Vec<PastMedian<u32>> {
+        let revisions = (0..6u32).flat_map(|revision| (0..runs_of_each).map(move |run| (revision, run)));
+        let slower = |revision: u32| 100.0 * 1.3f64.powi(revision as i32);
+        revisions
+            .map(|(revision, position)| {
+                run(
+                    slower(revision) * (1.0 + f64::from(position % 2) / 1e3),
+                    sources(revision),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn changes_between_revisions_are_no_noise_where_enough_runs_are_of_the_same() {
+        let fence = history_fence(&six_revisions(3, Some)).unwrap();
+        assert!(fence < 0.002, "{fence}");
+    }
+
+    #[test]
+    fn with_fewer_than_ten_steps_inside_revisions_all_steps_count() {
+        let fence = history_fence(&six_revisions(2, Some)).unwrap();
+        assert!(fence > 0.3, "{fence}");
+    }
+
+    #[test]
+    fn sources_that_are_not_known_are_not_the_same() {
+        let fence = history_fence(&six_revisions(3, |_| None)).unwrap();
+        assert!(fence > 0.3, "{fence}");
+    }
 
     #[test]
     fn the_fence_is_the_outer_one_of_the_changes_between_neighbours() {
@@ -35,14 +99,14 @@ mod tests {
                 Some(here)
             })
             .collect();
-        let fence = history_fence(&medians).unwrap();
+        let fence = fence_of(&medians).unwrap();
         assert!((fence - 0.18).abs() < 1e-9, "{fence}");
     }
 
     #[test]
     fn a_short_history_has_no_fence() {
-        assert_eq!(history_fence(&[100.0; 9]), None);
-        assert_eq!(history_fence(&[100.0; 10]), Some(0.0));
+        assert_eq!(fence_of(&[100.0; 9]), None);
+        assert_eq!(fence_of(&[100.0; 10]), Some(0.0));
     }
 
     #[test]
@@ -50,7 +114,7 @@ mod tests {
         for broken in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut medians = [100.0; 12];
             medians[5] = broken;
-            assert_eq!(history_fence(&medians), None, "{broken}");
+            assert_eq!(fence_of(&medians), None, "{broken}");
         }
     }
 
@@ -59,16 +123,16 @@ mod tests {
         let medians: Vec<f64> = (0..40)
             .map(|run| if run < 20 { 100.0 } else { 150.0 } + f64::from(run % 3) * 0.1)
             .collect();
-        assert!(history_fence(&medians).unwrap() < 0.01);
+        assert!(fence_of(&medians).unwrap() < 0.01);
     }
 
     proptest! {
         #[test]
         fn a_fence_does_not_depend_on_the_unit(medians in prop::collection::vec(1.0..1e6f64, 10..40)) {
-            let fence = history_fence(&medians).unwrap();
+            let fence = fence_of(&medians).unwrap();
             prop_assert!(fence.is_finite() && fence >= 0.0);
             let scaled: Vec<f64> = medians.iter().map(|median| median * 1e-3).collect();
-            prop_assert!((history_fence(&scaled).unwrap() - fence).abs() <= 1e-9 * (1.0 + fence));
+            prop_assert!((fence_of(&scaled).unwrap() - fence).abs() <= 1e-9 * (1.0 + fence));
         }
     }
 }

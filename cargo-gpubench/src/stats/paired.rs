@@ -255,6 +255,19 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
+        fn no_times_however_far_apart_have_a_ratio_that_is_no_number(
+            rounds in prop::collection::vec((1..=f64::MAX.to_bits(), 1..=f64::MAX.to_bits()), 3..7),
+            tick in 0.0..1e3f64,
+        ) {
+            let times: Vec<[f64; 2]> = rounds.iter().map(|(one, other)| [f64::from_bits(*one), f64::from_bits(*other)]).collect();
+            let side = |first: usize| -> Vec<Vec<f64>> { times.iter().map(|pair| vec![pair[first], pair[1 - first]]).collect() };
+            let (before, after) = (side(0), side(1));
+            let [before, after] = [&before, &after].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let Ratio { estimate, interval } = Paired::of(&before, &after).unwrap().ratio(Confidence::DEFAULT, tick);
+            prop_assert!(interval.low > 0.0 && interval.low <= estimate && estimate <= interval.high && interval.high.is_finite());
+        }
+
+        #[test]
         fn swapping_the_sides_inverts_the_ratio([one, other] in sides()) {
             let (there, back) = (ratio(&one, &other), ratio(&other, &one));
             prop_assert!(near(there.estimate, 1.0 / back.estimate));

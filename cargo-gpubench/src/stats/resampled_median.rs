@@ -34,7 +34,7 @@ enum Middle {
 }
 
 impl ResampledMedians {
-    /// The variance of a resample's median relative to the square of the samples' own; zero for a single sample and for none.
+    /// The variance of a resample's median relative to the square of the samples' own; zero for a single sample and for none, infinite where it is more than a number can be.
     ///
     /// The samples are ascending and above zero.
     pub fn relative_variance(&mut self, sorted: &[f64]) -> f64 {
@@ -43,7 +43,13 @@ impl ResampledMedians {
         };
         let relative: Vec<f64> = sorted.iter().map(|sample| (sample - median) / median).collect();
         let law = self.laws.entry(sorted.len()).or_insert_with(|| Law::of(sorted.len()));
-        law.variance(&relative).max(0.0)
+        let variance = law.variance(&relative);
+        // Sums in which distances overflow are no numbers.
+        if variance.is_nan() {
+            f64::INFINITY
+        } else {
+            variance.max(0.0)
+        }
     }
 }
 

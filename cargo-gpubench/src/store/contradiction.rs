@@ -1,4 +1,6 @@
-//! Whether what a stored run says can be: its statistics are those of its samples, its counts those of its parts.
+//! Whether what a stored run says can be: its statistics are those of its samples, its counts those of its parts, its figures those that its device can give.
+
+mod device;
 
 use std::collections::HashSet;
 
@@ -7,7 +9,7 @@ use thiserror::Error;
 use super::StoredRun;
 use crate::contract::{BenchmarkComplete, RunFinished, Stats};
 use crate::stats::{Moments, median, quantile};
-use crate::verdict::Verdict;
+use crate::verdict::{Grade, Verdict};
 
 /// Figures that were computed twice differ by less than this part of them, whatever the order of the additions was.
 const ROUNDING: f64 = 1e-6;
@@ -81,6 +83,60 @@ pub enum Contradiction {
         /// Upper bound.
         high: f64,
     },
+    /// A result of another device than its run's.
+    #[error("`{case}` is said to be of {found}, and its run of {device}")]
+    Device {
+        /// The case.
+        case: String,
+        /// The device of the result.
+        found: String,
+        /// The device of the run.
+        device: String,
+    },
+    /// A grade that no result on such a device can have.
+    #[error("`{case}` is said to be `{grade}`, and times of the CPU device are `advisory`")]
+    Grade {
+        /// The case.
+        case: String,
+        /// What the file says.
+        grade: Grade,
+    },
+    /// A sample between two steps of a clock on whose steps nearly all others are.
+    #[error("a sample of `{case}` is {found} ns, and the device's clock steps by {tick} ns")]
+    OffTick {
+        /// The case.
+        case: String,
+        /// The sample in nanoseconds.
+        found: f64,
+        /// The step in nanoseconds.
+        tick: f64,
+    },
+    /// A rate and a time whose product is no whole number of bytes or operations.
+    #[error("`{figure}` of `{case}` times its median is {work}, no whole number")]
+    Work {
+        /// The case.
+        case: String,
+        /// The field.
+        figure: &'static str,
+        /// The product.
+        work: f64,
+    },
+    /// Samples that last longer than the case did.
+    #[error("the samples of `{case}` last {samples} ns together, and the case took {wall} ns")]
+    Longer {
+        /// The case.
+        case: String,
+        /// The samples together, in nanoseconds.
+        samples: f64,
+        /// The case from its first step to its verdict, in nanoseconds.
+        wall: u64,
+    },
+    /// Results in one file that are of different devices or were measured differently.
+    #[error("it has results of another device or setup: {difference}")]
+    Mixed {
+        /// What differs.
+        difference: String,
+    },
     /// A count in the last record that is not that of the results.
     #[error("the run's last record counts {said} cases that {ended}, and there are {counted}")]
     Count {
@@ -110,16 +166,22 @@ pub(super) fn check(stored: &StoredRun) -> Result<(), Contradiction> {
             })
         }
     };
+    let earlier = &stored.run.earlier_runs;
     let mut seen = HashSet::new();
     for result in &stored.results {
-        of_the_run(&result.case, &result.run_id)?;
+        if !earlier.iter().any(|run| run.run_id == result.run_id) {
+            of_the_run(&result.case, &result.run_id)?;
+        }
         if !seen.insert(result.full_name()) {
             return Err(Contradiction::Twice {
                 case: result.case.clone(),
             });
         }
         check_result(result)?;
+        device::check(stored, result)?;
     }
+    device::check_samples(stored)?;
+    device::check_origins(stored)?;
     if let Some(finished) = &stored.finished {
         of_the_run("run-finished", &finished.run_id)?;
         check_counts(finished, &stored.results)?;

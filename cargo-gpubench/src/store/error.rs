@@ -5,7 +5,7 @@ use std::io;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use super::{Contradiction, FORMAT};
+use super::{Contradiction, FORMAT, NotAlike};
 use crate::closest::closest;
 use crate::error::Expected;
 use crate::exit_code::ExitCode;
@@ -123,6 +123,15 @@ pub enum StoreError {
         #[source]
         source: Contradiction,
     },
+    /// Results that would stay in a file were measured otherwise than those that are to be saved to it.
+    #[error("`{path}` keeps {} that this run does not have, and they were not measured alike", results(source.kept))]
+    NotAlike {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What was not alike.
+        #[source]
+        source: NotAlike,
+    },
     /// A file with the records of more than one run.
     #[error("`{path}` holds {runs} runs")]
     SeveralRuns {
@@ -184,12 +193,23 @@ impl Expected for StoreError {
                 None => "a later `cargo gpubench` wrote it; use that one".to_owned(),
             }),
             StoreError::Altered { .. } | StoreError::Contradictory { .. } => {
-                Some("figures that were not measured prove nothing; measure it again with `--save-baseline`".to_owned())
+                Some("figures that were not measured prove nothing; measure all of it again with `--save-baseline`".to_owned())
             }
+            StoreError::NotAlike { .. } => Some(
+                "times of different devices do not belong together; save under another name, or remove the file and measure every benchmark".to_owned(),
+            ),
             StoreError::SeveralRuns { .. } => Some("split it into a file a run".to_owned()),
             StoreError::HistoryLine { .. } => Some("remove the line, or the file to begin anew".to_owned()),
             StoreError::Unreadable { .. } | StoreError::NotWritten { .. } => None,
         }
+    }
+}
+
+/// `1 result`, `12 results`.
+fn results(count: usize) -> String {
+    match count {
+        1 => "1 result".to_owned(),
+        count => format!("{count} results"),
     }
 }
 

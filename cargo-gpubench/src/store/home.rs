@@ -35,6 +35,11 @@ impl Home {
         self.folder("report.html")
     }
 
+    /// Where the names of cases are that were listed last.
+    pub(super) fn listing(&self) -> Option<Utf8PathBuf> {
+        self.folder("cases.txt")
+    }
+
     fn folder(&self, name: &str) -> Option<Utf8PathBuf> {
         match self {
             Home::Folder(folder) => Some(folder.join(name)),

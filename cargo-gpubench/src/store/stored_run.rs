@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Revision;
+use super::kept::still_there;
 use crate::contract::{BenchmarkComplete, RunEnd, RunFinished, RunStarted};
 
 /// What every stored run says it is.
@@ -21,24 +22,25 @@ pub struct StoredRun {
     pub format_version: u64,
     /// When it was written, as RFC 3339 in UTC.
     pub saved_at: String,
-    /// Where the sources stood; `None` outside of a git repository.
+    /// Where the sources of the run stood; `None` outside of a git repository.
     pub revision: Option<Revision>,
-    /// The run's first record: device, driver, tool.
+    /// The run's first record: device, driver, tool; and the earlier runs that some of the results were kept from.
     pub run: RunStarted,
-    /// The cases' results with their raw samples, in the order of the run.
+    /// The cases' results with their raw samples, in the order of the run; where there are kept ones, in that of the run that was saved first.
     pub results: Vec<BenchmarkComplete>,
-    /// The run's last record; `None` where it never came to its end.
+    /// The run's last record; `None` where it never came to its end. Its counts are those of all results.
     pub finished: Option<RunFinished>,
 }
 
 impl StoredRun {
     /// A run to be stored now.
     pub fn of(
-        run: RunStarted,
+        mut run: RunStarted,
         results: Vec<BenchmarkComplete>,
         finished: Option<RunFinished>,
         revision: Option<Revision>,
     ) -> StoredRun {
+        run.earlier_runs = still_there(run.earlier_runs, &run.run_id, &results);
         StoredRun {
             format: FORMAT.to_owned(),
             format_version: FORMAT_VERSION,

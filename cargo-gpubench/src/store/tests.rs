@@ -7,10 +7,12 @@ use tempfile::TempDir;
 use super::*;
 use crate::error::{Expected, Explanation};
 use crate::report::samples::{SampleRun, every_verdict, on_gpu};
-use crate::report::{JsonReporter, Output, WorkerShare};
+use crate::report::{DeviceKind, JsonReporter, Output, Stats, Throughput, WorkerShare};
+use crate::verdict::Grade;
 
 /// A run as it is stored.
 pub(crate) fn stored(run: &SampleRun) -> StoredRun {
+    let run = gradable(run);
     StoredRun {
         format: FORMAT.to_owned(),
         format_version: FORMAT_VERSION,
@@ -24,6 +26,17 @@ pub(crate) fn stored(run: &SampleRun) -> StoredRun {
         results: run.results.clone(),
         finished: Some(run.finished.clone()),
     }
+}
+
+/// The samples of reports show every grade on one device; no file with those on the CPU device is believed.
+fn gradable(run: &SampleRun) -> SampleRun {
+    let mut run = run.clone();
+    for result in &mut run.results {
+        if result.device.kind == DeviceKind::Cpu {
+            result.grade = result.grade.map(|_| Grade::Advisory);
+        }
+    }
+    run
 }
 
 struct Folder {
@@ -81,7 +94,7 @@ fn a_saved_run_reads_back_as_it_was() {
     for run in [every_verdict(), on_gpu()] {
         let run = stored(&run);
         let destination = Destination::of(&name("main"), &folder.home()).unwrap();
-        destination.save(&run).unwrap();
+        destination.save(run.clone(), &Others::Go).unwrap();
         assert_eq!(destination.path(), folder.path.join("gpubench/baselines/main.json"));
         assert_eq!(load(&name("main"), &folder.home()).unwrap(), run);
     }
@@ -97,7 +110,7 @@ fn nothing_but_the_run_is_left_in_the_folder() {
         0,
         "looking leaves nothing behind"
     );
-    destination.save(&stored(&on_gpu())).unwrap();
+    destination.save(stored(&on_gpu()), &Others::Go).unwrap();
     let files: Vec<_> = folder
         .path
         .join("gpubench/baselines")
@@ -113,7 +126,7 @@ fn a_file_of_any_name_can_be_a_run() {
     let path = folder.path.join("new/folder/run.json");
     Destination::of(&name(path.as_str()), &Home::Absent)
         .unwrap()
-        .save(&stored(&on_gpu()))
+        .save(stored(&on_gpu()), &Others::Go)
         .unwrap();
     assert_eq!(load(&name(path.as_str()), &Home::Absent).unwrap(), stored(&on_gpu()));
 }
@@ -133,7 +146,7 @@ fn a_symbolic_link_stays_one() {
 fn the_lines_of_an_export_are_a_run() {
     let folder = folder();
     let path = folder.path.join("run.jsonl");
-    let run = every_verdict();
+    let run = gradable(&every_verdict());
     run.play(&mut JsonReporter::new(Output::file(&path).unwrap())).unwrap();
     let read = read(&path).unwrap();
     assert_eq!(read.results, run.results);
@@ -322,7 +335,7 @@ fn saves_at_the_same_time_leave_one_of_the_runs_whole() {
 fn what_cannot_be_is_refused_also_with_the_right_digest() {
     let folder = folder();
     type Edit = fn(&mut StoredRun);
-    let edits: [(&str, Edit); 15] = [
+    let edits: [(&str, Edit); 21] = [
         ("median", |run| run.results[0].stats.as_mut().unwrap().median_ns *= 0.97),
         ("mean", |run| run.results[0].samples_ns[0] += 40.0),
         ("sample", |run| run.results[0].samples_ns[0] = -1.0),
@@ -356,6 +369,18 @@ fn what_cannot_be_is_refused_also_with_the_right_digest() {
         ("workers' interval", |run| {
             run.results[0].stats.as_mut().unwrap().workers_ci95_ns = Some([0.0, 1.0])
         }),
+        ("device", |run| {
+            run.results[0].device.name = "Another Processor".to_owned()
+        }),
+        ("grade", |run| run.results[0].grade = Some(Grade::Sealed)),
+        ("work", |run| {
+            run.results[0].throughput.bytes_per_s = Some(1.234_567_89e10)
+        }),
+        ("share", |run| run.run.device.peak_bandwidth = Some(4.8e12)),
+        ("claim", |run| {
+            run.results[0].conservation.as_mut().unwrap().claimed_ns *= 0.97;
+        }),
+        ("wall", |run| run.results[0].wall_ns = 9_000_000),
     ];
     let mut told = String::new();
     for (what, edit) in edits {
@@ -364,6 +389,53 @@ fn what_cannot_be_is_refused_also_with_the_right_digest() {
         told += &(what.to_owned() + ": " + &crate::error::chain(&error).replace(folder.path.as_str(), "FOLDER") + "\n");
     }
     insta::assert_snapshot!(told);
+}
+
+/// A run whose first result has these samples, and every figure that follows from them.
+fn with_samples(samples: Vec<f64>) -> StoredRun {
+    let mut run = stored(&on_gpu());
+    let result = &mut run.results[0];
+    let summary = crate::stats::Summary::of(&samples).unwrap();
+    result.stats = Some(Stats::from(&summary));
+    result.workers.clear();
+    result.samples_ns = samples;
+    (result.throughput, result.conservation) = (Throughput::default(), None);
+    run.results.truncate(1);
+    run.finished = None;
+    run
+}
+
+#[test]
+fn a_sample_between_the_steps_of_the_clock_that_all_others_keep_was_not_measured() {
+    let folder = folder();
+    let on_steps = || (0..200).map(|step| f64::from(3_648 + 32 * (step % 5)) as f32);
+    // Events tell times as milliseconds in single precision.
+    let measured: Vec<f64> = on_steps().map(|ns| f64::from(ns * 1e-6) * 1e6).collect();
+    let told = |samples: Vec<f64>| read(&folder.file("run.json", text(&with_samples(samples))));
+    told(measured.clone()).unwrap();
+    let mut edited = measured.clone();
+    edited[7] = 3_600.0 - 40.0;
+    let refusal = crate::error::chain(&told(edited).unwrap_err());
+    assert!(
+        refusal.contains("a sample of `axpy::add_one::n=1024` is 3560 ns"),
+        "{refusal}"
+    );
+    let finer: Vec<f64> = (0..200).map(|step| f64::from(3_648 + 8 * (step % 5))).collect();
+    told(finer).expect("a clock that steps otherwise than is said of it");
+}
+
+#[test]
+fn a_time_that_was_edited_no_longer_fits_the_rate_that_was_computed_from_it() {
+    let folder = folder();
+    let mut run = stored(&on_gpu());
+    let result = &mut run.results[0];
+    let faster: Vec<f64> = result.samples_ns.iter().map(|sample| sample * 0.97).collect();
+    result.stats = crate::stats::Summary::of(&faster).as_ref().map(Stats::from);
+    result.workers.clear();
+    result.samples_ns = faster;
+    result.conservation = None;
+    let refusal = crate::error::chain(&read(&folder.file("run.json", text(&run))).unwrap_err());
+    assert!(refusal.contains("no whole number"), "{refusal}");
 }
 
 #[test]
@@ -396,8 +468,10 @@ proptest! {
         let folder = folder();
         let mut run = stored(&every_verdict());
         let summary = crate::stats::Summary::of(&samples).unwrap();
-        run.results[0].stats = Some((&summary).into());
-        run.results[0].samples_ns = samples;
+        let result = &mut run.results[0];
+        result.stats = Some((&summary).into());
+        result.samples_ns = samples;
+        (result.throughput, result.conservation, result.wall_ns) = (Throughput::default(), None, u64::MAX);
         let path = folder.path.join("run.json");
         save(&path, &run).unwrap();
         prop_assert_eq!(read(&path).unwrap(), run);

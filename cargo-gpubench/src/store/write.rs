@@ -1,12 +1,14 @@
 //! Writing stored runs.
 
+use std::collections::HashSet;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::kept::{Merged, NotAlike, Others, count_kept, merged};
 use super::layout::text_of;
-use super::read::recognize;
-use super::{Home, RunName, StoreError, StoredRun};
+use super::read::{read, recognize};
+use super::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
 use crate::replacement::Replacement;
 
 /// A place for a stored run: nothing is there, or a stored run that may be replaced.
@@ -35,13 +37,75 @@ impl Destination {
         &self.path
     }
 
-    /// Saves a run there, as [`save`] does.
+    /// Looks whether what stays of the run that is there can lie in one file with a run on a device of this identity that has these cases, by their full names.
     ///
     /// # Errors
-    /// As [`save`].
-    pub fn save(&self, stored: &StoredRun) -> Result<(), StoreError> {
-        save(&self.path, stored)
+    /// It is of another device or was measured otherwise; it was edited, so that nobody knows what would stay.
+    pub fn ensure_keepable(
+        &self,
+        identity: &DeviceIdentity,
+        cases: &HashSet<String>,
+        others: &Others,
+    ) -> Result<(), StoreError> {
+        match self.previous(others)? {
+            None => Ok(()),
+            Some(previous) => count_kept(&previous, identity, cases, others)
+                .map(|_| ())
+                .map_err(|not_alike| self.not_alike(not_alike)),
+        }
     }
+
+    /// Saves a run there as [`save`] does, together with what stays of the run that is there, which is looked at now: another tool may have saved one meanwhile.
+    ///
+    /// # Errors
+    /// As [`save`] and [`ensure_keepable`](Self::ensure_keepable).
+    pub fn save(&self, stored: StoredRun, others: &Others) -> Result<Saved, StoreError> {
+        let replacement = Replacement::of(&self.path).map_err(not_written(&self.path))?;
+        let merged = refuse_to_lose(&self.path).and_then(|()| match self.previous(others)? {
+            None => Ok(Merged {
+                run: stored,
+                kept: 0,
+                gone: 0,
+            }),
+            Some(previous) => merged(stored, previous, others).map_err(|not_alike| self.not_alike(not_alike)),
+        });
+        let Merged { run, kept, gone } = match merged {
+            Ok(merged) => merged,
+            Err(refusal) => {
+                replacement.abandon().map_err(not_written(&self.path))?;
+                return Err(refusal);
+            }
+        };
+        let text = text_of(&run).map_err(|error| not_written(&self.path)(io::Error::other(error)))?;
+        replacement.commit(&text).map_err(not_written(&self.path))?;
+        Ok(Saved { kept, gone })
+    }
+
+    /// The run that is there, of which something may stay. One that was edited has nothing that anybody could vouch for; it goes where the whole file does.
+    fn previous(&self, others: &Others) -> Result<Option<StoredRun>, StoreError> {
+        match read(&self.path) {
+            Ok(previous) => Ok(Some(previous)),
+            Err(StoreError::Altered { .. } | StoreError::Contradictory { .. }) if *others != Others::Stay => Ok(None),
+            Err(StoreError::Unreadable { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    fn not_alike(&self, source: NotAlike) -> StoreError {
+        StoreError::NotAlike {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// What became of the run that was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// Results that stayed.
+    pub kept: usize,
+    /// Results that went without another in their place.
+    pub gone: usize,
 }
 
 /// Writes a run as a whole: whatever happens meanwhile, the file holds what was there before or all of the run.

@@ -61,6 +61,7 @@ pub(crate) fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRu
         packages: vec!["suite".into()],
         cases: results.len() as u64,
         environment: environment(),
+        earlier_runs: Vec::new(),
     };
     StoredRun::of(started, results, Some(finished), None)
 }

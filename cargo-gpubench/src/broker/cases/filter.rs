@@ -51,6 +51,15 @@ impl NameFilter {
             .collect()
     }
 
+    /// Whether no name is left out.
+    pub fn is_everything(&self) -> bool {
+        let skips_nothing = match self {
+            Self::Search { skip, .. } => skip.is_empty(),
+            Self::Exact { skip, .. } => skip.is_empty(),
+        };
+        self.is_empty() && skips_nothing
+    }
+
     fn is_empty(&self) -> bool {
         match self {
             Self::Search { filters, .. } => filters.is_empty(),

@@ -17,4 +17,4 @@ pub use case::{Case, Disposition, Naming, value_text, write_names};
 pub use error::{CaseError, NothingBecause};
 pub use filter::{IgnoredSelection, NameFilter};
 pub use partition::{InvalidPartition, Partition};
-pub use selection::{CaseDevice, CaseSelection, PackageCatalog, select_cases};
+pub use selection::{CaseDevice, CaseSelection, PackageCatalog, Reach, select_cases};

@@ -49,6 +49,26 @@ pub struct CaseSelection {
     pub subcommand: Option<String>,
 }
 
+/// How much of what there is is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Every case that is not ignored, with the values that its axes have by themselves.
+    Everything,
+    /// Some of them, or other values.
+    Part,
+}
+
+impl CaseSelection {
+    /// How much of what there is is chosen.
+    pub fn reach(&self) -> Reach {
+        let is_everything = self.names.is_everything()
+            && self.axes.is_empty()
+            && self.partition.is_none()
+            && self.ignored != IgnoredSelection::Only;
+        if is_everything { Reach::Everything } else { Reach::Part }
+    }
+}
+
 /// The cases to run or to name as skipped, in the order of `catalogs`, of their benchmarks and of their axes. A part of them that is chosen may be empty.
 ///
 /// # Errors

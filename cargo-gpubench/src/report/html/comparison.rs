@@ -121,11 +121,13 @@ fn sides(comparison: &ComparisonComplete) -> Element {
 }
 
 fn side(run: &ComparedRun) -> Element {
+    let earlier = (run.earlier_results > 0).then(|| format!("{} of its results of earlier runs", run.earlier_results));
     let revision = run
         .revision
         .as_ref()
         .map_or_else(|| UNKNOWN_REVISION.to_owned(), revision);
-    let known = [revision, run.device.name.clone()];
+    let known = [Some(revision), Some(run.device.name.clone()), earlier];
+    let known: Vec<String> = known.into_iter().flatten().collect();
     element("span")
         .class("said")
         .child(moment(&run.started_at))

@@ -110,7 +110,25 @@ fn facts(run: &StoredRun) -> Facts {
         .and("Began", moment(&started.started_at))
         .and_known("Sources", run.revision.as_ref().map(revision))
         .and("Run", element("code").text(&started.run_id))
+        .and_known("Of earlier runs", kept(run))
         .and_known("Seed", run.finished.as_ref().map(|finished| short(&finished.seed)))
+}
+
+/// `12 results: 0123456 on main, 2026-11-18`; nothing where every result is of the run.
+fn kept(run: &StoredRun) -> Option<String> {
+    let runs = run.run.earlier_runs.iter().map(|earlier| {
+        let day = earlier.started_at.get(..10).unwrap_or(&earlier.started_at);
+        match &earlier.revision {
+            Some(revision) => format!("{}, {day}", revision.in_words()),
+            None => day.to_owned(),
+        }
+    });
+    let runs: Vec<String> = runs.collect();
+    match run.kept().count() {
+        0 => None,
+        1 => Some(format!("1 result: {}", runs.join("; "))),
+        results => Some(format!("{results} results: {}", runs.join("; "))),
+    }
 }
 
 /// `CUDA device, 132 multiprocessors, sm_90, 60 MiB cache`.

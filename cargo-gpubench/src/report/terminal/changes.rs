@@ -27,7 +27,7 @@ const ALL: [Column; 6] = [Verdict, Baseline, Candidate, Change, Interval, Thresh
 
 /// What is shown in any case, then the others in the order in which they are given room.
 const ALWAYS: [Column; 2] = [Verdict, Change];
-const AS_FITS: [Column; 4] = [Candidate, Interval, Baseline, Threshold];
+const AS_FITS: [Column; 4] = [Candidate, Baseline, Interval, Threshold];
 
 /// Spaces between columns.
 const GAP: usize = 2;

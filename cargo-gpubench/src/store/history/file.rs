@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::HistoryEntry;
+use crate::stats::PastMedian;
 use crate::store::{DeviceIdentity, StoreError};
 
 /// What the first line of every history says it is.
@@ -68,13 +69,18 @@ pub enum Tail {
 }
 
 impl History {
-    /// The medians of a case in nanoseconds, over the runs that have it.
-    pub fn medians(&self, case: &str) -> Vec<f64> {
-        let of_case = |entry: &HistoryEntry| {
-            let found = entry.cases.iter().find(|known| known.case == case)?;
-            Some(found.median_ns)
-        };
-        self.entries.iter().filter_map(of_case).collect()
+    /// The medians of a case, over the runs that have it, with the commits that were measured. Sources with changes of their own are not known to be those of another run.
+    pub fn medians(&self, case: &str) -> Vec<PastMedian<&str>> {
+        let mut medians = Vec::new();
+        for entry in &self.entries {
+            let revision = entry.revision.as_ref().filter(|revision| !revision.modified);
+            let found = entry.cases.iter().find(|known| known.case == case);
+            medians.extend(found.map(|found| PastMedian {
+                median_ns: found.median_ns,
+                sources: revision.map(|revision| revision.commit.as_str()),
+            }));
+        }
+        medians
     }
 }
 

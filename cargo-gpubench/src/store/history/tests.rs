@@ -5,7 +5,7 @@ use super::*;
 use crate::error::{Expected, chain};
 use crate::report::samples::on_gpu;
 use crate::store::tests::stored;
-use crate::store::{DeviceIdentity, StoreError};
+use crate::store::{DeviceIdentity, Revision, StoreError};
 
 struct Folder {
     path: Utf8PathBuf,
@@ -62,8 +62,33 @@ fn entries_read_back_in_the_order_of_the_appends() {
     let history = read(&folder.path);
     assert_eq!(history.identity, identity());
     assert_eq!(history.entries[2], entry("c", 0.1 + 0.2));
-    assert_eq!(history.medians("suite::axpy"), [100.0, 103.0, 0.1 + 0.2]);
-    assert_eq!(history.medians("suite::other"), [0.0; 0]);
+    let medians: Vec<f64> = history
+        .medians("suite::axpy")
+        .iter()
+        .map(|past| past.median_ns)
+        .collect();
+    assert_eq!(medians, [100.0, 103.0, 0.1 + 0.2]);
+    assert!(history.medians("suite::other").is_empty());
+}
+
+#[test]
+fn only_a_commit_without_changes_tells_which_sources_a_run_measured() {
+    let folder = folder();
+    let revision = |modified| Revision {
+        commit: "0123456789".to_owned(),
+        branch: None,
+        modified,
+    };
+    for revision in [None, Some(revision(false)), Some(revision(true))] {
+        let entry = HistoryEntry {
+            revision,
+            ..entry("a", 1.0)
+        };
+        append(&folder.path, &identity(), &entry).unwrap();
+    }
+    let history = read(&folder.path);
+    let sources: Vec<Option<&str>> = history.medians("suite::axpy").iter().map(|past| past.sources).collect();
+    assert_eq!(sources, [None, Some("0123456789"), None]);
 }
 
 #[test]

@@ -116,6 +116,7 @@ fn side(run: &StoredRun, name: &str) -> ComparedRun {
         device: run.run.device.clone(),
         driver: run.run.environment.driver.clone(),
         revision: run.revision.clone(),
+        earlier_results: 0,
     }
 }
 
@@ -127,6 +128,7 @@ fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: O
         median_ns,
         n: 30,
         workers: 3,
+        kept_from: None,
     };
     ComparisonRow {
         package: result.package.clone(),

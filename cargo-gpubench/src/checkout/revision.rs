@@ -1,0 +1,128 @@
+//! Which commit a person means.
+#![forbid(unsafe_code)]
+
+use camino::Utf8Path;
+
+use super::CheckoutError;
+use crate::git::Git;
+
+/// The commit that a revision names in a repository, by its full hash.
+///
+/// # Errors
+/// It names none, several, or something that is no commit; git cannot be started.
+pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Result<String, CheckoutError> {
+    let not_one = |why| CheckoutError::NotOneRevision {
+        revision: revision.to_owned(),
+        why,
+    };
+    if revision.trim().is_empty() {
+        return Err(not_one("it is empty"));
+    }
+    // A search for a commit by its message cannot be followed by what peels a tag.
+    let object = git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", revision])?;
+    let object = match object {
+        Ok(object) if is_hash(&object) => object,
+        Ok(_) => return Err(not_one("`^` leaves commits out")),
+        Err(_) => {
+            let several = git.ask(&["rev-parse", "--revs-only", "--end-of-options", revision])?;
+            return Err(match several.is_ok_and(|found| !found.is_empty()) {
+                true => not_one("it is a range, or several"),
+                false => CheckoutError::UnknownRevision {
+                    revision: revision.to_owned(),
+                    repository: repository.to_owned(),
+                },
+            });
+        }
+    };
+    let commit = git.ask(&["rev-parse", "--verify", "--quiet", &format!("{object}^{{commit}}")])?;
+    match commit {
+        Ok(commit) => Ok(commit),
+        Err(_) => Err(CheckoutError::NoCommit {
+            revision: revision.to_owned(),
+            kind: git
+                .ask(&["cat-file", "-t", &object])?
+                .unwrap_or_else(|_| "missing object".to_owned()),
+        }),
+    }
+}
+
+fn is_hash(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::error::chain;
+
+    /// A repository of two commits, `first` and `second`, with a tag on the first.
+    fn repository() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let git = |arguments: &[&str]| {
+            let author = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"];
+            let done = Command::new("git")
+                .current_dir(folder.path())
+                .args(author)
+                .args(arguments)
+                .output();
+            assert!(done.expect("git").status.success(), "{arguments:?}");
+        };
+        git(&["init", "--quiet", "--initial-branch", "main"]);
+        for message in ["first", "second"] {
+            std::fs::write(folder.path().join("file"), message).expect("written");
+            git(&["add", "file"]);
+            git(&["commit", "--quiet", "-m", message]);
+        }
+        git(&["tag", "-m", "a tag with a message", "v1", "HEAD~1"]);
+        folder
+    }
+
+    fn asked(revision: &str) -> Result<String, String> {
+        let repository = repository();
+        let folder = Utf8Path::from_path(repository.path()).expect("text");
+        let git = Git::in_folder(folder);
+        let hash = |name: &str| git.ask(&["rev-parse", name]).expect("git").expect("a commit");
+        match commit_of(&git, revision, folder) {
+            Ok(commit) if commit == hash("HEAD~1") => Ok("first".to_owned()),
+            Ok(commit) if commit == hash("HEAD") => Ok("second".to_owned()),
+            Ok(commit) => Ok(commit),
+            Err(error) => Err(chain(&error).replace(folder.as_str(), "FOLDER")),
+        }
+    }
+
+    #[test]
+    fn a_branch_a_tag_an_ancestor_and_a_message_name_a_commit() {
+        for (revision, commit) in [
+            ("main", "second"),
+            ("v1", "first"),
+            ("HEAD~1", "first"),
+            (":/fir", "first"),
+            ("@", "second"),
+        ] {
+            assert_eq!(asked(revision).as_deref(), Ok(commit), "{revision}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_one_commit_is_said_to_be_what_it_is() {
+        let told = |revision: &str| asked(revision).expect_err("a refusal");
+        assert_eq!(told(""), "`` is not one revision: it is empty");
+        assert_eq!(told("^HEAD"), "`^HEAD` is not one revision: `^` leaves commits out");
+        for range in ["HEAD~1..HEAD", "HEAD~1...HEAD", "HEAD^!", "HEAD^@"] {
+            assert_eq!(
+                told(range),
+                format!("`{range}` is not one revision: it is a range, or several")
+            );
+        }
+        assert_eq!(told("HEAD:file"), "`HEAD:file` is a blob, and no commit");
+        assert_eq!(told("HEAD^{tree}"), "`HEAD^{tree}` is a tree, and no commit");
+        for unknown in ["nowhere", "--help", "--all", ":/no such message", "HEAD~9", "-"] {
+            assert_eq!(
+                told(unknown),
+                format!("`{unknown}` is no revision of the repository `FOLDER`")
+            );
+        }
+    }
+}

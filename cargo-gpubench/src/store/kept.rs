@@ -1,0 +1,180 @@
+//! What stays of a stored run when another is saved over it: the results of benchmarks that the other did not measure, each of its own run.
+
+use std::collections::{HashMap, HashSet};
+
+use thiserror::Error;
+
+use super::{DeviceIdentity, StoredRun};
+use crate::contract::{BenchmarkComplete, EarlierRun, RunStarted};
+use crate::verdict::Verdict;
+
+/// What becomes of results that the run which is saved over them does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Others {
+    /// They go: the run takes the place of the whole file.
+    #[default]
+    Go,
+    /// They stay: the run is of a part of the benchmarks.
+    Stay,
+    /// Those of these packages go unless they are among these cases, which there are and which were not selected. Those of other packages stay.
+    GoWithTheirBenchmarks {
+        /// Packages of which all was selected.
+        packages: HashSet<String>,
+        /// Full names of cases that were not selected all the same, as those that are ignored.
+        left_out: HashSet<String>,
+    },
+}
+
+impl Others {
+    /// Whether a result stays that the run does not have.
+    pub(super) fn keep(&self, result: &BenchmarkComplete) -> bool {
+        match self {
+            Others::Go => false,
+            Others::Stay => true,
+            Others::GoWithTheirBenchmarks { packages, left_out } => {
+                !packages.contains(&result.package) || left_out.contains(&result.full_name())
+            }
+        }
+    }
+}
+
+/// Why results cannot lie in one file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{difference}")]
+pub struct NotAlike {
+    /// How many would have to.
+    pub kept: usize,
+    /// What was not alike when they were measured.
+    pub difference: String,
+}
+
+/// A run with what was kept of the one that it replaces.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Merged {
+    pub(super) run: StoredRun,
+    pub(super) kept: usize,
+    /// Results that neither run has any more.
+    pub(super) gone: usize,
+}
+
+/// How many results of `previous` stay when a run on a device of this identity with these cases is saved over it.
+///
+/// # Errors
+/// They are of another device, or were measured otherwise.
+pub(super) fn count_kept(
+    previous: &StoredRun,
+    identity: &DeviceIdentity,
+    measured: &HashSet<String>,
+    others: &Others,
+) -> Result<usize, NotAlike> {
+    let stays = |result: &&BenchmarkComplete| !measured.contains(&result.full_name()) && others.keep(result);
+    let kept: Vec<&BenchmarkComplete> = previous.results.iter().filter(stays).collect();
+    let difference = kept
+        .iter()
+        .find_map(|result| previous.origin_of(result).identity().difference(identity));
+    match difference {
+        None => Ok(kept.len()),
+        Some(difference) => Err(NotAlike {
+            kept: kept.len(),
+            difference,
+        }),
+    }
+}
+
+/// A run as it is saved over `previous`: its results take the places of those of the same cases, and new ones follow.
+///
+/// # Errors
+/// What would stay is of another device, or was measured otherwise.
+pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Result<Merged, NotAlike> {
+    let measured: HashSet<String> = run.results.iter().map(BenchmarkComplete::full_name).collect();
+    let kept = count_kept(&previous, &run.origin().identity(), &measured, others)?;
+    let gone = previous
+        .results
+        .iter()
+        .filter(|result| !measured.contains(&result.full_name()))
+        .count()
+        - kept;
+    if kept == 0 {
+        return Ok(Merged { run, kept, gone });
+    }
+    let earlier_runs = [
+        run.run.earlier_runs.clone(),
+        vec![as_earlier(&previous)],
+        previous.run.earlier_runs,
+    ]
+    .concat();
+    let places: HashMap<String, usize> = run
+        .results
+        .iter()
+        .enumerate()
+        .map(|(place, result)| (result.full_name(), place))
+        .collect();
+    let mut own: Vec<Option<BenchmarkComplete>> = run.results.into_iter().map(Some).collect();
+    let mut results = Vec::with_capacity(own.len() + kept);
+    for result in previous.results {
+        match places.get(&result.full_name()) {
+            Some(place) => results.extend(own[*place].take()),
+            None if others.keep(&result) => results.push(result),
+            None => {}
+        }
+    }
+    results.extend(own.into_iter().flatten());
+    let mut packages = run.run.packages;
+    for result in &results {
+        if !packages.contains(&result.package) {
+            packages.push(result.package.clone());
+        }
+    }
+    let count =
+        |is_counted: fn(Verdict) -> bool| results.iter().filter(|result| is_counted(result.verdict)).count() as u64;
+    let finished = run.finished.map(|mut finished| {
+        finished.passed = count(|verdict| verdict == Verdict::Pass);
+        finished.failed = count(Verdict::is_failure);
+        finished.skipped = count(|verdict| verdict == Verdict::Skipped);
+        finished
+    });
+    let run = StoredRun {
+        run: RunStarted {
+            packages,
+            cases: results.len() as u64,
+            earlier_runs: still_there(earlier_runs, &run.run.run_id, &results),
+            ..run.run
+        },
+        results,
+        finished,
+        ..run
+    };
+    Ok(Merged { run, kept, gone })
+}
+
+/// Those of some earlier runs that results are of, each once.
+pub(super) fn still_there(runs: Vec<EarlierRun>, own: &str, results: &[BenchmarkComplete]) -> Vec<EarlierRun> {
+    let named: HashSet<&str> = results.iter().map(|result| result.run_id.as_str()).collect();
+    let mut seen = HashSet::from([own.to_owned()]);
+    let is_needed = |run: &EarlierRun| named.contains(run.run_id.as_str()) && seen.insert(run.run_id.clone());
+    runs.into_iter().filter(is_needed).collect()
+}
+
+fn as_earlier(stored: &StoredRun) -> EarlierRun {
+    let RunStarted {
+        run_id,
+        started_at,
+        tool_version,
+        seed_commitment,
+        device,
+        environment,
+        ..
+    } = stored.run.clone();
+    EarlierRun {
+        run_id,
+        started_at,
+        tool_version,
+        seed_commitment,
+        device,
+        revision: stored.revision.clone(),
+        environment,
+    }
+}
+
+#[cfg(test)]
+mod tests;
