@@ -11,6 +11,7 @@ use super::block::{BlockRunner, Job};
 use super::fault::{FaultKind, KernelFault};
 use super::kernel::Kernel;
 use super::launch::{LaunchShape, ScheduleSeed};
+use super::processors::Processors;
 use super::signals::install_fault_handlers;
 
 /// How long a thread looks for the next launch before it sleeps.
@@ -25,6 +26,7 @@ pub struct Pool {
     shared: Arc<Shared>,
     launcher: Mutex<BlockRunner>,
     helpers: Vec<JoinHandle<()>>,
+    processors: Option<Arc<Processors>>,
     order: ScheduleSeed,
 }
 
@@ -136,15 +138,22 @@ impl Pool {
                 ready_until: None,
             }),
         });
-        let helper = |_| {
-            let shared = Arc::clone(&shared);
-            std::thread::spawn(move || shared.help(threads.get()))
+        let processors = Processors::for_threads(threads.get()).map(Arc::new);
+        let helper = |number| {
+            let (shared, processors) = (Arc::clone(&shared), processors.clone());
+            std::thread::spawn(move || {
+                if let Some(processors) = processors {
+                    processors.bind(number);
+                }
+                shared.help(threads.get());
+            })
         };
         let helpers = (1..threads.get()).map(helper).collect();
         Pool {
             shared,
             launcher: Mutex::new(BlockRunner::new()),
             helpers,
+            processors,
             order,
         }
     }
@@ -152,6 +161,20 @@ impl Pool {
     /// Threads of the pool, the launching one included.
     pub fn threads(&self) -> usize {
         self.helpers.len() + 1
+    }
+
+    /// Binds the calling thread to the processor that the others leave to the one that launches, where every thread of the pool has one to itself.
+    pub fn bind_launcher(&self) {
+        if let Some(processors) = &self.processors {
+            processors.bind(0);
+        }
+    }
+
+    /// Lets the calling thread run on any processor again.
+    pub fn release_launcher(&self) {
+        if let Some(processors) = &self.processors {
+            processors.release();
+        }
     }
 
     /// Makes sleeping threads ready, so that a launch within the next milliseconds starts on all of them at once.
