@@ -190,6 +190,7 @@ impl Bookkeeping {
             name,
             revision,
             results,
+            looks,
         } = other;
         if !candidate.is_complete() {
             print_warning(&format!(
@@ -206,6 +207,7 @@ impl Bookkeeping {
         // What runs apart differ by says nothing of two that drift together.
         let rules = Rules {
             fences: Fences::default(),
+            looks,
             ..self.rules(&candidate.results)
         };
         let [baseline, ours] =

@@ -14,9 +14,11 @@ use super::selected::Selected;
 use crate::build::{BuildOptions, Built};
 use crate::checkout::Checkout;
 use crate::clients::Interrupt;
+use crate::compare::{CaseKey, LooksTaken};
 use crate::error::{Expected, ExpectedError};
 use crate::exit_code::ExitCode;
 use crate::report::BenchmarkComplete;
+use crate::stats::Looks;
 use crate::store::Revision;
 
 /// A revision that is built.
@@ -106,6 +108,7 @@ pub(super) struct Opponent<'a> {
     pub(super) authors: Authors<'a>,
     prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>,
     results: Vec<BenchmarkComplete>,
+    looks: LooksTaken,
 }
 
 /// What there is of a case in the other revision.
@@ -141,6 +144,7 @@ impl<'a> Opponent<'a> {
             authors,
             prepared: Vec::new(),
             results: Vec::new(),
+            looks: LooksTaken::new(),
         }
     }
 
@@ -181,6 +185,11 @@ impl<'a> Opponent<'a> {
         self.results.push(result);
     }
 
+    /// How often the results of a case may have been looked at before there were no more of them.
+    pub(super) fn note_looks(&mut self, result: &BenchmarkComplete, looks: Looks) {
+        self.looks.insert(CaseKey::of(result), looks);
+    }
+
     /// Cases that the candidate lacks.
     pub(super) fn only_there(&self) -> &'a [Case] {
         self.only_there
@@ -192,6 +201,7 @@ impl<'a> Opponent<'a> {
             name: self.revision.checkout.name().to_owned(),
             revision: self.revision.checkout.revision(),
             results: self.results,
+            looks: self.looks,
         }
     }
 }
@@ -205,6 +215,8 @@ pub(super) struct OtherResults {
     pub(super) revision: Revision,
     /// A result for each of its cases.
     pub(super) results: Vec<BenchmarkComplete>,
+    /// How often they were looked at.
+    pub(super) looks: LooksTaken,
 }
 
 /// Why two cases cannot share buffers, inputs and a reference, if they cannot.

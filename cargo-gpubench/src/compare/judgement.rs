@@ -11,6 +11,9 @@ pub const CANNOT_RULE_OUT: f64 = 0.05;
 /// not show that there is no change.
 pub const NOISY_HISTORY: f64 = 0.1;
 
+/// How well a comparison that may go on must know a ratio that has not changed: an interval that reaches no further than this leaves out 1 where the change is half as large again, 3 %.
+pub const FINDS: f64 = 0.02;
+
 /// What changed, by an interval that knows how much the processes of either side differ. Slower and faster by the same factor are alike.
 ///
 /// | the interval | the estimate | verdict |
@@ -34,6 +37,21 @@ pub fn judge(ratio: &Ratio, threshold: Threshold) -> ChangeVerdict {
     } else {
         ChangeVerdict::NoChange
     }
+}
+
+/// Whether more samples would hardly change the verdict: there is one, and where it is that nothing changed, a change by half as much again as [`FINDS`], or as the threshold where that is
+/// larger, would have been found.
+pub fn is_decided(ratio: &Ratio, threshold: Threshold) -> bool {
+    match judge(ratio, threshold) {
+        ChangeVerdict::Inconclusive => false,
+        ChangeVerdict::NoChange => reach(ratio) <= threshold.value.max(FINDS).ln_1p(),
+        _ => true,
+    }
+}
+
+/// How far an interval reaches from its estimate, as a logarithm.
+pub(super) fn reach(ratio: &Ratio) -> f64 {
+    (ratio.interval.high / ratio.estimate).ln()
 }
 
 /// The relative change that samples must rule out to show that there is none.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::difference::{self, Difference, Weight};
-use super::judgement::{NOISY_HISTORY, judge, ruled_out};
+use super::judgement::{NOISY_HISTORY, judge, reach, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
 use crate::report::units::percent;
@@ -11,7 +11,7 @@ use crate::report::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, SampleFlagKind,
     ThresholdSource,
 };
-use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, ResampledMedians, Side};
+use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, ResampledMedians, Side, Spread};
 use crate::verdict::{Grade, Verdict};
 
 /// What a row needs to know beside its two results.
@@ -153,12 +153,13 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
     };
     let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
     let confidence = ground.rules.confidence;
+    let looks = ground.rules.looks_at(&CaseKey::of(pair.candidate));
     let paired = match ground.arrangement {
         Arrangement::Apart => None,
         Arrangement::Interleaved => Paired::of(&by_worker(pair.baseline), &by_worker(pair.candidate)),
     };
     let ratio = match &paired {
-        Some(paired) => paired.ratio(confidence, ground.tick_ns),
+        Some(paired) => paired.ratio(looks.confidence(confidence), ground.tick_ns),
         None => Ratio::of(baseline, candidate, confidence, ground.tick_ns),
     };
     let workers = [baseline.workers(), candidate.workers()];
@@ -169,7 +170,10 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
         let verdict = judge(&ratio, threshold);
         (
             verdict,
-            (verdict == ChangeVerdict::Inconclusive).then(|| too_wide(threshold, workers)),
+            (verdict == ChangeVerdict::Inconclusive).then(|| match &paired {
+                None => too_wide(threshold, workers),
+                Some(paired) => too_wide_in_turns(threshold, &ratio, paired, pair.candidate.device.kind),
+            }),
         )
     };
     let unpaired = (ground.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
@@ -216,6 +220,36 @@ fn too_wide(threshold: Threshold, workers: [usize; 2]) -> String {
         "the samples cannot rule out a change beyond {}; {}",
         percent(ruled_out(threshold)),
         more_workers(workers)
+    )
+}
+
+/// What would tell more of sides that were measured in turns depends on what it is that varies.
+fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, device: DeviceKind) -> String {
+    let (rounds, known) = (paired.rounds(), percent(reach(ratio).exp_m1()));
+    let what = match paired.wide_for() {
+        Spread::AmongRounds => "processes that differ",
+        Spread::WithinRounds => "samples that spread",
+    };
+    let quieter = match device {
+        DeviceKind::Cpu => "a quieter machine, or `--threads 1`",
+        DeviceKind::Cuda => "a quieter machine",
+    };
+    // Twice what the interval of three looks at most would need: what is asked for is looked at once.
+    let times = reach(ratio) / ruled_out(threshold).ln_1p();
+    let wanted = (rounds as f64 * times.powi(2)).ceil().max(rounds as f64 + 1.0);
+    let remedy = if wanted <= MOST_WORKERS as f64 {
+        let workers = (2 * rounds).max(wanted as usize).min(MOST_WORKERS);
+        format!("`--workers {workers}`, {quieter}")
+    } else {
+        quieter.to_owned()
+    };
+    let longer = match paired.wide_for() {
+        Spread::AmongRounds => "",
+        Spread::WithinRounds => ", or a longer `--max-time`",
+    };
+    format!(
+        "{rounds} rounds know it to ±{known}, for {what}, and cannot rule out a change beyond {}; what would decide: {remedy}{longer}",
+        percent(ruled_out(threshold))
     )
 }
 
