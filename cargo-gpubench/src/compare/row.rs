@@ -172,7 +172,7 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>) -> 
             verdict,
             (verdict == ChangeVerdict::Inconclusive).then(|| match &paired {
                 None => too_wide(threshold, workers),
-                Some(paired) => too_wide_in_turns(threshold, &ratio, paired, pair.candidate.device.kind),
+                Some(paired) => too_wide_in_turns(threshold, &ratio, paired, pair.candidate),
             }),
         )
     };
@@ -223,33 +223,32 @@ fn too_wide(threshold: Threshold, workers: [usize; 2]) -> String {
     )
 }
 
-/// What would tell more of sides that were measured in turns depends on what it is that varies.
-fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, device: DeviceKind) -> String {
-    let (rounds, known) = (paired.rounds(), percent(reach(ratio).exp_m1()));
-    let what = match paired.wide_for() {
-        Spread::AmongRounds => "processes that differ",
-        Spread::WithinRounds => "samples that spread",
+/// Why sides that were measured in turns leave a ratio open, and what would decide it: that depends on what it is that varies.
+fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candidate: &BenchmarkComplete) -> String {
+    let rounds = paired.rounds();
+    let known = percent(reach(ratio).exp_m1());
+    let ruled_out = ruled_out(threshold);
+    // An interval becomes narrower with the square root of the rounds.
+    let enough = (rounds as f64 * (reach(ratio) / ruled_out.ln_1p()).powi(2)).ceil() as usize;
+    let workers = enough.max(2 * rounds);
+    let more_rounds = (workers <= MOST_WORKERS).then(|| format!("`--workers {workers}`"));
+    let more_samples = (paired.wide_for() == Spread::WithinRounds).then(|| "a longer `--max-time`".to_owned());
+    let fewer_threads = candidate.environment.threads.is_some_and(|threads| threads > 1);
+    let fewer_threads = fewer_threads.then(|| "`--threads 1`".to_owned());
+    let remedies: Vec<String> = [more_rounds, more_samples, fewer_threads]
+        .into_iter()
+        .flatten()
+        .collect();
+    let because = match paired.wide_for() {
+        Spread::AmongRounds => "processes differ",
+        Spread::WithinRounds => "samples spread",
     };
-    let quieter = match device {
-        DeviceKind::Cpu => "a quieter machine, or `--threads 1`",
-        DeviceKind::Cuda => "a quieter machine",
-    };
-    // Twice what the interval of three looks at most would need: what is asked for is looked at once.
-    let times = reach(ratio) / ruled_out(threshold).ln_1p();
-    let wanted = (rounds as f64 * times.powi(2)).ceil().max(rounds as f64 + 1.0);
-    let remedy = if wanted <= MOST_WORKERS as f64 {
-        let workers = (2 * rounds).max(wanted as usize).min(MOST_WORKERS);
-        format!("`--workers {workers}`, {quieter}")
-    } else {
-        quieter.to_owned()
-    };
-    let longer = match paired.wide_for() {
-        Spread::AmongRounds => "",
-        Spread::WithinRounds => ", or a longer `--max-time`",
-    };
+    let remedies = remedies
+        .iter()
+        .fold("a quieter machine".to_owned(), |all, remedy| format!("{all}, {remedy}"));
     format!(
-        "{rounds} rounds know it to ±{known}, for {what}, and cannot rule out a change beyond {}; what would decide: {remedy}{longer}",
-        percent(ruled_out(threshold))
+        "known to ±{known} after {rounds} rounds, since {because}: a change by {} cannot be ruled out; what may decide it: {remedies}",
+        percent(ruled_out)
     )
 }
 
