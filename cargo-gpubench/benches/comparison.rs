@@ -8,9 +8,9 @@ mod simulated_run;
 use std::hint::black_box;
 use std::time::Instant;
 
-use cargo_gpubench::compare::{Contestant, Rules, Threshold, compare, judge};
+use cargo_gpubench::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
 use cargo_gpubench::report::{Arrangement, ChangeVerdict, ThresholdSource};
-use cargo_gpubench::stats::{Confidence, Paired, Ratio, ResampledMedians, Side, median};
+use cargo_gpubench::stats::{Confidence, Looks, Paired, Ratio, ResampledMedians, Side, median};
 use cargo_gpubench::store::{read, save};
 use simulated_run::samples::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
 use simulated_run::{Size, run};
@@ -25,14 +25,26 @@ const SIZES: [(usize, usize); 6] = [(3, 10), (3, 30), (5, 6), (5, 30), (8, 4), (
 type Estimator = fn(&[Vec<f64>]) -> f64;
 
 fn main() {
-    time();
-    alarms();
-    quiet();
-    power();
-    precision();
-    alarms_in_turns();
-    quiet_in_turns();
-    power_in_turns();
+    let parts: [(&str, fn()); 9] = [
+        ("time", time),
+        ("alarms", alarms),
+        ("quiet", quiet),
+        ("power", power),
+        ("precision", precision),
+        ("turns-alarms", alarms_in_turns),
+        ("turns-quiet", quiet_in_turns),
+        ("turns-power", power_in_turns),
+        ("decided", until_decided),
+    ];
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    for (name, part) in parts {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            part();
+        }
+    }
 }
 
 fn time() {
@@ -265,7 +277,91 @@ fn power_in_turns() {
     }
 }
 
-fn normal(shift: f64, noise: f64) -> TwoLevel {
+/// Rounds that go on until they decide, beside five of them.
+fn until_decided() {
+    for pairs in [6, 20, 40] {
+        println!(
+            "\nIn turns, all drifts, {pairs} pairs a round: alarms and 3 % slower found in per cent, of 5 rounds and of rounds until decided; mean rounds of the same code, and of slower code"
+        );
+        for shape in SHAPES.iter().chain([&COIN, &SLICES, &STEADY, &SHIFTED]) {
+            let [same, slower] = [1.0, 1.03].map(|factor| decided(shape, pairs, factor));
+            let found = |verdict| verdict == ChangeVerdict::Regressed;
+            println!(
+                "{:<40} {:>6.2} {:>6.1} {:>6.2} {:>6.1} {:>5.1} {:>5.1}",
+                shape.name,
+                share(&same.of_five, is_alarm),
+                share(&slower.of_five, found),
+                share(&same.verdicts, is_alarm),
+                share(&slower.verdicts, found),
+                same.rounds,
+                slower.rounds
+            );
+        }
+    }
+}
+
+const STEADY: TwoLevel = TwoLevel {
+    name: "no shift, noise 1 %",
+    ..normal(0.0, 0.01)
+};
+
+const SHIFTED: TwoLevel = TwoLevel {
+    name: "shift 1 %, noise 1 %",
+    ..normal(0.01, 0.01)
+};
+
+const SLICES: TwoLevel = TwoLevel {
+    name: "shift 0.5 %, time slices in a third",
+    shifts: Shifts::Normal(0.005),
+    noise: Noise::TimeSlices(1.0 / 3.0),
+};
+
+/// What comes of rounds that go on.
+struct Decided {
+    /// Verdicts of the first five rounds, looked at once.
+    of_five: Vec<ChangeVerdict>,
+    verdicts: Vec<ChangeVerdict>,
+    rounds: f64,
+}
+
+fn decided(shape: &TwoLevel, pairs: usize, factor: f64) -> Decided {
+    let drift = &DRIFTS[DRIFTS.len() - 1];
+    let mut random = fastrand::Rng::with_seed(2026);
+    let [first, .., most] = Looks::ROUNDS;
+    let trials = TRIALS / 4;
+    let mut taken = 0;
+    let (of_five, verdicts) = (0..trials)
+        .map(|_| {
+            let sides = drift.sides(shape, &mut random, (most, pairs), (100.0, factor));
+            let [before, after] = sides
+                .each_ref()
+                .map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let ratio = |rounds: usize, looks: Looks| {
+                let paired = Paired::of(&before[..rounds], &after[..rounds]).expect("rounds");
+                paired.ratio(looks.confidence(Confidence::DEFAULT), 0.0)
+            };
+            let mut rounds = first;
+            while let Some(next) = Looks::UntilDecided.next(rounds) {
+                if is_decided(&ratio(rounds, Looks::UntilDecided), FLOOR) {
+                    break;
+                }
+                rounds = next;
+            }
+            taken += rounds;
+            (
+                judge(&ratio(first, Looks::Once), FLOOR),
+                judge(&ratio(rounds, Looks::UntilDecided), FLOOR),
+            )
+        })
+        .unzip();
+    Decided {
+        of_five,
+        verdicts,
+        rounds: taken as f64 / trials as f64,
+    }
+}
+
+const fn normal(shift: f64, noise: f64) -> TwoLevel {
     TwoLevel {
         name: "",
         shifts: Shifts::Normal(shift),

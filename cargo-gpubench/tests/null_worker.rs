@@ -325,6 +325,7 @@ impl Stage {
         let contest = Contest {
             candidate: &candidate,
             baseline: Some(&baseline),
+            question: None,
         };
         let (referee, author) = (&mut self.referee, &mut self.author);
         Ok(measure_in_turns(

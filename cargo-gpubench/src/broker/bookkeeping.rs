@@ -238,6 +238,7 @@ impl Bookkeeping {
             revision,
             compiler,
             results,
+            looks,
         } = other;
         if !candidate.is_complete() {
             print_warning(&format!(
@@ -251,6 +252,7 @@ impl Bookkeeping {
         // What runs apart differ by says nothing of two that drift together.
         let rules = Rules {
             fences: Fences::default(),
+            looks,
             ..self.rules(&candidate.results)
         };
         let [baseline, ours] =

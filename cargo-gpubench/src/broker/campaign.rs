@@ -18,6 +18,7 @@ use super::opponent::{Counterpart, Opponent};
 use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
 use super::preparation::{PreparedCase, prepare};
 use super::purpose::Purpose;
+use super::question::Question;
 use super::recordings::Interrupted;
 use super::reporting::Reporting;
 use super::result::{Yardsticks, fill_in};
@@ -26,10 +27,11 @@ use super::selected::Selected;
 use super::standing::Standing;
 use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, NullWorker, RefereeClient};
+use crate::compare::Threshold;
 use crate::device::{ClockBound, Facts, KernelPart};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd};
+use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
 use crate::stats::{StopRule, WarmUpRule};
 use crate::telemetry::nvml::NvmlGauge;
 use crate::telemetry::{Gauge, Telemetry};
@@ -231,7 +233,9 @@ impl<'a> Campaign<'a> {
                             result.event_overhead_ns = None;
                             result.conservation = None;
                         }
+                        let looks = self.options_of(case).looks;
                         if let (Some(theirs), Some(opponent)) = (theirs, &mut self.opponent) {
+                            opponent.note_looks(&theirs, looks);
                             opponent.keep(theirs);
                         }
                     }
@@ -292,6 +296,8 @@ impl<'a> Campaign<'a> {
         let facts = self.selected.facts;
         let CaseOptions {
             workers,
+            looks,
+            noise_threshold,
             stopping,
             limits,
         } = self.options_of(case);
@@ -304,7 +310,14 @@ impl<'a> Campaign<'a> {
                 tick_ns: facts.clock_tick_ns,
                 ..WarmUpRule::default()
             },
-            stop: stop_rule(&stopping, facts),
+            stop: match counterpart {
+                // How far samples spread is no measure of how well the ratio of pairs is known.
+                Counterpart::Ready(..) => StopRule {
+                    plateau: None,
+                    ..stop_rule(&stopping, facts)
+                },
+                _ => stop_rule(&stopping, facts),
+            },
             within: limits.window,
             reference_within: limits.reference,
             kernels_run_in: facts.kernels_run_in,
@@ -341,6 +354,15 @@ impl<'a> Campaign<'a> {
         let contest = Contest {
             candidate: &ready,
             baseline: their_case.as_ref(),
+            question: Some(Question {
+                looks,
+                confidence: self.options.results.judging.confidence,
+                threshold: Threshold {
+                    value: noise_threshold,
+                    source: ThresholdSource::Floor,
+                },
+                tick_ns: facts.clock_tick_ns,
+            }),
         };
         let yardsticks = self.yardsticks(case);
         let begin = self.begin();

@@ -43,6 +43,8 @@ pub(super) struct Crew<'a> {
     muster: Muster,
     /// How many are still to be started.
     missing: usize,
+    /// How many may be called beside those.
+    reserve: usize,
     started: VecDeque<Result<WorkerClient, RoleFailure>>,
     waiting: VecDeque<Member>,
     /// What those that are still to be started will be given.
@@ -55,6 +57,8 @@ pub(super) struct Post {
     /// Positions of its buffers among those of the case.
     pub(super) buffers: Vec<usize>,
     pub(super) workers: usize,
+    /// How many more may be needed.
+    pub(super) reserve: usize,
 }
 
 /// A worker whose set-up has ended.
@@ -74,7 +78,12 @@ impl<'a> Crew<'a> {
         guarded: [u32; 2],
         opened: &OpenedCase,
     ) -> Crew<'a> {
-        let Post { seat, buffers, workers } = post;
+        let Post {
+            seat,
+            buffers,
+            workers,
+            reserve,
+        } = post;
         let mut crew = Crew {
             seat,
             buffers,
@@ -83,6 +92,7 @@ impl<'a> Crew<'a> {
             guarded,
             muster: Muster::of(case, protocol),
             missing: workers,
+            reserve,
             started: VecDeque::new(),
             waiting: VecDeque::new(),
             opened: None,
@@ -94,7 +104,7 @@ impl<'a> Crew<'a> {
     /// Leaves the descriptors to the workers that are still to be started. Where there are none, nobody keeps them: a descriptor is one more thing that could be taken.
     pub(super) fn entrust(&mut self, opened: Rc<OpenedCase>) {
         // Memory may not suffice for all at once.
-        if self.missing > 0 || self.started.len() > 1 {
+        if self.may_start_more() || self.started.len() > 1 {
             self.opened = Some(opened);
         }
     }
@@ -119,10 +129,21 @@ impl<'a> Crew<'a> {
                 settled => settled?,
             }
         }
-        if self.missing == 0 {
+        if !self.may_start_more() {
             self.opened = None;
         }
         Ok(self.waiting.pop_front().expect("as many are asked for as there are"))
+    }
+
+    /// Has more workers follow those that were called before, of the ones in reserve.
+    pub(super) fn call_more(&mut self, workers: usize) {
+        let called = workers.min(self.reserve);
+        self.reserve -= called;
+        self.missing += called;
+    }
+
+    fn may_start_more(&self) -> bool {
+        self.missing + self.reserve > 0
     }
 
     fn start(&mut self, opened: &OpenedCase) {

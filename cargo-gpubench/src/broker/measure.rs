@@ -13,6 +13,7 @@ use gpubench::codec;
 use super::crew::{Crew, Post};
 use super::null_windows::{NullSide, cast};
 use super::purpose::Purpose;
+use super::question::Question;
 use super::rounds::{Party, Rounds};
 use super::side::{Side, Stage};
 use crate::clients::{
@@ -169,6 +170,7 @@ pub fn measure(
     let contest = Contest {
         candidate: case,
         baseline: None,
+        question: None,
     };
     measure_in_turns(&contest, protocol, referee, author, null_worker, watcher).map(|measured| measured.candidate)
 }
@@ -180,6 +182,8 @@ pub struct Contest<'a> {
     pub candidate: &'a ReadyCase<'a>,
     /// What it is compared with; its own reference and generators take no part.
     pub baseline: Option<&'a ReadyCase<'a>>,
+    /// What the rounds are to decide; without one there are as many as workers.
+    pub question: Option<Question>,
 }
 
 /// What was measured on both sides.
@@ -207,6 +211,7 @@ pub fn measure_in_turns(
     let Contest {
         candidate: case,
         baseline,
+        ..
     } = *contest;
     let Buffers {
         recording,
@@ -224,14 +229,25 @@ pub fn measure_in_turns(
     let opened = Rc::new(referee.open_case(&order, interrupt).map_err(MeasureError::Open)?);
     let guarded = [referee.child().id(), author.child().id()];
     let workers = Shares::new(protocol.stop.clone(), protocol.workers).workers();
+    // Fewer rounds than there are before the first look are all that may be had.
+    let question = contest
+        .question
+        .filter(|_| baseline.is_some() && workers == protocol.workers.get());
+    let reserve = question.map_or(0, |question| most_rounds(&question, workers) - workers);
     let party = |seat, case, buffers| {
-        let post = Post { seat, buffers, workers };
+        let post = Post {
+            seat,
+            buffers,
+            workers,
+            reserve,
+        };
         let crew = Crew::call(case, protocol, post, guarded, &opened);
         Party::new(Side::new(seat, case, protocol, &recording.plan.scratch), crew)
     };
     let mut rounds = Rounds {
         candidate: party(Seat::Candidate, case, of_candidate),
         baseline: baseline.map(|baseline| party(Seat::Baseline, baseline, of_baseline)),
+        question,
         case: case.number,
         seeds: protocol.seeds,
     };
@@ -294,6 +310,13 @@ pub fn measure_in_turns(
     Ok(measured)
 }
 
+/// The rounds that there are where none of them decides the question.
+fn most_rounds(question: &Question, workers: usize) -> usize {
+    std::iter::successors(Some(workers), |rounds| question.looks.next(*rounds))
+        .last()
+        .unwrap_or(workers)
+}
+
 /// The buffers of a case: the tensors, which all sides share, and each side's own scratch.
 struct Buffers<'a> {
     /// The candidate's recording, with the scratch of both sides.
@@ -306,7 +329,9 @@ struct Buffers<'a> {
 
 impl<'a> Buffers<'a> {
     fn of(contest: &Contest<'a>) -> Buffers<'a> {
-        let Contest { candidate, baseline } = *contest;
+        let Contest {
+            candidate, baseline, ..
+        } = *contest;
         let tensors = candidate.recording.tensors.len();
         let own = tensors + candidate.recording.plan.scratch.len();
         let Some(baseline) = baseline else {

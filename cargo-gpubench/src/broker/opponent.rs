@@ -11,7 +11,9 @@ use super::other_revision::OtherRevision;
 use super::preparation::PreparedCase;
 use super::selected::Selected;
 use crate::build::kernels::Compiler;
+use crate::compare::{CaseKey, LooksTaken};
 use crate::report::BenchmarkComplete;
+use crate::stats::Looks;
 use crate::store::Revision;
 
 /// Cases of the other revision.
@@ -50,6 +52,7 @@ pub(super) struct Opponent<'a> {
     pub(super) compiler: Option<Box<dyn Compiler>>,
     prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>,
     results: Vec<BenchmarkComplete>,
+    looks: LooksTaken,
 }
 
 /// What there is of a case in the other revision.
@@ -87,6 +90,7 @@ impl<'a> Opponent<'a> {
             compiler,
             prepared: Vec::new(),
             results: Vec::new(),
+            looks: LooksTaken::new(),
         }
     }
 
@@ -127,6 +131,11 @@ impl<'a> Opponent<'a> {
         self.results.push(result);
     }
 
+    /// How often the results of a case may have been looked at before there were no more of them.
+    pub(super) fn note_looks(&mut self, result: &BenchmarkComplete, looks: Looks) {
+        self.looks.insert(CaseKey::of(result), looks);
+    }
+
     /// Cases that the candidate lacks.
     pub(super) fn only_there(&self) -> &'a [Case] {
         self.only_there
@@ -139,6 +148,7 @@ impl<'a> Opponent<'a> {
             revision: self.revision.revision(),
             compiler: self.compiler.map(|compiler| compiler.identity().to_owned()),
             results: self.results,
+            looks: self.looks,
         }
     }
 }
@@ -154,6 +164,8 @@ pub(super) struct OtherResults {
     pub(super) compiler: Option<String>,
     /// A result for each of its cases.
     pub(super) results: Vec<BenchmarkComplete>,
+    /// How often they were looked at.
+    pub(super) looks: LooksTaken,
 }
 
 /// Why two cases cannot share buffers, inputs and a reference, if they cannot.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::crew::Crew;
 use super::measure::{MeasureError, Watcher};
 use super::purpose::Purpose;
+use super::question::Question;
 use super::side::{Side, Stage, Step};
 use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::Ending;
@@ -89,6 +90,8 @@ pub(super) struct Retired<'a> {
 pub(super) struct Rounds<'a> {
     pub(super) candidate: Party<'a>,
     pub(super) baseline: Option<Party<'a>>,
+    /// What the rounds of two are to decide, where they may go on until they have.
+    pub(super) question: Option<Question>,
     /// Number of the case, and the keys of the run.
     pub(super) case: u64,
     pub(super) seeds: &'a Seeds,
@@ -138,7 +141,9 @@ impl<'a> Rounds<'a> {
         stage: &mut Stage<'_, '_, '_>,
         watcher: &mut dyn Watcher,
     ) -> Result<(), MeasureError> {
-        for round in 1..=rounds {
+        let (mut round, mut last) = (0, rounds);
+        while round < last {
+            round += 1;
             self.enter()?;
             stage.null.warm_up_begins();
             while self.is_needed(|side| !side.is_warm()) {
@@ -158,8 +163,26 @@ impl<'a> Rounds<'a> {
             if !goes_on {
                 break;
             }
+            if round == last {
+                last = self.go_on(round);
+            }
         }
         Ok(())
+    }
+
+    /// After so many rounds, how many there are to be.
+    fn go_on(&mut self, rounds: usize) -> usize {
+        let (Some(question), Some(baseline)) = (self.question, &self.baseline) else {
+            return rounds;
+        };
+        if !baseline.goes_on() {
+            return rounds;
+        }
+        let samples = [baseline, &self.candidate].map(|party| party.side.samples_by_worker());
+        let last = question.rounds_to_go_on_to(rounds, &samples[0], &samples[1]);
+        let last = last.unwrap_or(rounds);
+        self.parties().for_each(|party| party.crew.call_more(last - rounds));
+        last
     }
 
     /// All of them.

@@ -119,9 +119,15 @@ impl<'a> Side<'a> {
         &self.samples_ns
     }
 
+    /// The same, of each worker.
+    pub(super) fn samples_by_worker(&self) -> Vec<&[f64]> {
+        let turns = self.turns.iter();
+        turns.map(|turn| &self.samples_ns[turn.samples.clone()]).collect()
+    }
+
     /// Whether every worker has had its turn and samples enough.
     pub(super) fn is_complete(&self) -> bool {
-        self.turns.len() == self.shares.workers() && self.came_through()
+        self.turns.len() >= self.shares.workers() && self.came_through()
     }
 
     /// Whether every worker so far had samples enough.

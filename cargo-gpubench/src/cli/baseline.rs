@@ -52,7 +52,8 @@ pub(super) struct BaselineArguments {
     /// Measure in turns with another revision of the sources, and compare with that
     ///
     /// A branch, a tag or a hash: `cargo gpubench --against main`. The revision is checked out below the target directory and built as the sources here are; the windows of the two then take
-    /// turns on the device, so that drift hits both alike. What is not committed is part of the sources here. A regression makes the command exit with 3.
+    /// turns on the device, so that drift hits both alike. What is not committed is part of the sources here. A regression makes the command exit with 3. Where five rounds do not decide
+    /// a case there are up to 20, unless `--workers` says how many.
     #[arg(
         long,
         value_name = "GIT-REV",

@@ -11,6 +11,9 @@ pub const CANNOT_RULE_OUT: f64 = 0.05;
 /// not show that there is no change.
 pub const NOISY_HISTORY: f64 = 0.1;
 
+/// How well a comparison that may go on must know a ratio that has not changed: an interval that reaches no further than this leaves out 1 where the change is half as large again, 3 %.
+pub const FINDS: f64 = 0.02;
+
 /// What changed, by an interval that knows how much the processes of either side differ. Slower and faster by the same factor are alike.
 ///
 /// | the interval | the estimate | verdict |
@@ -36,6 +39,21 @@ pub fn judge(ratio: &Ratio, threshold: Threshold) -> ChangeVerdict {
     }
 }
 
+/// Whether more samples would hardly change the verdict: there is one, and where it is that nothing changed, a change by half as much again as [`FINDS`], or as the threshold where that is
+/// larger, would have been found.
+pub fn is_decided(ratio: &Ratio, threshold: Threshold) -> bool {
+    match judge(ratio, threshold) {
+        ChangeVerdict::Inconclusive => false,
+        ChangeVerdict::NoChange => reach(ratio) <= threshold.value.max(FINDS).ln_1p(),
+        _ => true,
+    }
+}
+
+/// How far an interval reaches from its estimate, as a logarithm.
+pub(super) fn reach(ratio: &Ratio) -> f64 {
+    (ratio.interval.high / ratio.estimate).ln()
+}
+
 /// The relative change that samples must rule out to show that there is none.
 pub(super) fn ruled_out(threshold: Threshold) -> f64 {
     match threshold.source {
@@ -48,7 +66,7 @@ pub(super) fn ruled_out(threshold: Threshold) -> f64 {
 mod tests {
     use super::super::simulated::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
     use super::*;
-    use crate::stats::{Confidence, Interval, Paired, ResampledMedians, Side};
+    use crate::stats::{Confidence, Interval, Looks, Paired, ResampledMedians, Side};
 
     const FLOOR: Threshold = Threshold {
         value: 0.01,
@@ -256,6 +274,115 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// As [`in_turns`], with rounds until they decide: the verdicts, and how many rounds there were on average.
+    fn until_decided(
+        (drift, shape): (Drift, TwoLevel),
+        pairs: usize,
+        factor: f64,
+        trials: usize,
+    ) -> (Vec<ChangeVerdict>, f64) {
+        let mut random = fastrand::Rng::with_seed(29);
+        let most = *Looks::ROUNDS.last().unwrap();
+        let confidence = Looks::UntilDecided.confidence(Confidence::DEFAULT);
+        let mut taken = 0;
+        let verdicts = (0..trials)
+            .map(|_| {
+                let sides = drift.sides(&shape, &mut random, (most, pairs), (100.0, factor));
+                let [before, after] =
+                    [0, 1].map(|side: usize| -> Vec<&[f64]> { sides[side].iter().map(Vec::as_slice).collect() });
+                let mut rounds = Looks::ROUNDS[0];
+                loop {
+                    let paired = Paired::of(&before[..rounds], &after[..rounds]).unwrap();
+                    let ratio = paired.ratio(confidence, 0.0);
+                    match Looks::UntilDecided.next(rounds) {
+                        Some(next) if !is_decided(&ratio, FLOOR) => rounds = next,
+                        _ => {
+                            taken += rounds;
+                            return judge(&ratio, FLOOR);
+                        }
+                    }
+                }
+            })
+            .collect();
+        (verdicts, taken as f64 / trials as f64)
+    }
+
+    /// Samples of a machine on which other processes have the processor in a third of them.
+    const BUSY: TwoLevel = TwoLevel {
+        name: "a third of the samples with time slices",
+        shifts: Shifts::Normal(0.005),
+        noise: Noise::TimeSlices(1.0 / 3.0),
+    };
+
+    #[test]
+    fn looking_again_while_rounds_go_on_raises_an_alarm_in_fewer_than_one_in_a_hundred_comparisons_of_the_same_code() {
+        let [steady, .., everything] = DRIFTS;
+        for drift in [steady, everything] {
+            for shape in SHAPES.into_iter().chain([BUSY]) {
+                let alarms: usize = [6, 20]
+                    .map(|pairs| {
+                        let (seen, _) = until_decided((drift, shape), pairs, 1.0, 500);
+                        count(&seen, &[ChangeVerdict::Regressed, ChangeVerdict::Improved])
+                    })
+                    .iter()
+                    .sum();
+                assert!(alarms < 10, "{}, {}: {alarms} of 1000", drift.name, shape.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_by_3_per_cent_is_found_on_a_busy_machine_whose_processes_differ_by_more_than_five_rounds_can_tell() {
+        let shifted = TwoLevel {
+            name: "processes that differ by 1 %",
+            shifts: Shifts::Normal(0.01),
+            noise: Noise::Normal(0.01),
+        };
+        let [steady, .., everything] = DRIFTS;
+        for drift in [steady, everything] {
+            for (shape, pairs) in [(BUSY, 30), (shifted, 8)] {
+                for (factor, wanted) in [(1.03, ChangeVerdict::Regressed), (1.0 / 1.03, ChangeVerdict::Improved)] {
+                    let (seen, _) = until_decided((drift, shape), pairs, factor, 200);
+                    let found = count(&seen, &[wanted]);
+                    assert!(found >= 190, "{}, {}: {found} of 200", drift.name, shape.name);
+                }
+            }
+        }
+        let at_once = in_turns(Method::Paired, (steady, shifted), (5, 8), 1.03, 500);
+        assert!(count(&at_once, &[ChangeVerdict::Regressed]) < 300);
+    }
+
+    #[test]
+    fn rounds_do_not_go_on_where_the_first_ones_decide() {
+        let [steady, .., everything] = DRIFTS;
+        for drift in [steady, everything] {
+            for factor in [1.0, 1.03] {
+                let (_, rounds) = until_decided((drift, STEADY_SAMPLES), 30, factor, 300);
+                assert!(rounds < 5.5, "{}: {rounds} rounds", drift.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_not_changed_is_decided_where_a_change_by_3_per_cent_would_have_been_found() {
+        let decided = |estimate: f64, reach: f64, threshold: f64| {
+            let interval = Interval {
+                low: estimate / reach,
+                high: estimate * reach,
+            };
+            let value = Threshold {
+                value: threshold,
+                ..FLOOR
+            };
+            is_decided(&Ratio { estimate, interval }, value)
+        };
+        assert!(decided(1.005, 1.019, 0.01));
+        assert!(!decided(1.005, 1.021, 0.01));
+        assert!(decided(1.005, 1.021, 0.03), "smaller changes were not asked for");
+        assert!(decided(1.03, 1.028, 0.01), "a regression");
+        assert!(!decided(1.03, 1.5, 0.03), "nothing is known");
     }
 
     #[test]

@@ -18,6 +18,6 @@ mod simulated;
 mod tests;
 
 pub use comparison::{Contestant, compare};
-pub use judgement::{CANNOT_RULE_OUT, NOISY_HISTORY, judge};
+pub use judgement::{CANNOT_RULE_OUT, FINDS, NOISY_HISTORY, is_decided, judge};
 pub use key::CaseKey;
-pub use rules::{Fences, Floors, Matching, Rules, Setups, Threshold};
+pub use rules::{Fences, Floors, LooksTaken, Matching, Rules, Setups, Threshold};

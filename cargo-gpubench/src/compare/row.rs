@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 
 use super::difference::{self, Difference, Weight};
-use super::judgement::{NOISY_HISTORY, judge, ruled_out};
+use super::judgement::{NOISY_HISTORY, judge, reach, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
 use crate::contract::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom,
     SampleFlagKind, ThresholdSource,
 };
-use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, ResampledMedians, Side};
+use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, ResampledMedians, Side, Spread};
 use crate::store::{Origin, StoredRun};
 use crate::units::percent;
 use crate::verdict::{Grade, Verdict};
@@ -202,12 +202,13 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>, dif
     };
     let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
     let confidence = ground.rules.confidence;
+    let looks = ground.rules.looks_at(&CaseKey::of(pair.candidate));
     let paired = match ground.arrangement {
         Arrangement::Apart => None,
         Arrangement::Interleaved => Paired::of(&by_worker(pair.baseline), &by_worker(pair.candidate)),
     };
     let ratio = match &paired {
-        Some(paired) => paired.ratio(confidence, ground.tick_ns),
+        Some(paired) => paired.ratio(looks.confidence(confidence), ground.tick_ns),
         None => Ratio::of(baseline, candidate, confidence, ground.tick_ns),
     };
     let workers = [baseline.workers(), candidate.workers()];
@@ -218,7 +219,10 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>, dif
         let verdict = judge(&ratio, threshold);
         (
             verdict,
-            (verdict == ChangeVerdict::Inconclusive).then(|| too_wide(threshold, workers)),
+            (verdict == ChangeVerdict::Inconclusive).then(|| match &paired {
+                None => too_wide(threshold, workers),
+                Some(paired) => too_wide_in_turns(threshold, &ratio, paired, pair.candidate),
+            }),
         )
     };
     let unpaired = (ground.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
@@ -265,6 +269,35 @@ fn too_wide(threshold: Threshold, workers: [usize; 2]) -> String {
         "the samples cannot rule out a change beyond {}; {}",
         percent(ruled_out(threshold)),
         more_workers(workers)
+    )
+}
+
+/// Why sides that were measured in turns leave a ratio open, and what would decide it: that depends on what it is that varies.
+fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candidate: &BenchmarkComplete) -> String {
+    let rounds = paired.rounds();
+    let known = percent(reach(ratio).exp_m1());
+    let ruled_out = ruled_out(threshold);
+    // An interval becomes narrower with the square root of the rounds.
+    let enough = (rounds as f64 * (reach(ratio) / ruled_out.ln_1p()).powi(2)).ceil() as usize;
+    let workers = enough.max(2 * rounds);
+    let more_rounds = (workers <= MOST_WORKERS).then(|| format!("`--workers {workers}`"));
+    let more_samples = (paired.wide_for() == Spread::WithinRounds).then(|| "a longer `--max-time`".to_owned());
+    let fewer_threads = candidate.environment.threads.is_some_and(|threads| threads > 1);
+    let fewer_threads = fewer_threads.then(|| "`--threads 1`".to_owned());
+    let remedies: Vec<String> = [more_rounds, more_samples, fewer_threads]
+        .into_iter()
+        .flatten()
+        .collect();
+    let because = match paired.wide_for() {
+        Spread::AmongRounds => "processes differ",
+        Spread::WithinRounds => "samples spread",
+    };
+    let remedies = remedies
+        .iter()
+        .fold("a quieter machine".to_owned(), |all, remedy| format!("{all}, {remedy}"));
+    format!(
+        "known to ±{known} after {rounds} rounds, since {because}: a change by {} cannot be ruled out; what may decide it: {remedies}",
+        percent(ruled_out)
     )
 }
 

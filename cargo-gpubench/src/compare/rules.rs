@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::CaseKey;
 use crate::contract::{BenchmarkComplete, ThresholdSource};
-use crate::stats::Confidence;
+use crate::stats::{Confidence, Looks};
 
 /// What a comparison goes by.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Rules {
     pub confidence: Confidence,
     /// What the history of the device says about single benchmarks.
     pub fences: Fences,
+    /// How often benchmarks that were measured in turns were looked at.
+    pub looks: LooksTaken,
     /// Which benchmarks belong together.
     pub matching: Matching,
     /// What becomes of runs on different devices or in different modes.
@@ -30,6 +32,9 @@ pub type Fences = HashMap<CaseKey, f64>;
 
 /// The relative change of single benchmarks that is noise in any case, as a fraction.
 pub type Floors = HashMap<CaseKey, f64>;
+
+/// How often each benchmark that was measured in turns was looked at while it was; those that are not in it were looked at once.
+pub type LooksTaken = HashMap<CaseKey, Looks>;
 
 /// Which benchmarks belong together.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +79,11 @@ impl Rules {
     /// Changes below 1 % are noise.
     pub const FLOOR: f64 = 0.01;
 
+    /// How often a benchmark that was measured in turns was looked at.
+    pub(super) fn looks_at(&self, key: &CaseKey) -> Looks {
+        self.looks.get(key).copied().unwrap_or_default()
+    }
+
     /// The threshold of a benchmark: the larger of the floor and its fence.
     pub fn threshold(&self, key: &CaseKey) -> Threshold {
         let floor = self.floors.get(key).copied().unwrap_or(self.floor);
@@ -97,6 +107,7 @@ impl Default for Rules {
             floors: Floors::new(),
             confidence: Confidence::DEFAULT,
             fences: Fences::new(),
+            looks: LooksTaken::new(),
             matching: Matching::default(),
             setups: Setups::default(),
         }

@@ -20,6 +20,8 @@ pub(crate) enum Noise {
     HeavyTailed(f64),
     /// To one side, with this standard deviation before the fold.
     Skewed(f64),
+    /// Normally with a standard deviation of 1 %; and this share of the samples takes up to twice as long, because another process had the processor meanwhile.
+    TimeSlices(f64),
 }
 
 /// Workers and samples.
@@ -171,6 +173,10 @@ impl Noise {
             Noise::Normal(deviation) => deviation * normal(random),
             Noise::HeavyTailed(scale) => scale * student(random, 2),
             Noise::Skewed(deviation) => deviation * normal(random).abs(),
+            Noise::TimeSlices(share) => {
+                let slice = if random.f64() < *share { random.f64() } else { 0.0 };
+                0.01 * normal(random) + slice
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use super::simulated::{Noise, Shifts, TwoLevel};
 use super::*;
 use crate::report::samples::gpu;
 use crate::report::*;
-use crate::stats::Confidence;
+use crate::stats::{Confidence, Looks};
 use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};
 use crate::verdict::{Grade, Verdict};
 
@@ -118,10 +118,14 @@ fn compared(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> Compa
 
 /// The only row of a comparison of two results that were measured in turns.
 fn row_in_turns(baseline: BenchmarkComplete, candidate: BenchmarkComplete) -> ComparisonRow {
+    row_in_turns_by(&Rules::default(), baseline, candidate)
+}
+
+fn row_in_turns_by(rules: &Rules, baseline: BenchmarkComplete, candidate: BenchmarkComplete) -> ComparisonRow {
     let (baseline, candidate) = (run(vec![baseline]), run(vec![candidate]));
     let named = |name, run| Contestant { name, run };
     let (baseline, candidate) = (named("before", &baseline), named("after", &candidate));
-    let mut rows = compare(baseline, candidate, Arrangement::Interleaved, &Rules::default()).rows;
+    let mut rows = compare(baseline, candidate, Arrangement::Interleaved, rules).rows;
     assert_eq!(rows.len(), 1);
     rows.remove(0)
 }
@@ -184,6 +188,46 @@ fn sides_in_turns_that_do_not_fit_together_are_compared_as_if_apart_and_say_so()
         remark(&row).ends_with("so drift between their samples counts as noise"),
         "{row:?}"
     );
+}
+
+#[test]
+fn rounds_that_may_go_on_are_held_against_a_wider_interval_of_the_same_confidence() {
+    let [before, after] = drifting(5, 1.03);
+    let at = |looks| {
+        let rules = Rules {
+            looks: LooksTaken::from([(CaseKey::of(&after), looks)]),
+            ..Rules::default()
+        };
+        row_in_turns_by(&rules, before.clone(), after.clone()).change.unwrap()
+    };
+    let (once, again) = (at(Looks::Once), at(Looks::UntilDecided));
+    assert_eq!((once.ratio, once.confidence), (again.ratio, again.confidence));
+    assert!(again.interval[0] < once.interval[0] && once.interval[1] < again.interval[1]);
+}
+
+#[test]
+fn rounds_that_do_not_decide_say_what_would() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let spread = |shifts, noise| TwoLevel {
+        name: "",
+        shifts: Shifts::Normal(shifts),
+        noise: Noise::Normal(noise),
+    };
+    let mut said = |shape: TwoLevel| {
+        let [before, after] = [1e5, 1.03e5].map(|center| passed("axpy", &shape.side(&mut random, 20, 20, center)));
+        let row = row_in_turns(before, after);
+        assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+        row.remark.unwrap()
+    };
+    let processes = said(spread(0.08, 0.001));
+    assert!(
+        processes.contains(" after 20 rounds, since processes differ: a change by 5.00% cannot"),
+        "{processes}"
+    );
+    assert!(processes.ends_with(" a quieter machine, `--workers 47`"), "{processes}");
+    let samples = said(spread(0.0, 0.3));
+    assert!(samples.contains("since samples spread"), "{samples}");
+    assert!(samples.ends_with(", a longer `--max-time`"), "{samples}");
 }
 
 #[test]

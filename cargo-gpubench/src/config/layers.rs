@@ -39,17 +39,26 @@ pub struct CaseNames<'a> {
 impl CaseLayers {
     /// What holds for a case whose package asks for `package`: every setting from the first layer that has it.
     pub fn of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CompleteSettings {
+        self.said_of_case(names, package).complete()
+    }
+
+    /// As [`of_case`](Self::of_case), and nothing where no layer says anything.
+    pub fn said_of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CaseSettings {
         let overrides = self.overrides.iter().filter(|other| other.fits(names));
         overrides
             .fold(self.given, |settings, other| settings.over(other.settings))
             .over(self.profile)
             .over(package)
-            .complete()
     }
 
     /// What holds where no single case is meant.
     pub fn everywhere(&self) -> CompleteSettings {
-        self.given.over(self.profile).complete()
+        self.said_everywhere().complete()
+    }
+
+    /// As [`everywhere`](Self::everywhere), and nothing where no layer says anything.
+    pub fn said_everywhere(&self) -> CaseSettings {
+        self.given.over(self.profile)
     }
 }
 

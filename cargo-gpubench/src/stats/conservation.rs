@@ -54,10 +54,10 @@ const LONG_SHARE: f64 = 0.02;
 const LONG_CHANCE: f64 = 1e-4;
 
 /// A normal distribution's quartiles lie so many standard deviations apart.
-pub(super) const QUARTILES: f64 = 1.349;
+const QUARTILES: f64 = 1.349;
 
 /// The standard error of a median, and of the distance of the quartiles, of a normal distribution in standard deviations over the root of the number.
-pub(super) const MEDIAN_ERROR: f64 = 1.2533;
+const MEDIAN_ERROR: f64 = 1.2533;
 const QUARTILES_ERROR: f64 = 1.573;
 
 /// Windows of which time is to be conserved, in nanoseconds.

@@ -1,7 +1,6 @@
 //! The ratio of two sides that were measured in turns: what drifted met both alike, and does not count.
 
 use super::comparison::{Confidence, FEWEST_WORKERS, MOST_FREEDOM, Ratio};
-use super::conservation::{MEDIAN_ERROR, QUARTILES};
 use super::quantile::{median, quantile, sorted};
 use super::student::student_quantile;
 
@@ -47,7 +46,7 @@ impl Paired {
             rounds: rounds.len(),
             center,
             among_rounds: squares / (number - 1.0),
-            within_round: noise(&rounds)?.powi(2) * mean(|round| 1.0 / round.ratios.len() as f64),
+            within_round: noise(&rounds)?,
             shorter_ns: shorter.exp(),
         })
     }
@@ -55,6 +54,15 @@ impl Paired {
     /// Number of rounds that count.
     pub fn rounds(&self) -> usize {
         self.rounds
+    }
+
+    /// Which of the two it is that the interval is wide for.
+    pub fn wide_for(&self) -> Spread {
+        if self.among_rounds > 2.0 * self.within_round {
+            Spread::AmongRounds
+        } else {
+            Spread::WithinRounds
+        }
     }
 
     /// The geometric mean over the rounds of the median ratio of neighbouring samples, with the interval of a paired comparison: the standard error of that mean, times Student's t with one degree of freedom less
@@ -70,6 +78,15 @@ impl Paired {
         let reach = MARGIN * student_quantile(confidence.fraction(), freedom) * error;
         Ratio::around(self.center, reach, tick_ns, self.shorter_ns)
     }
+}
+
+/// What varies the most in a comparison in turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// Processes of one side: the medians of the rounds lie further apart than their samples explain.
+    AmongRounds,
+    /// The samples of a process.
+    WithinRounds,
 }
 
 /// A worker of each side, in logarithms.
@@ -103,12 +120,20 @@ impl Round {
     }
 }
 
-/// The standard error of the median of one ratio, from the quartiles of all ratios about the medians of their rounds: a sudden step of the machine's speed puts single ratios far out.
+/// The variance of the median of a round, on average, from all ratios about the medians of their rounds: half the distance of the quantiles that lie one standard deviation of the binomial distribution, √n/2 of n ratios, on either
+/// side of the middle. It is how dense ratios lie there that tells how well their median is known (H. A. David and H. N. Nagaraja, "Order Statistics", 2003, section 7.1): a step of the machine's
+/// speed, or a time slice that another process had, puts single ratios far out.
 fn noise(rounds: &[Round]) -> Option<f64> {
     let distances = |round: &Round| -> Vec<f64> { round.ratios.iter().map(|ratio| ratio - round.center).collect() };
     let distances = sorted(&rounds.iter().flat_map(distances).collect::<Vec<f64>>())?;
-    let quartiles = quantile(&distances, 0.75)? - quantile(&distances, 0.25)?;
-    Some(MEDIAN_ERROR * quartiles / QUARTILES)
+    let error_of = |round: &Round| -> Option<f64> {
+        let reach = 0.5 / (round.ratios.len() as f64).sqrt();
+        Some((quantile(&distances, 0.5 + reach)? - quantile(&distances, 0.5 - reach)?) / 2.0)
+    };
+    let variances: Option<Vec<f64>> = rounds.iter().map(|round| Some(error_of(round)?.powi(2))).collect();
+    let mut variances = variances?;
+    variances.sort_unstable_by(f64::total_cmp);
+    Some(variances.iter().sum::<f64>() / variances.len() as f64)
 }
 
 fn logarithms(samples: &[f64]) -> Option<Vec<f64>> {

@@ -16,6 +16,7 @@ const FEWEST_ESTIMATES: usize = 8;
 /// Samples and time are divided, with what is left over going to the first ones, so that the limits of the case hold over all workers. The samples
 /// of n workers together know the median √n times as well as those of one, so each may stop at an interval √n times as wide, and at a coefficient of variation
 /// whose last `samples / n` estimates spread √n times as much. The target of the coefficient of variation itself depends on no number of samples and is every worker's.
+/// A worker that comes behind those n has as much as the last of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
     case: StopRule,
@@ -64,9 +65,9 @@ impl Shares {
         self.case.max_time.mul_f64(self.progress(position))
     }
 
-    /// How many times as many windows there will be as when the worker at `position` has had its own.
+    /// How many times as many windows there will be as when the worker at `position` has had its own; none more where it is beyond those that the rule was shared out among.
     pub fn growth_after(&self, position: usize) -> f64 {
-        1.0 / self.progress(position)
+        (1.0 / self.progress(position)).max(1.0)
     }
 
     fn progress(&self, position: usize) -> f64 {

@@ -5,6 +5,7 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
+use crate::stats::Looks;
 use crate::wire::FlushKind;
 
 /// How long and how often is measured.
@@ -27,6 +28,10 @@ pub struct MeasurementOptions {
 pub struct CaseOptions {
     /// How many fresh workers the case's samples come from.
     pub workers: NonZeroUsize,
+    /// Whether a comparison in turns may have more of them: not where somebody has said how many.
+    pub looks: Looks,
+    /// The relative change that is taken for noise, as a fraction.
+    pub noise_threshold: f64,
     /// When there are enough samples.
     pub stopping: StoppingOptions,
     /// How long parts of the case may take.
@@ -41,17 +46,18 @@ impl MeasurementOptions {
             name: &name,
             full_name: &full_name,
         };
-        CaseOptions::from(self.cases.of_case(names, package))
+        CaseOptions::from(self.cases.said_of_case(names, package))
     }
 
     /// What holds where no single case is meant.
     pub fn everywhere(&self) -> CaseOptions {
-        CaseOptions::from(self.cases.everywhere())
+        CaseOptions::from(self.cases.said_everywhere())
     }
 }
 
-impl From<CompleteSettings> for CaseOptions {
-    fn from(settings: CompleteSettings) -> Self {
+impl From<CaseSettings> for CaseOptions {
+    /// Of what was said; the rest is built in.
+    fn from(said: CaseSettings) -> Self {
         let CompleteSettings {
             timeout,
             reference_timeout,
@@ -60,10 +66,15 @@ impl From<CompleteSettings> for CaseOptions {
             min_samples,
             max_samples,
             max_time,
-            noise_threshold: _,
-        } = settings;
+            noise_threshold,
+        } = said.complete();
         Self {
             workers: workers.number(),
+            looks: match said.workers {
+                Some(_) => Looks::Once,
+                None => Looks::UntilDecided,
+            },
+            noise_threshold: noise_threshold.value(),
             stopping: StoppingOptions {
                 target_cv: target_cv.fraction(),
                 min_samples: min_samples.number(),

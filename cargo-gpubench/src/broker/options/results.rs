@@ -3,7 +3,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::compare::{Fences, Floors, Matching, Rules, Setups};
+use crate::compare::{Fences, Floors, LooksTaken, Matching, Rules, Setups};
 use crate::report::Gate;
 use crate::stats::Confidence;
 use crate::store::RunName;
@@ -138,6 +138,7 @@ impl JudgingOptions {
             floors: Floors::new(),
             confidence: self.confidence,
             fences,
+            looks: LooksTaken::new(),
             matching: Matching::Names,
             setups: self.setups,
         }

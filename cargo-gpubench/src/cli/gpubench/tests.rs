@@ -18,6 +18,7 @@ use crate::{
     cli::{Environment, Unsettled, Verb, settle},
     device::cuda::Architecture,
     report::Color,
+    stats::Looks,
 };
 
 fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
@@ -60,10 +61,13 @@ fn the_defaults_are_those_of_the_design() {
     assert_eq!(options.measurement.flush_bytes, None);
     let CaseOptions {
         workers,
+        looks,
+        noise_threshold,
         stopping,
         limits,
     } = options.measurement.everywhere();
-    assert_eq!(workers.get(), 5);
+    assert_eq!((workers.get(), looks), (Looks::ROUNDS[0], Looks::UntilDecided));
+    assert_eq!(noise_threshold, 0.01);
     assert_eq!(
         (stopping.target_cv, stopping.min_samples, stopping.max_samples),
         (0.01, 20, 1000)
@@ -145,10 +149,12 @@ fn what_is_given_arrives() {
     assert_eq!(options.measurement.seed, MasterSeed::Pinned(seed));
     let CaseOptions {
         workers,
+        looks,
         stopping,
         limits,
+        ..
     } = options.measurement.everywhere();
-    assert_eq!(workers.get(), 3);
+    assert_eq!((workers.get(), looks), (3, Looks::Once));
     assert_eq!(limits.window, Duration::from_millis(500));
     assert_eq!(limits.reference, Duration::from_secs(60));
     assert_eq!(stopping.target_cv, 0.005);

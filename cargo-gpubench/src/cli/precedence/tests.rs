@@ -383,7 +383,7 @@ fn the_documented_default_configuration_is_what_is_built_in() {
     );
     assert_eq!(
         workspace.options(&[], &[]).measurement.everywhere(),
-        CaseOptions::from(CaseSettings::BUILT_IN.complete())
+        CaseOptions::from(CaseSettings::BUILT_IN)
     );
     for name in &names.configurable {
         let line = Regex::new(&format!("(?m)^(# )?{name} = ")).expect("an expression");

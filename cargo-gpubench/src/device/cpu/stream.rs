@@ -99,6 +99,7 @@ impl StreamQueue {
             failure: None,
             launches: 0,
             given_up: Arc::clone(&given_up),
+            place: Place::Any,
         };
         let name = "gpubench-stream".to_owned();
         let thread = std::thread::Builder::new()
@@ -135,6 +136,16 @@ struct StreamThread {
     failure: Option<DeviceError>,
     launches: u32,
     given_up: Arc<AtomicBool>,
+    place: Place,
+}
+
+/// Where a stream's thread may run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// On the processor that the pool leaves to it.
+    Launcher,
+    /// Anywhere.
+    Any,
 }
 
 impl StreamThread {
@@ -157,7 +168,8 @@ impl StreamThread {
         match operation {
             Operation::Wait { word, value } => {
                 word.wait_at_least(value, None, &self.given_up);
-                // Sleeping pool threads would be woken inside the call that is timed next.
+                // Sleeping pool threads would be woken, and this one moved, inside the call that is timed next.
+                self.go_to(Place::Launcher);
                 self.pool.wake();
             }
             Operation::Write { word, value } => word.store(value),
@@ -175,12 +187,26 @@ impl StreamThread {
             Operation::Set { target, value, bytes } => unsafe {
                 std::ptr::write_bytes(target as *mut u8, value, bytes);
             },
-            Operation::Host(work) => self.failure = work().err().map(DeviceError::Host),
+            Operation::Host(work) => {
+                // Threads that the user's code starts may run where this one may.
+                self.go_to(Place::Any);
+                self.failure = work().err().map(DeviceError::Host);
+            }
             Operation::Synchronize(_) => {}
         }
     }
 
+    fn go_to(&mut self, place: Place) {
+        match (self.place, place) {
+            (Place::Any, Place::Launcher) => self.pool.bind_launcher(),
+            (Place::Launcher, Place::Any) => self.pool.release_launcher(),
+            (Place::Any, Place::Any) | (Place::Launcher, Place::Launcher) => {}
+        }
+        self.place = place;
+    }
+
     fn launch(&mut self, kernel: Kernel, shape: &LaunchShape, arguments: &PackedArguments) {
+        self.go_to(Place::Launcher);
         // SAFETY: the driver compared the arguments' number and sizes with the kernel's parameters.
         let ended = unsafe { self.pool.launch(kernel, shape, &arguments.pointers()) };
         if let Err(fault) = ended {

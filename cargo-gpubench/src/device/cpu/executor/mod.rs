@@ -11,6 +11,7 @@ mod fault;
 mod kernel;
 mod launch;
 mod pool;
+mod processors;
 mod signals;
 mod stack;
 #[cfg(test)]

@@ -11,12 +11,15 @@ use super::block::{BlockRunner, Job};
 use super::fault::{FaultKind, KernelFault};
 use super::kernel::Kernel;
 use super::launch::{LaunchShape, ScheduleSeed};
+use super::processors::Processors;
 use super::signals::install_fault_handlers;
 
 /// How long a thread looks for the next launch before it sleeps.
 const SPIN_AFTER_LAUNCH: Duration = Duration::from_micros(200);
 /// The same after [`Pool::wake`].
 const SPIN_AFTER_WAKE: Duration = Duration::from_millis(5);
+/// How long the launching thread waits for the others to be ready: one that is not, on a machine that is busy otherwise, joins the launch later.
+const PATIENCE: Duration = Duration::from_millis(5);
 /// Pieces per thread a grid is cut into, so that threads finish at about the same time.
 const PIECES_PER_THREAD: u64 = 16;
 
@@ -25,6 +28,7 @@ pub struct Pool {
     shared: Arc<Shared>,
     launcher: Mutex<BlockRunner>,
     helpers: Vec<JoinHandle<()>>,
+    processors: Option<Arc<Processors>>,
     order: ScheduleSeed,
 }
 
@@ -37,6 +41,10 @@ struct Shared {
     inside: AtomicUsize,
     /// Helpers that sleep or are about to.
     asleep: AtomicUsize,
+    /// Helpers that have run since they were last asked to be ready.
+    ready: AtomicUsize,
+    /// Whether any launch since they were last asked to be ready was shared out; true before the first.
+    wanted: AtomicBool,
     closing: AtomicBool,
     state: Mutex<State>,
 }
@@ -83,6 +91,7 @@ impl Shared {
         let mut patience = SPIN_AFTER_LAUNCH;
         while !self.closing.load(Ordering::Acquire) {
             seen = self.wait_for_signal(seen, patience);
+            self.ready.fetch_add(1, Ordering::Release);
             let state = self.state();
             let ready = state
                 .ready_until
@@ -129,6 +138,8 @@ impl Pool {
             next: AtomicU64::new(0),
             inside: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
+            ready: AtomicUsize::new(0),
+            wanted: AtomicBool::new(true),
             closing: AtomicBool::new(false),
             state: Mutex::new(State {
                 open: None,
@@ -136,15 +147,22 @@ impl Pool {
                 ready_until: None,
             }),
         });
-        let helper = |_| {
-            let shared = Arc::clone(&shared);
-            std::thread::spawn(move || shared.help(threads.get()))
+        let processors = Processors::for_threads(threads.get()).map(Arc::new);
+        let helper = |number| {
+            let (shared, processors) = (Arc::clone(&shared), processors.clone());
+            std::thread::spawn(move || {
+                if let Some(processors) = processors {
+                    processors.bind(number);
+                }
+                shared.help(threads.get());
+            })
         };
         let helpers = (1..threads.get()).map(helper).collect();
         Pool {
             shared,
             launcher: Mutex::new(BlockRunner::new()),
             helpers,
+            processors,
             order,
         }
     }
@@ -154,10 +172,33 @@ impl Pool {
         self.helpers.len() + 1
     }
 
-    /// Makes sleeping threads ready, so that a launch within the next milliseconds starts on all of them at once.
+    /// Binds the calling thread to the processor that the others leave to the one that launches, where every thread of the pool has one to itself.
+    pub fn bind_launcher(&self) {
+        if let Some(processors) = &self.processors {
+            processors.bind(0);
+        }
+    }
+
+    /// Lets the calling thread run on any processor again.
+    pub fn release_launcher(&self) {
+        if let Some(processors) = &self.processors {
+            processors.release();
+        }
+    }
+
+    /// Makes sleeping threads ready and waits until they are, so that a launch within the next milliseconds starts on all of them at once. Where no launch has been shared out since they were last
+    /// asked, none is expected to be: a thread that waits for nothing on the other half of a processor's core would only slow that launch down.
     pub fn wake(&self) {
-        self.shared.state().ready_until = Some(Instant::now() + SPIN_AFTER_WAKE);
+        if !self.shared.wanted.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let begun = Instant::now();
+        self.shared.state().ready_until = Some(begun + PATIENCE + SPIN_AFTER_WAKE);
+        self.shared.ready.store(0, Ordering::Relaxed);
         self.call_helpers();
+        while self.shared.ready.load(Ordering::Acquire) < self.helpers.len() && begun.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        }
     }
 
     /// Runs a kernel over a grid and returns when every block has ended, or the first fault has ended the launch.
@@ -191,6 +232,7 @@ impl Pool {
         self.shared.next.store(0, Ordering::Relaxed);
         let shared_out = shape.blocks() > 1 && !self.helpers.is_empty();
         if shared_out {
+            self.shared.wanted.store(true, Ordering::Relaxed);
             self.shared.state().open = Some(job);
             self.call_helpers();
         }

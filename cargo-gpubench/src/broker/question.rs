@@ -1,0 +1,76 @@
+//! What the rounds of two sides are to decide, and whether they have.
+
+use crate::compare::{Threshold, is_decided};
+use crate::stats::{Confidence, Looks, Paired};
+
+/// What the rounds of two sides are to decide.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// How often it is asked.
+    pub looks: Looks,
+    /// How sure the answer must be.
+    pub confidence: Confidence,
+    /// What counts as a change.
+    pub threshold: Threshold,
+    /// Step of the device's clock in nanoseconds.
+    pub tick_ns: f64,
+}
+
+impl Question {
+    /// How many rounds there are to be behind so many, where the samples of each worker so far leave it open. Sides that cannot be compared in pairs stay so, however many rounds follow.
+    pub(super) fn rounds_to_go_on_to(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize> {
+        let next = self.looks.next(rounds)?;
+        let ratio = Paired::of(baseline, candidate)?.ratio(self.looks.confidence(self.confidence), self.tick_ns);
+        (!is_decided(&ratio, self.threshold)).then_some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Rules;
+    use crate::report::ThresholdSource;
+
+    const QUESTION: Question = Question {
+        looks: Looks::UntilDecided,
+        confidence: Confidence::DEFAULT,
+        threshold: Threshold {
+            value: Rules::FLOOR,
+            source: ThresholdSource::Floor,
+        },
+        tick_ns: 0.0,
+    };
+
+    /// Rounds whose ratios lie at these per cent.
+    fn asked(question: &Question, per_cent: &[f64]) -> Option<usize> {
+        let before = vec![vec![100.0; 6]; per_cent.len()];
+        let after: Vec<Vec<f64>> = per_cent.iter().map(|change| vec![100.0 + change; 6]).collect();
+        let [before, after] = [&before, &after].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        question.rounds_to_go_on_to(per_cent.len(), &before, &after)
+    }
+
+    #[test]
+    fn what_is_found_is_decided_and_what_spreads_goes_on_up_to_the_last_look() {
+        assert_eq!(asked(&QUESTION, &[3.0, 3.1, 2.9, 3.0, 3.0]), None);
+        assert_eq!(asked(&QUESTION, &[0.0, 0.1, -0.1, 0.0, 0.0]), None);
+        let spread = [3.0, 9.0, -6.0, 5.0, 1.0];
+        assert_eq!(asked(&QUESTION, &spread), Some(10));
+        assert_eq!(asked(&QUESTION, &spread.repeat(2)), Some(20));
+        assert_eq!(asked(&QUESTION, &spread.repeat(4)), None);
+    }
+
+    #[test]
+    fn as_many_rounds_as_were_asked_for_are_not_gone_beyond() {
+        let once = Question {
+            looks: Looks::Once,
+            ..QUESTION
+        };
+        assert_eq!(asked(&once, &[3.0, 9.0, -6.0, 5.0, 1.0]), None);
+    }
+
+    #[test]
+    fn sides_that_cannot_be_paired_do_not_go_on() {
+        let (one, two): ([&[f64]; 5], [&[f64]; 4]) = ([&[1.0]; 5], [&[1.0]; 4]);
+        assert_eq!(QUESTION.rounds_to_go_on_to(5, &one, &two), None);
+    }
+}
