@@ -27,7 +27,7 @@ pub enum Others {
 
 impl Others {
     /// Whether a result stays that the run does not have.
-    pub(super) fn keep(&self, result: &BenchmarkComplete) -> bool {
+    fn keep(&self, result: &BenchmarkComplete) -> bool {
         match self {
             Others::Go => false,
             Others::Stay => true,
@@ -35,6 +35,15 @@ impl Others {
                 !packages.contains(&result.package) || left_out.contains(&result.full_name())
             }
         }
+    }
+
+    /// Whether nothing that a stored run says it has is outside of what was measured and what goes.
+    pub(super) fn is_replaced(&self, previous: &StoredRun, measured: &HashSet<String>) -> bool {
+        *self != Others::Stay && !previous.results.iter().any(|result| self.stays(result, measured))
+    }
+
+    fn stays(&self, result: &BenchmarkComplete, measured: &HashSet<String>) -> bool {
+        !measured.contains(&result.full_name()) && self.keep(result)
     }
 }
 
@@ -67,7 +76,7 @@ pub(super) fn count_kept(
     measured: &HashSet<String>,
     others: &Others,
 ) -> Result<usize, NotAlike> {
-    let stays = |result: &&BenchmarkComplete| !measured.contains(&result.full_name()) && others.keep(result);
+    let stays = |result: &&BenchmarkComplete| others.stays(result, measured);
     let kept: Vec<&BenchmarkComplete> = previous.results.iter().filter(stays).collect();
     let difference = kept
         .iter()

@@ -185,6 +185,39 @@ fn nothing_is_kept_of_a_run_that_was_edited() {
 }
 
 #[test]
+fn an_edited_run_of_several_packages_is_not_lost_to_a_run_of_one_of_them() {
+    let place = place();
+    let mut both = whole();
+    both.results[0].package = "other".to_owned();
+    place.destination.save(both, &Others::Go).unwrap();
+    let text = std::fs::read_to_string(place.destination.path()).unwrap();
+    let edited = text.replacen("3648", "3600", 1);
+    std::fs::write(place.destination.path(), &edited).unwrap();
+    let of_packages = |packages: &[&str]| Others::GoWithTheirBenchmarks {
+        packages: packages.iter().map(|name| (*name).to_owned()).collect(),
+        left_out: HashSet::new(),
+    };
+    let (run, identity) = (whole(), whole().origin().identity());
+    let cases = names(&run).into_iter().collect();
+    let refusals = [
+        place
+            .destination
+            .ensure_keepable(&identity, &cases, &of_packages(&["suite"]))
+            .unwrap_err(),
+        place
+            .destination
+            .save(run.clone(), &of_packages(&["suite"]))
+            .unwrap_err(),
+    ];
+    for refusal in refusals {
+        assert!(matches!(refusal, StoreError::Altered { .. }), "{refusal:?}");
+    }
+    assert_eq!(std::fs::read_to_string(place.destination.path()).unwrap(), edited);
+    place.destination.save(run, &of_packages(&["suite", "other"])).unwrap();
+    assert!(read(place.destination.path()).is_ok());
+}
+
+#[test]
 fn a_file_with_results_of_two_devices_is_refused() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
