@@ -134,6 +134,7 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
             packages.push(result.package.clone());
         }
     }
+    tell_apart(&mut results, &packages);
     let count =
         |is_counted: fn(Verdict) -> bool| results.iter().filter(|result| is_counted(result.verdict)).count() as u64;
     let finished = run.finished.map(|mut finished| {
@@ -154,6 +155,17 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
         ..run
     };
     Ok(Merged { run, kept, gone })
+}
+
+/// Gives results of several runs the positions and names that those of one run have: no two the same, which reports know them by.
+fn tell_apart(results: &mut [BenchmarkComplete], packages: &[String]) {
+    for (result, index) in results.iter_mut().zip(0..) {
+        result.index = index;
+        // A run of one package leaves the package away.
+        if packages.len() > 1 {
+            result.case = result.full_name();
+        }
+    }
 }
 
 /// Those of some earlier runs that results are of, each once.

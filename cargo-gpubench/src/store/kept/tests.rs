@@ -122,11 +122,7 @@ fn a_run_of_everything_takes_along_only_what_it_could_not_select() {
 fn results_of_packages_that_were_not_built_stay() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
-    let mut other = later(is_axpy);
-    for result in &mut other.results {
-        result.package = "other".to_owned();
-    }
-    other.run.packages = vec!["other".to_owned()];
+    let other = of_another_package();
     let others = Others::GoWithTheirBenchmarks {
         packages: HashSet::from(["other".to_owned()]),
         left_out: HashSet::new(),
@@ -135,6 +131,40 @@ fn results_of_packages_that_were_not_built_stay() {
     let merged = read(place.destination.path()).unwrap();
     assert_eq!(merged.run.packages, ["other", "suite"]);
     assert_eq!(merged.results.len(), whole().results.len() + 3);
+}
+
+/// A run of another package that has benchmarks of the same names.
+fn of_another_package() -> StoredRun {
+    let mut other = later(is_axpy);
+    for (result, index) in other.results.iter_mut().zip(0..) {
+        result.package = "other".to_owned();
+        result.index = index;
+    }
+    other.run.packages = vec!["other".to_owned()];
+    other
+}
+
+#[test]
+fn results_that_were_kept_have_positions_and_names_of_their_own() {
+    let place = place();
+    place.destination.save(whole(), &Others::Go).unwrap();
+    let mut part = later(is_axpy);
+    let first = part.results.remove(0);
+    part.results.push(first);
+    for (result, index) in part.results.iter_mut().zip(0..) {
+        result.index = index;
+    }
+    place.destination.save(part, &Others::Stay).unwrap();
+    place.destination.save(of_another_package(), &Others::Stay).unwrap();
+    let merged = read(place.destination.path()).unwrap();
+    let positions: Vec<u64> = merged.results.iter().map(|result| result.index).collect();
+    assert_eq!(positions, (0..merged.results.len() as u64).collect::<Vec<_>>());
+    let cases: HashSet<&str> = merged.results.iter().map(|result| &*result.case).collect();
+    assert_eq!(cases.len(), merged.results.len(), "{cases:?}");
+    assert!(
+        cases.contains(FIRST) && cases.contains("other::axpy::add_one::n=1024"),
+        "{cases:?}"
+    );
 }
 
 #[test]
