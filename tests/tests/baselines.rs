@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 fn paced() -> Run {
     Run::on(&Fixture::of("paced"))
         .args(["--min-samples", "40", "--max-samples", "40", "--max-time", "1min"])
-        .args(["--flush-bytes", "256KiB", "--threads", "2"])
+        .args(["--flush-bytes", "256KiB", "--threads", "1"])
 }
 
 /// Nothing is measured: a stored run takes the place of a run.
