@@ -2,10 +2,10 @@
 
 use gpubench::catalog::DeviceFacts;
 
-use super::ahead::{AheadTarget, compile_ahead};
-use super::authors::{AuthorSettings, Authors};
-use super::compilers::gpu_compilers;
+use super::code::ahead::{AheadTarget, compile_ahead};
+use super::code::compilers::gpu_compilers;
 use super::options::{ArchiveOptions, Verbosity};
+use super::recording::authors::{AuthorSettings, Authors};
 use crate::archive::{Contents, typical_device, write};
 use crate::build::kernels::{BASELINE, Compiler, GpuCompiler, HostCompiler, Processors};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use gpubench::catalog::Catalog;
 
+use super::against::other_revision::OtherRevision;
 use super::cases::{Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, PackageCatalog, select_cases};
 use super::options::RunOptions;
-use super::other_revision::OtherRevision;
 use crate::build::Built;
 use crate::device::Facts;
 use crate::error::{ExpectedError, chain, print_warning};

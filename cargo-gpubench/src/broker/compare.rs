@@ -4,11 +4,11 @@ use camino::Utf8PathBuf;
 use regex::Regex;
 
 use super::BaselineError;
-use super::fences::fences;
 use super::options::{JudgingOptions, Verbosity};
 use super::places::PlaceOptions;
 use super::reporting::{exit_code_of, warn_of_undecided};
-use super::stored_run::load_run;
+use super::stored::fences::fences;
+use super::stored::stored_run::load_run;
 use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;

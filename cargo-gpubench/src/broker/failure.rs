@@ -6,7 +6,7 @@ use crate::verdict::{Cause, Verdict};
 use crate::window::ConductError;
 use crate::wire::AuthorFailure;
 
-use super::measure::MeasureError;
+use super::measurement::measure::MeasureError;
 
 /// Why a case was not measured to its end, as its record says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::cases::Case;
-use super::measure::{CaseLibrary, ReadyCase};
-use super::preparation::PreparedCase;
+use super::measurement::measure::{CaseLibrary, ReadyCase};
+use super::recording::preparation::PreparedCase;
 use super::selected::Selected;
 use crate::device::Facts;
 use crate::verdict::floor_ns;

@@ -2,10 +2,10 @@
 
 use camino::Utf8PathBuf;
 
-use super::fences::fences;
 use super::options::JudgingOptions;
 use super::places::PlaceOptions;
-use super::stored_run::load_run;
+use super::stored::fences::fences;
+use super::stored::stored_run::load_run;
 use crate::compare::{Contestant, Fences, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use super::bookkeeping::Bookkeeping;
+use super::against::opponent::OtherResults;
 use super::cases::{Case, Naming};
-use super::kernels::{Modules, failures};
-use super::opponent::OtherResults;
+use super::code::kernels::{Modules, failures};
+use super::measurement::purpose::Purpose;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
-use super::purpose::Purpose;
+use super::stored::bookkeeping::Bookkeeping;
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{

@@ -2,23 +2,23 @@
 
 use gpubench::catalog::DeviceKind;
 
-use super::authors::{AuthorSettings, Authors};
-use super::bookkeeping::Bookkeeping;
+use super::against::opponent::{Opponent, OtherCases};
+use super::against::other_revision::Opposition;
 use super::campaign::Campaign;
 use super::cases::{Case, Naming, write_names};
 use super::choice::{cases_left_out, choose_cases, choose_other_cases};
-use super::compilers::compiler_for;
-use super::libraries::Libraries;
-use super::loaded_run::show_loaded_run;
-use super::noise_floors::NoiseFloors;
-use super::opponent::{Opponent, OtherCases};
+use super::code::compilers::compiler_for;
+use super::code::libraries::Libraries;
 use super::options::{
     Action, Annotations, DeviceChoice, LibrarySource, MessageFormat, ResultOptions, ResultSource, RunOptions,
     UserOutput, Verbosity,
 };
-use super::other_revision::Opposition;
 use super::places::Places;
+use super::recording::authors::{AuthorSettings, Authors};
 use super::selected::Selected;
+use super::stored::bookkeeping::Bookkeeping;
+use super::stored::loaded_run::show_loaded_run;
+use super::stored::noise_floors::NoiseFloors;
 use crate::build::kernels::Processors;
 use crate::build::{Built, BuiltLibrary};
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};

@@ -4,7 +4,7 @@ use crate::report::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, Sa
 use crate::telemetry::{Observation, Persistence, Reading, ThrottleReasons, ThrottledSamples};
 
 /// Puts the state of a GPU before a run into its surroundings.
-pub(super) fn note_reading(reading: &Reading, environment: &mut Environment) {
+pub(in crate::broker) fn note_reading(reading: &Reading, environment: &mut Environment) {
     environment.clock_hz = reading.clock_hz;
     environment.throttle_reasons = reading.throttle_reasons.as_ref().map(words);
     environment.gpu = Some(GpuEnvironment {
@@ -14,7 +14,7 @@ pub(super) fn note_reading(reading: &Reading, environment: &mut Environment) {
 }
 
 /// Puts what was seen during a case into its record.
-pub(super) fn note_observation(observation: &Observation, record: &mut BenchmarkComplete) {
+pub(in crate::broker) fn note_observation(observation: &Observation, record: &mut BenchmarkComplete) {
     let Observation {
         before,
         after,

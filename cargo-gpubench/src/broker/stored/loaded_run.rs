@@ -1,13 +1,13 @@
 //! `--load-baseline`: results that were measured before, shown and compared as if they had just been.
 
-use super::BaselineError;
 use super::bookkeeping::Bookkeeping;
-use super::cases::Naming;
 use super::noise_floors::NoiseFloors;
-use super::options::RunOptions;
-use super::places::Places;
-use super::reporting::Reporting;
 use super::stored_cases::chosen;
+use crate::broker::BaselineError;
+use crate::broker::cases::Naming;
+use crate::broker::options::RunOptions;
+use crate::broker::places::Places;
+use crate::broker::reporting::Reporting;
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion};
@@ -18,7 +18,7 @@ use crate::verdict::Verdict;
 ///
 /// # Errors
 /// It cannot be read, nothing in it is chosen, or something cannot be written.
-pub(super) fn show_loaded_run(
+pub(in crate::broker) fn show_loaded_run(
     name: &RunName,
     options: &RunOptions,
     places: &Places,

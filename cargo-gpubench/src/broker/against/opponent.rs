@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
 
-use super::authors::Authors;
-use super::cases::{Case, Disposition};
-use super::failure::CaseFailure;
 use super::other_revision::OtherRevision;
-use super::preparation::PreparedCase;
-use super::selected::Selected;
+use crate::broker::cases::{Case, Disposition};
+use crate::broker::failure::CaseFailure;
+use crate::broker::recording::authors::Authors;
+use crate::broker::recording::preparation::PreparedCase;
+use crate::broker::selected::Selected;
 use crate::build::kernels::Compiler;
 use crate::compare::{CaseKey, LooksTaken};
 use crate::report::BenchmarkComplete;
@@ -18,7 +18,7 @@ use crate::store::Revision;
 
 /// Cases of the other revision.
 #[derive(Debug)]
-pub(super) struct OtherCases {
+pub(in crate::broker) struct OtherCases {
     /// Those that the candidate has as well, and that can run.
     shared: Vec<Case>,
     /// The others.
@@ -27,7 +27,7 @@ pub(super) struct OtherCases {
 
 impl OtherCases {
     /// Tells those that the candidate has from others. Those that it has and that are not selected, `left_out`, take no part.
-    pub(super) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
+    pub(in crate::broker) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
         let names = |cases: &[Case]| -> HashSet<String> { cases.iter().map(Case::full_name).collect() };
         let (candidate, left_out) = (names(candidate), names(left_out));
         let theirs = theirs.into_iter().filter(|case| !left_out.contains(&case.full_name()));
@@ -36,27 +36,27 @@ impl OtherCases {
     }
 
     /// Whether there are cases, and none that the candidate has.
-    pub(super) fn are_all_strange(&self) -> bool {
+    pub(in crate::broker) fn are_all_strange(&self) -> bool {
         self.shared.is_empty() && !self.only_there.is_empty()
     }
 }
 
 /// What the candidate is measured in turns with.
-pub(super) struct Opponent<'a> {
+pub(in crate::broker) struct Opponent<'a> {
     revision: &'a OtherRevision,
     /// Its libraries, and the cases that both have.
-    pub(super) selected: Selected<'a>,
+    pub(in crate::broker) selected: Selected<'a>,
     only_there: &'a [Case],
-    pub(super) authors: Authors<'a>,
+    pub(in crate::broker) authors: Authors<'a>,
     /// The compiler of its kernels, where that is another than the candidate's.
-    pub(super) compiler: Option<Box<dyn Compiler>>,
+    pub(in crate::broker) compiler: Option<Box<dyn Compiler>>,
     prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>,
     results: Vec<BenchmarkComplete>,
     looks: LooksTaken,
 }
 
 /// What there is of a case in the other revision.
-pub(super) enum Counterpart<'p> {
+pub(in crate::broker) enum Counterpart<'p> {
     /// It has no such case.
     Absent,
     /// It can be measured in turns.
@@ -69,7 +69,7 @@ pub(super) enum Counterpart<'p> {
 
 impl<'a> Opponent<'a> {
     /// An opponent on the ground of the candidate's run: its device and its cache of kernels.
-    pub(super) fn new(
+    pub(in crate::broker) fn new(
         revision: &'a OtherRevision,
         cases: &'a OtherCases,
         catalogs: &'a [Catalog],
@@ -95,12 +95,12 @@ impl<'a> Opponent<'a> {
     }
 
     /// Its cases are prepared.
-    pub(super) fn note_prepared(&mut self, prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>) {
+    pub(in crate::broker) fn note_prepared(&mut self, prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>) {
         self.prepared = prepared;
     }
 
     /// Its part of a case of the candidate's.
-    pub(super) fn counterpart(&self, candidate: &Case, recording: &Recording) -> Counterpart<'_> {
+    pub(in crate::broker) fn counterpart(&self, candidate: &Case, recording: &Recording) -> Counterpart<'_> {
         let name = candidate.full_name();
         let cases = self.selected.cases.iter().zip(&self.prepared);
         let Some((case, prepared)) = cases.into_iter().find(|(case, _)| case.full_name() == name) else {
@@ -120,29 +120,29 @@ impl<'a> Opponent<'a> {
     }
 
     /// Whether it has a case of the candidate's and no result of it.
-    pub(super) fn owes(&self, candidate: &Case) -> bool {
+    pub(in crate::broker) fn owes(&self, candidate: &Case) -> bool {
         let name = candidate.full_name();
         let has = self.selected.cases.iter().any(|case| case.full_name() == name);
         has && !self.results.iter().any(|result| result.full_name() == name)
     }
 
     /// Keeps a result of a case that both have.
-    pub(super) fn keep(&mut self, result: BenchmarkComplete) {
+    pub(in crate::broker) fn keep(&mut self, result: BenchmarkComplete) {
         self.results.push(result);
     }
 
     /// How often the results of a case may have been looked at before there were no more of them.
-    pub(super) fn note_looks(&mut self, result: &BenchmarkComplete, looks: Looks) {
+    pub(in crate::broker) fn note_looks(&mut self, result: &BenchmarkComplete, looks: Looks) {
         self.looks.insert(CaseKey::of(result), looks);
     }
 
     /// Cases that the candidate lacks.
-    pub(super) fn only_there(&self) -> &'a [Case] {
+    pub(in crate::broker) fn only_there(&self) -> &'a [Case] {
         self.only_there
     }
 
     /// What came of it.
-    pub(super) fn finish(self) -> OtherResults {
+    pub(in crate::broker) fn finish(self) -> OtherResults {
         OtherResults {
             name: self.revision.name().to_owned(),
             revision: self.revision.revision(),
@@ -155,17 +155,17 @@ impl<'a> Opponent<'a> {
 
 /// What came of the other revision.
 #[derive(Clone, Debug)]
-pub(super) struct OtherResults {
+pub(in crate::broker) struct OtherResults {
     /// What was asked for.
-    pub(super) name: String,
+    pub(in crate::broker) name: String,
     /// What that is, where it is known.
-    pub(super) revision: Option<Revision>,
+    pub(in crate::broker) revision: Option<Revision>,
     /// What compiled its kernels, where that was another compiler than the candidate's.
-    pub(super) compiler: Option<String>,
+    pub(in crate::broker) compiler: Option<String>,
     /// A result for each of its cases.
-    pub(super) results: Vec<BenchmarkComplete>,
+    pub(in crate::broker) results: Vec<BenchmarkComplete>,
     /// How often they were looked at.
-    pub(super) looks: LooksTaken,
+    pub(in crate::broker) looks: LooksTaken,
 }
 
 /// Why two cases cannot share buffers, inputs and a reference, if they cannot.

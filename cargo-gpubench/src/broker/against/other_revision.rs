@@ -3,10 +3,10 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{Catalog, DeviceFacts};
 
-use super::authors::{AuthorSettings, Authors};
-use super::libraries::Libraries;
-use super::options::{ArchivedLibraries, LibrarySource, OpponentSource, Verbosity};
 use crate::archive::ExtractTo;
+use crate::broker::code::libraries::Libraries;
+use crate::broker::options::{ArchivedLibraries, LibrarySource, OpponentSource, Verbosity};
+use crate::broker::recording::authors::{AuthorSettings, Authors};
 use crate::build::kernels::Compiler;
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
@@ -17,7 +17,7 @@ use crate::store::Revision;
 
 /// Another revision before the candidate is built.
 #[derive(Debug)]
-pub(super) enum Opposition<'o> {
+pub(in crate::broker) enum Opposition<'o> {
     /// It is checked out, and is built as the candidate is.
     CheckedOut(Checkout, &'o BuildOptions),
     /// It was built when it was archived.
@@ -26,7 +26,7 @@ pub(super) enum Opposition<'o> {
 
 /// A revision that is built.
 #[derive(Debug)]
-pub(super) struct OtherRevision {
+pub(in crate::broker) struct OtherRevision {
     origin: Origin,
     libraries: Libraries,
 }
@@ -43,7 +43,7 @@ impl<'o> Opposition<'o> {
     ///
     /// # Errors
     /// It cannot be checked out, the archive cannot be used, or there are no sources whose repository has the revision.
-    pub(super) fn obtain(
+    pub(in crate::broker) fn obtain(
         source: &OpponentSource,
         candidate: &'o LibrarySource,
         verbosity: Verbosity,
@@ -69,7 +69,11 @@ impl<'o> Opposition<'o> {
     ///
     /// # Errors
     /// When it does not build.
-    pub(super) fn build(self, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, ExpectedError> {
+    pub(in crate::broker) fn build(
+        self,
+        verbosity: Verbosity,
+        interrupt: &Interrupt,
+    ) -> Result<OtherRevision, ExpectedError> {
         match self {
             Opposition::CheckedOut(checkout, candidate) => {
                 OtherRevision::build(checkout, candidate, verbosity, interrupt)
@@ -160,7 +164,7 @@ impl OtherRevision {
     }
 
     /// What it was asked for by: a revision, or an archive's file.
-    pub(super) fn name(&self) -> &str {
+    pub(in crate::broker) fn name(&self) -> &str {
         match &self.origin {
             Origin::Checkout(checkout) => checkout.name(),
             Origin::Archive(archive) => archive.as_str(),
@@ -168,7 +172,7 @@ impl OtherRevision {
     }
 
     /// What that is, where it is known.
-    pub(super) fn revision(&self) -> Option<Revision> {
+    pub(in crate::broker) fn revision(&self) -> Option<Revision> {
         match &self.origin {
             Origin::Checkout(checkout) => Some(checkout.revision()),
             Origin::Archive(_) => self.libraries.archive().and_then(|archive| archive.revision().cloned()),
@@ -176,7 +180,7 @@ impl OtherRevision {
     }
 
     /// What was built.
-    pub(super) fn built(&self) -> &Built {
+    pub(in crate::broker) fn built(&self) -> &Built {
         &self.libraries.built
     }
 
@@ -184,7 +188,7 @@ impl OtherRevision {
     ///
     /// # Errors
     /// When one of them cannot be listed.
-    pub(super) fn authors<'a>(
+    pub(in crate::broker) fn authors<'a>(
         &'a self,
         settings: AuthorSettings<'a>,
     ) -> Result<(Authors<'a>, Vec<Catalog>), ExpectedError> {
@@ -193,7 +197,7 @@ impl OtherRevision {
     }
 
     /// Whether kernels that were compiled elsewhere are measured on one of the sides, so that what is compiled here should be compiled as they were.
-    pub(super) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
+    pub(in crate::broker) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
         match self.origin {
             Origin::Checkout(_) => false,
             Origin::Archive(_) => [candidate, &self.libraries]
@@ -206,7 +210,7 @@ impl OtherRevision {
     ///
     /// # Errors
     /// There is no compiler here, and the archive has nothing for the device.
-    pub(super) fn compiler(
+    pub(in crate::broker) fn compiler(
         &self,
         device: &DeviceFacts,
         catalogs: &[Catalog],

@@ -12,18 +12,18 @@ use crate::wire::AuthorFailure;
 
 /// How authors are run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AuthorSettings<'a> {
+pub(in crate::broker) struct AuthorSettings<'a> {
     /// How long an answer may take.
-    pub(super) within: Duration,
+    pub(in crate::broker) within: Duration,
     /// What becomes of what user code prints.
-    pub(super) output: Output,
+    pub(in crate::broker) output: Output,
     /// Ctrl-C.
-    pub(super) interrupt: &'a Interrupt,
+    pub(in crate::broker) interrupt: &'a Interrupt,
 }
 
 /// The authors of a run, in the order of their libraries.
 #[derive(Debug)]
-pub(super) struct Authors<'a> {
+pub(in crate::broker) struct Authors<'a> {
     libraries: &'a [BuiltLibrary],
     settings: AuthorSettings<'a>,
     clients: Vec<Option<AuthorClient>>,
@@ -61,12 +61,12 @@ impl Expected for ListingError {
 
 impl ListingError {
     /// Whose benchmarks.
-    pub(super) fn package(&self) -> &str {
+    pub(in crate::broker) fn package(&self) -> &str {
         &self.package
     }
 
     /// Whether the library itself could not be used, rather than that something in it failed.
-    pub(super) fn is_of_the_library(&self) -> bool {
+    pub(in crate::broker) fn is_of_the_library(&self) -> bool {
         let failure = match &self.source {
             AuthorProblem::Refused { failure, .. } => *failure,
             AuthorProblem::Role(_) => return false,
@@ -77,7 +77,7 @@ impl ListingError {
 
 impl<'a> Authors<'a> {
     /// Starts an author for every library and lists what each holds of its own; what its dependencies bring is theirs to list.
-    pub(super) fn start(
+    pub(in crate::broker) fn start(
         libraries: &'a [BuiltLibrary],
         settings: AuthorSettings<'a>,
     ) -> Result<(Authors<'a>, Vec<Catalog>), ListingError> {
@@ -102,7 +102,7 @@ impl<'a> Authors<'a> {
     }
 
     /// The author of a library, started if there is none.
-    pub(super) fn client(&mut self, library: usize) -> Result<&mut AuthorClient, AuthorProblem> {
+    pub(in crate::broker) fn client(&mut self, library: usize) -> Result<&mut AuthorClient, AuthorProblem> {
         let slot = &mut self.clients[library];
         match slot {
             Some(client) => Ok(client),
@@ -111,12 +111,12 @@ impl<'a> Authors<'a> {
     }
 
     /// Lets an author go whose state is not to be trusted any more.
-    pub(super) fn retire(&mut self, library: usize) {
+    pub(in crate::broker) fn retire(&mut self, library: usize) {
         self.clients[library] = None;
     }
 
     /// A second author of a library, to see that it says the same as the first.
-    pub(super) fn second(&self, library: usize) -> Result<AuthorClient, AuthorProblem> {
+    pub(in crate::broker) fn second(&self, library: usize) -> Result<AuthorClient, AuthorProblem> {
         spawn(&self.libraries[library], self.settings).map(|(client, _)| client)
     }
 }

@@ -13,9 +13,9 @@ use gpubench::codec;
 use super::crew::{Crew, Post};
 use super::null_windows::{NullSide, cast};
 use super::purpose::Purpose;
-use super::question::Question;
 use super::rounds::{Party, Rounds};
 use super::side::{Side, Stage};
+use crate::broker::against::question::Question;
 use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
 };

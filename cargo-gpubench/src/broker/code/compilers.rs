@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use gpubench::catalog::DeviceKind;
 
-use super::options::DeviceOptions;
+use crate::broker::options::DeviceOptions;
 use crate::build::kernels::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors};
 use crate::device::Facts;
 use crate::device::cuda::Architecture;
@@ -16,7 +16,7 @@ use crate::sandbox::this_program;
 /// # Errors
 /// If the CPU device has no compiler, or `--nvrtc` names none. A GPU without a compiler is no error here: images that are compiled already need
 /// none.
-pub(super) fn compiler_for(
+pub(in crate::broker) fn compiler_for(
     facts: &Facts,
     options: &DeviceOptions,
     processors: Processors,
@@ -35,7 +35,7 @@ pub(super) fn compiler_for(
 ///
 /// # Errors
 /// What is named is none.
-pub(super) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
+pub(in crate::broker) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
     Ok(GpuCompilers::find(
         this_program(),
         &NamedCompilers { nvrtc, nvcc: None },

@@ -4,10 +4,10 @@ use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
 use super::authors::Authors;
-use super::cases::Case;
-use super::failure::CaseFailure;
-use super::occupancy::{NoAnswer, Occupancies};
 use crate::admission::{memory_needed, validate};
+use crate::broker::cases::Case;
+use crate::broker::code::occupancy::{NoAnswer, Occupancies};
+use crate::broker::failure::CaseFailure;
 use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
 use crate::device::Facts;
 use crate::report::units::size;
@@ -19,21 +19,21 @@ const MOST_OCCUPANCIES: usize = 64;
 
 /// A case with its validated recording.
 #[derive(Debug)]
-pub(super) struct RecordedCase {
+pub(in crate::broker) struct RecordedCase {
     /// The encoded request it was recorded for.
-    pub(super) request: Vec<u8>,
+    pub(in crate::broker) request: Vec<u8>,
     /// What was recorded.
-    pub(super) recording: Recording,
+    pub(in crate::broker) recording: Recording,
     /// Its encoding.
-    pub(super) encoded: Vec<u8>,
+    pub(in crate::broker) encoded: Vec<u8>,
 }
 
 /// The user wants the run to end.
 #[derive(Debug)]
-pub(super) struct Interrupted;
+pub(in crate::broker) struct Interrupted;
 
 /// Records every case of one library. A case that cannot be recorded has its failure; the others go on.
-pub(super) fn record_cases(
+pub(in crate::broker) fn record_cases(
     cases: &[&Case],
     library: usize,
     catalog: &Catalog,

@@ -3,14 +3,14 @@
 use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
-use super::authors::Authors;
-use super::cases::{Case, Disposition, Naming};
-use super::choice::every_case;
-use super::failure::CaseFailure;
 use super::kernels;
 use super::occupancy::Occupancies;
-use super::recordings::{Interrupted, record_cases};
 use crate::archive::{Contents, KernelOrigin};
+use crate::broker::cases::{Case, Disposition, Naming};
+use crate::broker::choice::every_case;
+use crate::broker::failure::CaseFailure;
+use crate::broker::recording::authors::Authors;
+use crate::broker::recording::recordings::{Interrupted, record_cases};
 use crate::build::Built;
 use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
@@ -20,13 +20,13 @@ use crate::verdict::Cause;
 use crate::wire::SealedFile;
 
 /// What kernels are compiled ahead for.
-pub(super) struct AheadTarget {
+pub(in crate::broker) struct AheadTarget {
     /// Its name: `sm_90`, or a level of processors.
-    pub(super) name: String,
+    pub(in crate::broker) name: String,
     /// The device that plans are recorded for.
-    pub(super) facts: Facts,
+    pub(in crate::broker) facts: Facts,
     /// The compiler.
-    pub(super) compiler: Box<dyn Compiler>,
+    pub(in crate::broker) compiler: Box<dyn Compiler>,
 }
 
 /// Records every case for the target's device and adds the kernels that they launch to an archive; gives the number of kernels. What cannot be recorded or
@@ -34,7 +34,7 @@ pub(super) struct AheadTarget {
 ///
 /// # Errors
 /// The user interrupts, cases cannot be told apart, or a file cannot be read.
-pub(super) fn compile_ahead(
+pub(in crate::broker) fn compile_ahead(
     target: &AheadTarget,
     built: &Built,
     catalogs: &[Catalog],

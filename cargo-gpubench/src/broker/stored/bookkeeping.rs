@@ -4,19 +4,19 @@ use std::collections::HashSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::BaselineError;
-use super::cases::{Case, CaseSelection, Disposition, NameFilter, Naming, Reach};
 use super::fences::fences;
-use super::libraries::OpenedArchive;
 use super::noise_floors::NoiseFloors;
-use super::opponent::OtherResults;
-use super::options::{
+use super::stored_cases::{case_of, chosen};
+use super::stored_run::load_run;
+use crate::broker::BaselineError;
+use crate::broker::against::opponent::OtherResults;
+use crate::broker::cases::{Case, CaseSelection, Disposition, NameFilter, Naming, Reach};
+use crate::broker::code::libraries::OpenedArchive;
+use crate::broker::options::{
     BaselineOptions, HistoryOptions, JudgingOptions, Newcomers, PageTarget, Recording, ResultOptions, ResultSource,
     Verbosity,
 };
-use super::places::Places;
-use super::stored_cases::{case_of, chosen};
-use super::stored_run::load_run;
+use crate::broker::places::Places;
 use crate::compare::{Contestant, Fences, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
@@ -28,7 +28,7 @@ use crate::store::{Destination, DeviceIdentity, Home, Others, Revision, RunName,
 
 /// What a run's results are compared with and where they are kept.
 #[derive(Debug)]
-pub(super) struct Bookkeeping {
+pub(in crate::broker) struct Bookkeeping {
     baseline: Option<Baseline>,
     saving: Option<Saving>,
     recording: Recording,
@@ -68,7 +68,7 @@ impl Bookkeeping {
     ///
     /// # Errors
     /// A baseline cannot be read, a file cannot be written, or there is nowhere to keep what is to be kept.
-    pub(super) fn open(
+    pub(in crate::broker) fn open(
         options: &ResultOptions,
         places: &Places,
         verbosity: Verbosity,
@@ -102,12 +102,12 @@ impl Bookkeeping {
     }
 
     /// Takes note of how large a change of each case must be.
-    pub(super) fn heed(&mut self, floors: NoiseFloors) {
+    pub(in crate::broker) fn heed(&mut self, floors: NoiseFloors) {
         self.floors = floors;
     }
 
     /// Takes note of the archive that the run's libraries come from: only that knows where their sources stood.
-    pub(super) fn heed_archive(&mut self, archive: &OpenedArchive) {
+    pub(in crate::broker) fn heed_archive(&mut self, archive: &OpenedArchive) {
         self.candidate = archive.path().to_string();
         self.revision = archive.revision().cloned();
     }
@@ -117,7 +117,7 @@ impl Bookkeeping {
     ///
     /// # Errors
     /// It lacks some, and that is refused.
-    pub(super) fn fit_baseline(
+    pub(in crate::broker) fn fit_baseline(
         &mut self,
         names: &NameFilter,
         packages: &[String],
@@ -156,7 +156,7 @@ impl Bookkeeping {
     }
 
     /// Takes note of which results are saved, so that those of other benchmarks stay where they are. `left_out` are cases that there are and that were not selected.
-    pub(super) fn heed_what_is_saved(
+    pub(in crate::broker) fn heed_what_is_saved(
         &mut self,
         selection: &CaseSelection,
         packages: &[String],
@@ -179,7 +179,7 @@ impl Bookkeeping {
     ///
     /// # Errors
     /// As [`fit_baseline`](Self::fit_baseline).
-    pub(super) fn heed_loaded(
+    pub(in crate::broker) fn heed_loaded(
         &mut self,
         names: &NameFilter,
         packages: &[String],
@@ -205,7 +205,7 @@ impl Bookkeeping {
     ///
     /// # Errors
     /// The history is damaged, of a later tool, no history, or cannot be written; what would stay of the baseline is of another device.
-    pub(super) fn begin(&mut self, run: &RunStarted) -> Result<(), StoreError> {
+    pub(in crate::broker) fn begin(&mut self, run: &RunStarted) -> Result<(), StoreError> {
         let identity = DeviceIdentity::of(run);
         if let Some(Saving {
             destination,
@@ -227,12 +227,21 @@ impl Bookkeeping {
     }
 
     /// The run as it is stored.
-    pub(super) fn stored(&self, run: RunStarted, results: Vec<BenchmarkComplete>, finished: RunFinished) -> StoredRun {
+    pub(in crate::broker) fn stored(
+        &self,
+        run: RunStarted,
+        results: Vec<BenchmarkComplete>,
+        finished: RunFinished,
+    ) -> StoredRun {
         StoredRun::of(run, results, Some(finished), self.revision.clone())
     }
 
     /// The results beside those of the revision that they were measured in turns with, where the run came to its end.
-    pub(super) fn compare_in_turns(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
+    pub(in crate::broker) fn compare_in_turns(
+        &self,
+        candidate: &StoredRun,
+        other: OtherResults,
+    ) -> Option<ComparisonComplete> {
         let OtherResults {
             name,
             revision,
@@ -269,7 +278,7 @@ impl Bookkeeping {
     }
 
     /// The results beside those of the baseline, where there is one and the run came to its end.
-    pub(super) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
+    pub(in crate::broker) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
         let baseline = self.baseline.as_ref().filter(|_| candidate.is_complete())?;
         let rules = self.rules(&candidate.results);
         let name = baseline.name.to_string();
@@ -285,13 +294,13 @@ impl Bookkeeping {
     }
 
     /// Whether a comparison is a reason to fail.
-    pub(super) fn passage(&self, comparison: &ComparisonComplete) -> Passage {
+    pub(in crate::broker) fn passage(&self, comparison: &ComparisonComplete) -> Passage {
         self.judging.gate.passage(comparison)
     }
 
     /// Saves the run and adds it to the history, and gives what keeps it from the one or the other. A run that did not come to its end is not kept: what it
     /// lacks would look removed.
-    pub(super) fn keep(&self, stored: &StoredRun) -> Vec<StoreError> {
+    pub(in crate::broker) fn keep(&self, stored: &StoredRun) -> Vec<StoreError> {
         if !stored.is_complete() {
             self.say_what_is_not_done();
             return Vec::new();
@@ -308,7 +317,11 @@ impl Bookkeeping {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn write_page(&self, run: &StoredRun, comparisons: &[ComparisonComplete]) -> Result<(), OutputError> {
+    pub(in crate::broker) fn write_page(
+        &self,
+        run: &StoredRun,
+        comparisons: &[ComparisonComplete],
+    ) -> Result<(), OutputError> {
         let Some(path) = &self.page else { return Ok(()) };
         let report = HtmlReport {
             run,

@@ -18,17 +18,17 @@ use crate::wire::{NOWHERE, OutputFacts, WindowEnd};
 
 /// What a measurement is held against.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Yardsticks {
+pub(in crate::broker) struct Yardsticks {
     /// The coefficient of variation that samples were to reach.
-    pub(super) target_cv: f64,
+    pub(in crate::broker) target_cv: f64,
     /// What the device can do at most.
-    pub(super) peaks: Peaks,
+    pub(in crate::broker) peaks: Peaks,
     /// How much the tool's own part of a window depends on the kernel.
-    pub(super) kernel_part: KernelPart,
+    pub(in crate::broker) kernel_part: KernelPart,
 }
 
 /// Fills a case's record in.
-pub(super) fn fill_in(
+pub(in crate::broker) fn fill_in(
     record: &mut BenchmarkComplete,
     recording: &Recording,
     measured: Measured,

@@ -18,7 +18,12 @@ pub struct Question {
 
 impl Question {
     /// How many rounds there are to be behind so many, where the samples of each worker so far leave it open. Sides that cannot be compared in pairs stay so, however many rounds follow.
-    pub(super) fn rounds_to_go_on_to(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize> {
+    pub(in crate::broker) fn rounds_to_go_on_to(
+        &self,
+        rounds: usize,
+        baseline: &[&[f64]],
+        candidate: &[&[f64]],
+    ) -> Option<usize> {
         let next = self.looks.next(rounds)?;
         let ratio = Paired::of(baseline, candidate)?.ratio(self.looks.confidence(self.confidence), self.tick_ns);
         (!is_decided(&ratio, self.threshold)).then_some(next)

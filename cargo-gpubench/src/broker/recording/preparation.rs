@@ -4,13 +4,13 @@ use gpubench::catalog::OccupancyQuery;
 use gpubench::plan::KernelRef;
 
 use super::authors::Authors;
-use super::cases::{Case, Disposition};
-use super::failure::CaseFailure;
-use super::kernels::{self, Modules};
-use super::occupancy::{AskDevice, Occupancies};
 use super::recordings::{Interrupted, RecordedCase, record_cases};
-use super::reporting::Reporting;
-use super::selected::Selected;
+use crate::broker::cases::{Case, Disposition};
+use crate::broker::code::kernels::{self, Modules};
+use crate::broker::code::occupancy::{AskDevice, Occupancies};
+use crate::broker::failure::CaseFailure;
+use crate::broker::reporting::Reporting;
+use crate::broker::selected::Selected;
 use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
 use crate::report::Phase;
@@ -18,18 +18,18 @@ use crate::wire::{SealedFile, SourceModule};
 
 /// A case that can be measured.
 #[derive(Debug)]
-pub(super) struct PreparedCase {
+pub(in crate::broker) struct PreparedCase {
     /// Its recording.
-    pub(super) recorded: RecordedCase,
+    pub(in crate::broker) recorded: RecordedCase,
     /// The compiled sources that its plan uses, by their positions in the catalog.
-    pub(super) modules: Vec<SourceModule>,
+    pub(in crate::broker) modules: Vec<SourceModule>,
     /// Those that its generators and its reference use.
-    pub(super) own_modules: Vec<SourceModule>,
+    pub(in crate::broker) own_modules: Vec<SourceModule>,
 }
 
 /// Prepares every case that is to run, in the order of the cases. A case that is skipped has nothing; one that cannot be prepared has its
 /// failure, and the others go on.
-pub(super) fn prepare(
+pub(in crate::broker) fn prepare(
     selected: &Selected<'_>,
     authors: &mut Authors<'_>,
     compiler: &dyn Compiler,

@@ -2,11 +2,15 @@
 
 use gpubench::catalog::AxisValue;
 
-use super::cases::{Case, Disposition, NameFilter, Naming};
+use crate::broker::cases::{Case, Disposition, NameFilter, Naming};
 use crate::report::{BenchmarkComplete, ParamValue};
 
 /// Those of some stored results whose names are chosen.
-pub(super) fn chosen(results: Vec<BenchmarkComplete>, names: &NameFilter, naming: Naming) -> Vec<BenchmarkComplete> {
+pub(in crate::broker) fn chosen(
+    results: Vec<BenchmarkComplete>,
+    names: &NameFilter,
+    naming: Naming,
+) -> Vec<BenchmarkComplete> {
     let cases: Vec<Case> = results.iter().map(case_of).collect();
     let chosen = names.choose(&cases.iter().collect::<Vec<_>>(), naming);
     let results = results.into_iter().zip(chosen);
@@ -16,7 +20,7 @@ pub(super) fn chosen(results: Vec<BenchmarkComplete>, names: &NameFilter, naming
 }
 
 /// The case that a result is of.
-pub(super) fn case_of(result: &BenchmarkComplete) -> Case {
+pub(in crate::broker) fn case_of(result: &BenchmarkComplete) -> Case {
     let value = |value: &ParamValue| match value {
         ParamValue::Int(value) => AxisValue::Int(*value),
         ParamValue::Float(value) => AxisValue::Float(*value),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::options::Action;
+use crate::broker::options::Action;
 
 /// What cases are run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl From<Action> for Purpose {
 
 impl Purpose {
     /// Whether times come of it, that are worth a null worker, a clock and several fresh workers.
-    pub(super) fn is_timed(self) -> bool {
+    pub(in crate::broker) fn is_timed(self) -> bool {
         self == Self::Measure
     }
 }
