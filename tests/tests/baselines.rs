@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 fn paced() -> Run {
     Run::on(&Fixture::of("paced"))
         .args(["--min-samples", "40", "--max-samples", "40", "--max-time", "1min"])
-        .args(["--flush-bytes", "256KiB", "--threads", "2"])
+        .args(["--flush-bytes", "256KiB", "--threads", "1"])
 }
 
 /// Nothing is measured: a stored run takes the place of a run.
@@ -233,11 +233,19 @@ fn a_run_of_some_benchmarks_replaces_theirs_and_leaves_the_others_in_the_baselin
     assert_eq!(of_this_run.iter().filter(|own| **own).count(), 1);
     assert_eq!(results.len(), 2);
     assert_eq!(stored["run"]["earlier_runs"].as_array().map(Vec::len), Some(1));
+    let junit = folder.path("junit.xml");
     let compared = loaded(kept.as_str())
         .json()
-        .args(["--baseline", kept.as_str()])
+        .args(["--baseline", kept.as_str(), "--export-junit", junit.as_str()])
         .finish();
     let records = compared.expect_code(0).records();
+    let median = |case: &str| {
+        let page = std::fs::read_to_string(&junit).expect("it is written");
+        let shown = page.split("<testcase ").find(|shown| shown.contains(case));
+        let shown = shown.and_then(|shown| Some(shown.split_once("median ")?.1.split_once(" ±")?.0.to_owned()));
+        shown.unwrap_or_else(|| panic!("no median of {case} in {page}"))
+    };
+    assert_ne!(median("walk"), median("stroll"), "each has its own figures");
     assert_eq!(comparison(&records)["baseline"]["earlier_results"], 1);
     let again = folder.lines("again.jsonl", records.all());
     let _ = loaded(&again)

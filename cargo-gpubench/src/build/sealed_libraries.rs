@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use object::elf::{DT_NEEDED, DT_SONAME, DynamicTag, FileHeader64};
+use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, DT_SONAME, DynamicTag, FileHeader64};
 use object::read::elf::ElfFile;
 
 use crate::wire::{SealError, SealedFile};
 
-/// Seals a library and those below `search`'s folders that it needs, directly or through another; the library is the last.
+/// Seals a library and those that it needs, directly or through another, in the folders of `search` or where a library says beside itself (`$ORIGIN`); the library is the last.
+/// The dynamic linker takes a copy for a file of `/proc/self/fd`, beside which there is nothing.
 ///
 /// A needed library is left out where it is the system's, or has another `SONAME` than the name under which it is needed: the dynamic linker would take no copy
 /// for it, and finds it by its path.
@@ -45,6 +46,8 @@ struct Library {
     copy: SealedFile,
     needed: Vec<String>,
     name: Option<String>,
+    /// Where it says that others are, seen from its own folder.
+    beside: Vec<Utf8PathBuf>,
 }
 
 impl<E: From<SealError>, C: Fn(&Utf8Path, &SealedFile) -> Result<(), E>> Sealing<'_, C> {
@@ -59,6 +62,7 @@ impl<E: From<SealError>, C: Fn(&Utf8Path, &SealedFile) -> Result<(), E>> Sealing
             copy,
             needed: strings(&bytes, DT_NEEDED),
             name: strings(&bytes, DT_SONAME).pop(),
+            beside: folders_beside(path, &bytes),
         })
     }
 
@@ -68,7 +72,8 @@ impl<E: From<SealError>, C: Fn(&Utf8Path, &SealedFile) -> Result<(), E>> Sealing
             if name.contains('/') || !self.seen.insert(name.clone()) {
                 continue;
             }
-            let mut places = self.search.iter().map(|folder| folder.join(name));
+            let folders = self.search.iter().chain(&library.beside);
+            let mut places = folders.map(|folder| folder.join(name));
             let Some(place) = places.find(|place| place.is_file()) else {
                 continue;
             };
@@ -80,6 +85,29 @@ impl<E: From<SealError>, C: Fn(&Utf8Path, &SealedFile) -> Result<(), E>> Sealing
         }
         Ok(())
     }
+}
+
+/// The folders of a library's `RUNPATH` or `RPATH` that begin with `$ORIGIN`, as the linker's manual page has it: the library's own folder, without links. It finds all others by itself.
+fn folders_beside(path: &Utf8Path, library: &[u8]) -> Vec<Utf8PathBuf> {
+    let path = path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned());
+    let Some(origin) = path.parent() else {
+        return Vec::new();
+    };
+    let lists = match strings(library, DT_RUNPATH) {
+        none if none.is_empty() => strings(library, DT_RPATH),
+        runpath => runpath,
+    };
+    let below = |entry: &str| {
+        let rest = entry
+            .strip_prefix("$ORIGIN")
+            .or_else(|| entry.strip_prefix("${ORIGIN}"))?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| origin.join(rest.trim_start_matches('/')))
+    };
+    lists
+        .iter()
+        .flat_map(|list| list.split(':'))
+        .filter_map(below)
+        .collect()
 }
 
 /// The strings of a tag in the dynamic section; none where the file has no such section, which the linker will say better.
@@ -115,6 +143,11 @@ mod tests {
 
         /// Links `lib<name>.so`, with a `SONAME` or without.
         fn library(&self, name: &str, soname: Option<&str>, needs: &[&str]) -> Utf8PathBuf {
+            self.library_with(name, soname, needs, &[])
+        }
+
+        /// The same, with options for the linker.
+        fn library_with(&self, name: &str, soname: Option<&str>, needs: &[&str], options: &[&str]) -> Utf8PathBuf {
             let library = self.path.join(format!("lib{name}.so"));
             let source = self.path.join(format!("{name}.cpp"));
             fs_err::write(&source, format!("int {name}() {{ return 0; }}\n")).expect("written");
@@ -130,6 +163,7 @@ mod tests {
                 ])
                 .arg(format!("-L{}", self.path))
                 .args(soname.map(|soname| format!("-Wl,-soname,{soname}")))
+                .args(options)
                 .args(needs.iter().map(|needed| format!("-l{needed}")));
             assert!(compiler.status().expect("a C++ compiler").success());
             library
@@ -159,6 +193,21 @@ mod tests {
             .map(|path| fs_err::read(path).expect("readable"))
             .collect();
         assert_eq!(contents(&place.seal(&outer)), expected);
+    }
+
+    #[test]
+    fn libraries_that_lie_beside_the_one_that_needs_them_are_found_from_where_it_was() {
+        for tag in ["-Wl,--enable-new-dtags", "-Wl,--disable-new-dtags"] {
+            let place = Place::new();
+            let built = place.library("inner", Some("libinner.so"), &[]);
+            let origin = ["-Wl,-rpath,/nowhere:$ORIGIN/own", tag];
+            let outer = place.library_with("outer", None, &["inner"], &origin);
+            fs_err::create_dir(place.path.join("own")).expect("a folder");
+            let inner = place.path.join("own/libinner.so");
+            fs_err::rename(built, &inner).expect("moved");
+            let expected = [inner, outer.clone()].map(|path| fs_err::read(path).expect("readable"));
+            assert_eq!(contents(&place.seal(&outer)), expected);
+        }
     }
 
     #[test]

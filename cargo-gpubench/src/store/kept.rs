@@ -27,7 +27,7 @@ pub enum Others {
 
 impl Others {
     /// Whether a result stays that the run does not have.
-    pub(super) fn keep(&self, result: &BenchmarkComplete) -> bool {
+    fn keep(&self, result: &BenchmarkComplete) -> bool {
         match self {
             Others::Go => false,
             Others::Stay => true,
@@ -35,6 +35,15 @@ impl Others {
                 !packages.contains(&result.package) || left_out.contains(&result.full_name())
             }
         }
+    }
+
+    /// Whether nothing that a stored run says it has is outside of what was measured and what goes.
+    pub(super) fn is_replaced(&self, previous: &StoredRun, measured: &HashSet<String>) -> bool {
+        *self != Others::Stay && !previous.results.iter().any(|result| self.stays(result, measured))
+    }
+
+    fn stays(&self, result: &BenchmarkComplete, measured: &HashSet<String>) -> bool {
+        !measured.contains(&result.full_name()) && self.keep(result)
     }
 }
 
@@ -67,7 +76,7 @@ pub(super) fn count_kept(
     measured: &HashSet<String>,
     others: &Others,
 ) -> Result<usize, NotAlike> {
-    let stays = |result: &&BenchmarkComplete| !measured.contains(&result.full_name()) && others.keep(result);
+    let stays = |result: &&BenchmarkComplete| others.stays(result, measured);
     let kept: Vec<&BenchmarkComplete> = previous.results.iter().filter(stays).collect();
     let difference = kept
         .iter()
@@ -125,6 +134,7 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
             packages.push(result.package.clone());
         }
     }
+    tell_apart(&mut results, &packages);
     let count =
         |is_counted: fn(Verdict) -> bool| results.iter().filter(|result| is_counted(result.verdict)).count() as u64;
     let finished = run.finished.map(|mut finished| {
@@ -145,6 +155,17 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
         ..run
     };
     Ok(Merged { run, kept, gone })
+}
+
+/// Gives results of several runs the positions and names that those of one run have: no two the same, which reports know them by.
+fn tell_apart(results: &mut [BenchmarkComplete], packages: &[String]) {
+    for (result, index) in results.iter_mut().zip(0..) {
+        result.index = index;
+        // A run of one package leaves the package away.
+        if packages.len() > 1 {
+            result.case = result.full_name();
+        }
+    }
 }
 
 /// Those of some earlier runs that results are of, each once.

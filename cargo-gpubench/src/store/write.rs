@@ -7,8 +7,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::kept::{Merged, NotAlike, Others, count_kept, merged};
 use super::layout::text_of;
-use super::read::{read, recognize};
+use super::read::{read, read_unverified, recognize};
 use super::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
+use crate::contract::BenchmarkComplete;
 use crate::replacement::Replacement;
 
 /// A place for a stored run: nothing is there, or a stored run that may be replaced.
@@ -47,7 +48,7 @@ impl Destination {
         cases: &HashSet<String>,
         others: &Others,
     ) -> Result<(), StoreError> {
-        match self.previous(others)? {
+        match self.previous(cases, others)? {
             None => Ok(()),
             Some(previous) => count_kept(&previous, identity, cases, others)
                 .map(|_| ())
@@ -61,7 +62,8 @@ impl Destination {
     /// As [`save`] and [`ensure_keepable`](Self::ensure_keepable).
     pub fn save(&self, stored: StoredRun, others: &Others) -> Result<Saved, StoreError> {
         let replacement = Replacement::of(&self.path).map_err(not_written(&self.path))?;
-        let merged = refuse_to_lose(&self.path).and_then(|()| match self.previous(others)? {
+        let measured = stored.results.iter().map(BenchmarkComplete::full_name).collect();
+        let merged = refuse_to_lose(&self.path).and_then(|()| match self.previous(&measured, others)? {
             None => Ok(Merged {
                 run: stored,
                 kept: 0,
@@ -81,12 +83,18 @@ impl Destination {
         Ok(Saved { kept, gone })
     }
 
-    /// The run that is there, of which something may stay. One that was edited has nothing that anybody could vouch for; it goes where the whole file does.
-    fn previous(&self, others: &Others) -> Result<Option<StoredRun>, StoreError> {
+    /// The run that is there, of which something may stay. One that was edited has nothing that anybody could vouch for: it goes where all of it does, and stays where some of it would.
+    fn previous(&self, measured: &HashSet<String>, others: &Others) -> Result<Option<StoredRun>, StoreError> {
         match read(&self.path) {
             Ok(previous) => Ok(Some(previous)),
-            Err(StoreError::Altered { .. } | StoreError::Contradictory { .. }) if *others != Others::Stay => Ok(None),
             Err(StoreError::Unreadable { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(refusal @ (StoreError::Altered { .. } | StoreError::Contradictory { .. })) => {
+                let edited = read_unverified(&self.path)?;
+                match others.is_replaced(&edited, measured) {
+                    true => Ok(None),
+                    false => Err(refusal),
+                }
+            }
             Err(refusal) => Err(refusal),
         }
     }

@@ -122,11 +122,7 @@ fn a_run_of_everything_takes_along_only_what_it_could_not_select() {
 fn results_of_packages_that_were_not_built_stay() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
-    let mut other = later(is_axpy);
-    for result in &mut other.results {
-        result.package = "other".to_owned();
-    }
-    other.run.packages = vec!["other".to_owned()];
+    let other = of_another_package();
     let others = Others::GoWithTheirBenchmarks {
         packages: HashSet::from(["other".to_owned()]),
         left_out: HashSet::new(),
@@ -135,6 +131,40 @@ fn results_of_packages_that_were_not_built_stay() {
     let merged = read(place.destination.path()).unwrap();
     assert_eq!(merged.run.packages, ["other", "suite"]);
     assert_eq!(merged.results.len(), whole().results.len() + 3);
+}
+
+/// A run of another package that has benchmarks of the same names.
+fn of_another_package() -> StoredRun {
+    let mut other = later(is_axpy);
+    for (result, index) in other.results.iter_mut().zip(0..) {
+        result.package = "other".to_owned();
+        result.index = index;
+    }
+    other.run.packages = vec!["other".to_owned()];
+    other
+}
+
+#[test]
+fn results_that_were_kept_have_positions_and_names_of_their_own() {
+    let place = place();
+    place.destination.save(whole(), &Others::Go).unwrap();
+    let mut part = later(is_axpy);
+    let first = part.results.remove(0);
+    part.results.push(first);
+    for (result, index) in part.results.iter_mut().zip(0..) {
+        result.index = index;
+    }
+    place.destination.save(part, &Others::Stay).unwrap();
+    place.destination.save(of_another_package(), &Others::Stay).unwrap();
+    let merged = read(place.destination.path()).unwrap();
+    let positions: Vec<u64> = merged.results.iter().map(|result| result.index).collect();
+    assert_eq!(positions, (0..merged.results.len() as u64).collect::<Vec<_>>());
+    let cases: HashSet<&str> = merged.results.iter().map(|result| &*result.case).collect();
+    assert_eq!(cases.len(), merged.results.len(), "{cases:?}");
+    assert!(
+        cases.contains(FIRST) && cases.contains("other::axpy::add_one::n=1024"),
+        "{cases:?}"
+    );
 }
 
 #[test]
@@ -181,6 +211,39 @@ fn nothing_is_kept_of_a_run_that_was_edited() {
     let refusal = place.destination.save(later(is_axpy), &Others::Stay).unwrap_err();
     assert!(matches!(refusal, StoreError::Altered { .. }), "{refusal:?}");
     place.destination.save(later(|_| true), &Others::Go).unwrap();
+    assert!(read(place.destination.path()).is_ok());
+}
+
+#[test]
+fn an_edited_run_of_several_packages_is_not_lost_to_a_run_of_one_of_them() {
+    let place = place();
+    let mut both = whole();
+    both.results[0].package = "other".to_owned();
+    place.destination.save(both, &Others::Go).unwrap();
+    let text = std::fs::read_to_string(place.destination.path()).unwrap();
+    let edited = text.replacen("3648", "3600", 1);
+    std::fs::write(place.destination.path(), &edited).unwrap();
+    let of_packages = |packages: &[&str]| Others::GoWithTheirBenchmarks {
+        packages: packages.iter().map(|name| (*name).to_owned()).collect(),
+        left_out: HashSet::new(),
+    };
+    let (run, identity) = (whole(), whole().origin().identity());
+    let cases = names(&run).into_iter().collect();
+    let refusals = [
+        place
+            .destination
+            .ensure_keepable(&identity, &cases, &of_packages(&["suite"]))
+            .unwrap_err(),
+        place
+            .destination
+            .save(run.clone(), &of_packages(&["suite"]))
+            .unwrap_err(),
+    ];
+    for refusal in refusals {
+        assert!(matches!(refusal, StoreError::Altered { .. }), "{refusal:?}");
+    }
+    assert_eq!(std::fs::read_to_string(place.destination.path()).unwrap(), edited);
+    place.destination.save(run, &of_packages(&["suite", "other"])).unwrap();
     assert!(read(place.destination.path()).is_ok());
 }
 
