@@ -78,8 +78,12 @@ measure kernels "$bench"
 measure suite run "$suite" --export-json suite.jsonl
 measure repeat repeat
 measure add1-write run "$suite" --flush write add1
-measure thousand run "$suite" --workers 1 --min-samples 1000 --max-samples 1000 --max-time 60s --export-json thousand.jsonl 'add1.*n=1024'
-measure rate python3 "$here/rate.py" thousand.jsonl
+for samples in 1000 3000; do
+    measure "samples$samples" run "$suite" --workers 1 --min-samples "$samples" --max-samples "$samples" --max-time 60s \
+        --export-json "samples$samples.jsonl" 'add1.*n=1024'
+    measure "rate$samples" python3 "$here/rate.py" "samples$samples.jsonl"
+done
+measure against run "$suite" --against-archive "$suite" add1 argmax softmax
 measure attacks attack
 measure cublas run "$cublas"
 measure queues "$here/queues.sh" "$tool" "$suite"

@@ -154,11 +154,14 @@ fn a_kernel_cache_that_cannot_be_written_is_named() {
 fn a_memory_that_cannot_be_had_is_named() {
     // The library and its kernels must be there already: cargo and the compiler write files, too.
     let _ = run().finish().expect_code(0);
-    let run = Run::after("trap '' XFSZ; ulimit -f 8", &Fixture::of("tidy"))
+    // 8 MiB are enough for copies of both, and not for 13 MB of numbers.
+    let run = Run::after("trap '' XFSZ; ulimit -f 16384", &Fixture::of("tidy"))
         .briefly()
         .json();
-    let records = run.args(["--exact", CASE]).finish().expect_code(100).records();
-    let result = records.result(CASE);
+    let large = "sums::one_thread_a_row::rows=33,cols=100000";
+    let run = run.args(["--axis", "cols=100000", "--exact", large]);
+    let records = run.finish().expect_code(100).records();
+    let result = records.result(large);
     assert_eq!(result["verdict"], "error");
     let message = result["message"].as_str().unwrap_or_default();
     assert!(

@@ -30,7 +30,7 @@ pub(super) struct CompareArguments {
     ///
     /// A name, such as `main`, is a baseline in the target directory; with a path separator, or where it ends in `.json`, it is a file that `--save-baseline` or
     /// `--export-json` wrote.
-    #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 2.., required_unless_present = "baselines")]
+    #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 1.., required_unless_present = "baselines")]
     names: Vec<RunName>,
 
     /// Print the names of the baselines there are, and compare nothing
@@ -120,6 +120,10 @@ impl CompareArguments {
             color: color_argument,
             quiet,
         } = self;
+        if let [only] = &names[..] {
+            let name = only.to_string();
+            return Err(UsageError::NothingToCompareWith { name });
+        }
         refuse_to_overwrite(&names, export_markdown.as_deref())?;
         let mut names = names.into_iter();
         Ok(CompareOptions {
@@ -191,6 +195,12 @@ mod tests {
     }
 
     #[test]
+    fn one_name_alone_is_refused_with_the_ways_to_name_another() {
+        let refusal = command(&["main"]).expect_err("a refusal");
+        assert_eq!(refusal, "`main` is to be compared, and with what is not said");
+    }
+
+    #[test]
     fn the_first_name_is_the_baseline() {
         let options = options(&["main", "./pr.json", "third"]);
         let name = |text: &str| text.parse::<RunName>().unwrap();
@@ -258,8 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_is_too_few_and_none_only_lists() {
-        assert!(command(&["main"]).is_err());
+    fn without_names_baselines_are_only_listed() {
         assert!(command(&[]).is_err());
         assert_eq!(options(&["--baselines"]).action, CompareAction::ListBaselines);
         assert!(command(&["--baselines", "a", "b"]).is_err());

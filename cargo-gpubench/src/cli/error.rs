@@ -36,6 +36,18 @@ pub enum UsageError {
         /// What does the same here.
         instead: &'static str,
     },
+    /// An option behind `--`, where it would be a filter.
+    #[error("`{option}` stands behind `--`, where everything is a filter")]
+    OptionBehindDashes {
+        /// The option.
+        option: String,
+    },
+    /// A comparison of one run.
+    #[error("`{name}` is to be compared, and with what is not said")]
+    NothingToCompareWith {
+        /// The run.
+        name: String,
+    },
     /// A file that is to be written is one that is to be read.
     #[error("`{file}` is read and cannot be written to")]
     OutputIsInput {
@@ -65,6 +77,13 @@ impl Expected for UsageError {
             Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
             Self::Samples { .. } | Self::OutputIsInput { .. } => None,
             Self::Foreign { instead, .. } => Some((*instead).to_owned()),
+            Self::NothingToCompareWith { name } => Some(format!(
+                "`cargo gpubench compare {name} CANDIDATE` compares a stored run with it, `cargo gpubench --baseline {name}` a new one; \
+                 `compare --baselines` lists what is stored"
+            )),
+            Self::OptionBehindDashes { .. } => {
+                Some("leave out the `--`: `cargo gpubench` takes its options itself".to_owned())
+            }
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }
     }

@@ -277,6 +277,11 @@ pub(super) fn explain(error: &clap::Error) -> Option<UsageError> {
     Some(UsageError::Foreign { option, tool, instead })
 }
 
+/// Whether an option is one of another tool.
+pub(super) fn is_foreign(option: &str) -> bool {
+    FOREIGN.iter().any(|(foreign, ..)| *foreign == option)
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

@@ -1,11 +1,12 @@
 //! Options that choose cases.
 #![forbid(unsafe_code)]
 
-use clap::{Args, Command};
+use clap::{Arg, Args, Command};
 use regex::Regex;
 
 use super::UsageError;
 use super::app::described_verb;
+use super::foreign::is_foreign;
 use crate::broker::cases::{AxisOverride, CaseSelection, IgnoredSelection, NameFilter, Partition};
 use crate::closest::closest;
 
@@ -67,8 +68,12 @@ impl SelectionArguments {
             axis,
             partition,
         } = self;
-        let subcommand = match &filters[..] {
-            [filter] => misspelt_subcommand(filter),
+        if let Some(option) = filters.iter().find(|filter| is_option(filter)) {
+            let option = option.clone();
+            return Err(UsageError::OptionBehindDashes { option });
+        }
+        let meant = match &filters[..] {
+            [filter] => meant_by(filter),
             _ => None,
         };
         let names = if exact {
@@ -84,7 +89,7 @@ impl SelectionArguments {
             ignored: ignored_selection(ignored, include_ignored),
             axes: axis,
             partition,
-            subcommand,
+            meant,
         })
     }
 }
@@ -101,10 +106,35 @@ pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> 
         .collect()
 }
 
-/// A misspelt subcommand is a filter that no name fits.
-fn misspelt_subcommand(filter: &str) -> Option<String> {
+/// Whether a filter is an option, of this tool or of one whose habits are known, that `cargo bench` would have passed on.
+fn is_option(filter: &str) -> bool {
+    let option = filter.split('=').next().unwrap_or(filter);
+    let of_gpubench = |argument: &Arg| {
+        let long = argument.get_long_and_visible_aliases().unwrap_or_default();
+        let short = argument.get_short_and_visible_aliases().unwrap_or_default();
+        long.iter().any(|long| option.strip_prefix("--") == Some(long))
+            || short.iter().any(|short| option == format!("-{short}"))
+    };
+    option.starts_with('-') && (is_foreign(option) || described_verb().get_arguments().any(of_gpubench))
+}
+
+/// What words stand for that are subcommands of other tools.
+const MEANT: [(&str, &str); 5] = [
+    ("baselines", "`cargo gpubench compare --baselines`"),
+    ("bench", "`cargo gpubench` without it"),
+    ("list", "`--list`"),
+    ("run", "`cargo gpubench` without it"),
+    ("test", "`--test`"),
+];
+
+/// What a filter that no name fits was meant as: a subcommand, here or of another tool.
+fn meant_by(filter: &str) -> Option<String> {
+    if let Some((_, meant)) = MEANT.iter().find(|(word, _)| *word == filter) {
+        return Some((*meant).to_owned());
+    }
     let gpubench = described_verb();
-    closest(filter, gpubench.get_subcommands().map(Command::get_name)).map(str::to_owned)
+    let subcommand = closest(filter, gpubench.get_subcommands().map(Command::get_name))?;
+    Some(format!("the subcommand `{subcommand}`"))
 }
 
 /// clap admits at most one of the two.
@@ -113,5 +143,60 @@ fn ignored_selection(ignored: bool, include_ignored: bool) -> IgnoredSelection {
         (true, _) => IgnoredSelection::Only,
         (_, true) => IgnoredSelection::Include,
         _ => IgnoredSelection::Exclude,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::error::Expected;
+
+    #[derive(Debug, Parser)]
+    struct Selecting {
+        #[command(flatten)]
+        selection: SelectionArguments,
+    }
+
+    fn selection(arguments: &[&str]) -> Result<CaseSelection, UsageError> {
+        let all = ["gpubench"].iter().chain(arguments);
+        Selecting::try_parse_from(all)
+            .expect("a command line")
+            .selection
+            .into_selection()
+    }
+
+    #[test]
+    fn an_option_behind_two_dashes_is_refused_and_not_a_filter() {
+        for behind in [
+            &["--save-baseline", "main"][..],
+            &["--baseline=main"],
+            &["gemm", "-b", "main"],
+        ] {
+            let arguments: Vec<_> = ["n=64", "--"].iter().chain(behind).copied().collect();
+            let error = selection(&arguments).expect_err("a refusal");
+            assert!(matches!(error, UsageError::OptionBehindDashes { .. }), "{error}");
+            assert_eq!(
+                error.hint().as_deref(),
+                Some("leave out the `--`: `cargo gpubench` takes its options itself")
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_option_may_stand_behind_two_dashes() {
+        for filter in ["gemm", "-1", "--odd", "--", "[-]b"] {
+            assert!(selection(&["--", filter]).is_ok(), "{filter}");
+        }
+    }
+
+    #[test]
+    fn subcommands_of_other_tools_and_misspelt_ones_are_told_ours() {
+        let meant = |filter: &str| selection(&[filter]).expect("a selection").meant;
+        assert_eq!(meant("list").as_deref(), Some("`--list`"));
+        assert_eq!(meant("run").as_deref(), Some("`cargo gpubench` without it"));
+        assert_eq!(meant("comapre").as_deref(), Some("the subcommand `compare`"));
+        assert_eq!(meant("gemm"), None);
     }
 }

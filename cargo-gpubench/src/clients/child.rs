@@ -111,8 +111,9 @@ impl std::fmt::Display for End {
     }
 }
 
-/// How many hardware queues the driver makes for a context. A plan is queued on one stream, and the queues are most of what a context's creation takes; with fewer than four of them small
-/// kernels are measured to take longer (`docs/measurements/queues.sh`).
+/// How many hardware queues the driver makes for a context. A plan is queued on one stream, and the queues are most of what a context's creation takes: on an H200 a case of 20 workers
+/// takes 4.7 s instead of 8.4 s where there are four instead of the usual eight. With one it takes 2.9 s, and on one of two GPUs a small kernel then took 0.1 us longer
+/// (`docs/measurements/2026-11-22-gpu.md`).
 const HARDWARE_QUEUES: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "4");
 
 /// A spawned role. Dropping it kills the process and waits for its end.

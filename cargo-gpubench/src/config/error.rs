@@ -69,6 +69,8 @@ pub enum ConfigError {
     FilterMissing {
         /// Where.
         place: Place,
+        /// A key of it that `filter` may have been misspelt as.
+        similar: Option<String>,
     },
     /// No profile has the name.
     #[error("there is no profile `{name}` in {}", file_or_none(.file))]
@@ -159,6 +161,9 @@ impl Expected for ConfigError {
                 Some(InvalidSetting::Unknown { closest: Some(closest) }) => Some(format!("did you mean `{closest}`?")),
                 _ => None,
             },
+            Self::FilterMissing {
+                similar: Some(similar), ..
+            } => Some(format!("is `{similar}` meant to be `filter`?")),
             Self::Unreadable { .. } => Some("`--config-file` names another file".to_owned()),
             Self::OlderTool { .. } => Some("install a newer `cargo-gpubench`, or lower `gpubench-version`".to_owned()),
             _ => None,
@@ -187,6 +192,10 @@ pub enum Ineffective {
     },
     /// It is an option that only a command line can give.
     CommandLineOnly,
+    /// It is a setting of a profile, and stands in none.
+    OutsideOfProfiles,
+    /// It is a setting of the whole run, and stands in an override.
+    InOverride,
 }
 
 impl fmt::Display for ConfigWarning {
@@ -210,6 +219,18 @@ impl fmt::Display for ConfigWarning {
                 write!(
                     f,
                     "{place}: `{key}` has no effect here: it is for the command line only"
+                )
+            }
+            Ineffective::OutsideOfProfiles => {
+                write!(
+                    f,
+                    "{place}: `{key}` has no effect here (hint: it belongs below `[profile.default]`, or another profile)"
+                )
+            }
+            Ineffective::InOverride => {
+                write!(
+                    f,
+                    "{place}: `{key}` has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)"
                 )
             }
         }

@@ -130,6 +130,7 @@ impl Reading<'_> {
                         profiles.insert(name.get_ref().to_string(), profile);
                     }
                 }
+                name if self.is_setting(name) => self.ineffective(key, Ineffective::OutsideOfProfiles),
                 _ => self.unknown(key, &KEYS),
             }
         }
@@ -192,11 +193,20 @@ impl Reading<'_> {
                 closest: closest(name, known.iter().copied()).map(str::to_owned),
             }
         };
+        self.ineffective(key, ineffective);
+    }
+
+    pub(super) fn ineffective(&mut self, key: &Key<'_>, ineffective: Ineffective) {
         self.warnings.push(ConfigWarning {
             place: self.places.place(key.span().start),
-            key: name.to_string(),
+            key: key.get_ref().to_string(),
             ineffective,
         });
+    }
+
+    /// Whether a profile may have the key.
+    pub(super) fn is_setting(&self, key: &str) -> bool {
+        self.known.settings.iter().any(|known| known == key)
     }
 }
 

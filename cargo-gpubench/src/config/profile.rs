@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use toml::de::{DeTable, DeValue};
 
+use super::error::Ineffective;
 use super::file::{Key, Reading, Value};
 use super::{CaseOverride, CaseSettings, ConfigError, ConfigFile, ConfigValue, Place};
 use crate::closest::closest;
@@ -128,7 +129,7 @@ impl Reading<'_> {
                     profile.inherits = Some((parent, self.places.place(value.span().start)));
                 }
                 OVERRIDES => profile.overrides = self.overrides(key, value)?,
-                known if self.known.settings.iter().any(|key| key == known) => {
+                known if self.is_setting(known) => {
                     let setting = Setting {
                         value: self.value(key, value)?,
                         place: self.places.place(key.span().start),
@@ -158,12 +159,18 @@ impl Reading<'_> {
 
     fn case_override(&mut self, table: &DeTable<'_>, place: Place) -> Result<CaseOverride, ConfigError> {
         let Some((key, value)) = table.get_key_value(FILTER) else {
-            return Err(ConfigError::FilterMissing { place });
+            let similar = table.keys().find(|key| closest(key.get_ref(), [FILTER]).is_some());
+            let similar = similar.map(|key| key.get_ref().to_string());
+            return Err(ConfigError::FilterMissing { place, similar });
         };
         let filter = Regex::new(self.string(key, value)?).map_err(|error| self.senseless(key, value, error))?;
         let mut settings = CaseSettings::default();
         for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != FILTER) {
             let name = &**key.get_ref();
+            if !CaseSettings::KEYS.contains(&name) && self.is_setting(name) {
+                self.ineffective(key, Ineffective::InOverride);
+                continue;
+            }
             if !CaseSettings::KEYS.contains(&name) {
                 let known: Vec<_> = CaseSettings::KEYS.iter().copied().chain([FILTER]).collect();
                 self.unknown(key, &known);

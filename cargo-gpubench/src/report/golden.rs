@@ -128,6 +128,18 @@ fn comma_separated_values_of_a_run_that_was_not_compared_after_all() {
 }
 
 #[test]
+fn a_compared_run_says_once_what_times_of_the_cpu_device_are_worth() {
+    let mut run = SampleRun {
+        comparison: compared_run().comparison,
+        ..every_verdict()
+    };
+    let comparison = run.comparison.as_mut().expect("a comparison");
+    comparison.candidate.device.kind = DeviceKind::Cpu;
+    let text = terminal(&run, 120, Styling::Plain);
+    assert_eq!(text.matches(CPU_NOTICE).count(), 1, "{text}");
+}
+
+#[test]
 fn json_lines_on_a_gpu() {
     let text = written(&on_gpu(), JsonReporter::new);
     insta::assert_snapshot!(text);

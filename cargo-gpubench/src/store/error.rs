@@ -225,6 +225,9 @@ fn baselines_hint(name: &str, known: &[String]) -> String {
             .join(", ")
     };
     match (known, closest(name, known.iter().map(String::as_str))) {
+        _ if name == "html" => {
+            "`cargo gpubench --report html` makes a page of a run; `report` one of a stored run".to_owned()
+        }
         ([], _) => format!("there is none at all yet; `--save-baseline {name}` makes it"),
         ([_], Some(similar)) => format!("did you mean `{similar}`?"),
         (_, Some(similar)) => format!("`{similar}` is similar; there are {}", all()),

@@ -253,6 +253,7 @@ fn a_run_that_is_not_there_is_looked_for_among_those_that_are() {
     told += &missing("feature", &Home::Absent);
     told += &missing("elsewhere/run.json", &folder.home());
     insta::assert_snapshot!(told);
+    assert!(missing("html", &folder.home()).contains("`cargo gpubench --report html` makes a page of a run"));
 }
 
 #[test]

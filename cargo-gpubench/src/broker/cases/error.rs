@@ -62,8 +62,8 @@ pub enum NothingBecause {
         of: usize,
         /// The name that was probably meant.
         closest: Option<String>,
-        /// The subcommand that was probably meant.
-        subcommand: Option<String>,
+        /// What else was probably meant.
+        meant: Option<String>,
     },
     /// Names fit, but what they name is ignored, or with `--ignored` is not.
     Ignored {
@@ -108,10 +108,7 @@ impl NothingBecause {
             Self::NoNameFits {
                 closest: Some(closest), ..
             } => format!("did you mean `{closest}`?"),
-            Self::NoNameFits {
-                subcommand: Some(subcommand),
-                ..
-            } => format!("did you mean the subcommand `{subcommand}`?"),
+            Self::NoNameFits { meant: Some(meant), .. } => format!("did you mean {meant}?"),
             Self::NoNameFits { of, .. } => {
                 format!("none of {of} cases fits the filters; `--list` without filters shows their names")
             }

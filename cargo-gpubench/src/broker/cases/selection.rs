@@ -45,8 +45,8 @@ pub struct CaseSelection {
     pub axes: Vec<AxisOverride>,
     /// Only a part of what the others choose.
     pub partition: Option<Partition>,
-    /// What the only filter may be a misspelling of, where it is no name.
-    pub subcommand: Option<String>,
+    /// What the only filter was probably meant as, where it is no name: "the subcommand `compare`".
+    pub meant: Option<String>,
 }
 
 /// How much of what there is is chosen.
@@ -238,7 +238,7 @@ fn why_nothing(
     NothingBecause::NoNameFits {
         of: candidates.len(),
         closest: closest.map(str::to_owned),
-        subcommand: selection.subcommand.clone(),
+        meant: selection.meant.clone(),
     }
 }
 

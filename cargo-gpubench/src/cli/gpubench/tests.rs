@@ -362,10 +362,10 @@ fn a_filter_may_be_called_like_a_subcommand() {
 
 #[test]
 fn the_only_filter_may_be_a_misspelt_subcommand() {
-    let subcommand = |arguments: &[&str]| options(arguments).cases.subcommand;
-    assert_eq!(subcommand(&["comapre"]).as_deref(), Some("compare"));
-    assert_eq!(subcommand(&["grayscale"]), None);
-    assert_eq!(subcommand(&["comapre", "other"]), None);
+    let meant = |arguments: &[&str]| options(arguments).cases.meant;
+    assert_eq!(meant(&["comapre"]).as_deref(), Some("the subcommand `compare`"));
+    assert_eq!(meant(&["grayscale"]), None);
+    assert_eq!(meant(&["comapre", "other"]), None);
 }
 
 #[test]

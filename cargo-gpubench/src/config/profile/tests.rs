@@ -102,6 +102,25 @@ fn unknown_keys_are_warnings_with_a_line_and_the_closest_key() {
 }
 
 #[test]
+fn settings_in_the_wrong_table_are_warnings_that_name_the_right_one() {
+    let file = read("timeout = '1s'\n[[profile.ci.overrides]]\nfilter = 'x'\ndevice = 'cpu'\n").expect("no errors");
+    let warnings: Vec<_> = file.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "gpubench.toml:4: `device` has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)",
+            "gpubench.toml:1: `timeout` has no effect here (hint: it belongs below `[profile.default]`, or another profile)",
+        ]
+    );
+}
+
+#[test]
+fn an_override_with_a_misspelt_filter_is_told_so() {
+    let error = read("[[profile.ci.overrides]]\nfiltr = 'x'\n").expect_err("a refusal");
+    assert_eq!(error.hint().as_deref(), Some("is `filtr` meant to be `filter`?"));
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_its_line_and_key() {
     assert_refused(
         "[profile.ci]\ntimeout = '1s'\ntimeout = '2s'\n",

@@ -201,7 +201,8 @@ impl TerminalReporter {
         let styling = self.options.styling;
         let counts = styling.paint(style, &summary::line(finished));
         match self.device {
-            Some(DeviceKind::Cpu) if self.figures == Figures::Expected => {
+            // A comparison has said it already.
+            Some(DeviceKind::Cpu) if self.figures == Figures::Expected && self.comparison.is_none() => {
                 format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE))
             }
             _ => format!("\n{counts}\n"),

@@ -424,7 +424,7 @@ proptest! {
 fn a_filter_that_fits_no_case_may_have_been_meant_as_a_subcommand() {
     let hint = |filter: &str| {
         let selection = CaseSelection {
-            subcommand: Some("compare".to_owned()),
+            meant: Some("the subcommand `compare`".to_owned()),
             ..by_name(search(&[filter], &[]))
         };
         select(&selection).err().and_then(|error| error.hint())
