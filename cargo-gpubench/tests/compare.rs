@@ -12,7 +12,7 @@ use cargo_gpubench::store::{DeviceIdentity, StoredRun, save};
 use cargo_gpubench::verdict::Verdict;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
-use simulated_run::{Size, run};
+use simulated_run::{Size, on_gpu, run};
 
 const SIZE: Size = Size {
     workers: 5,
@@ -265,9 +265,8 @@ fn benchmarks_of_other_names_are_matched_by_groups() {
 #[test]
 fn another_device_is_not_compared_unless_that_is_asked_for() {
     let folder = Folder::new();
-    let mut other = run(6, &[("axpy", 2e5), ("softmax", 2e6)], SIZE);
-    other.run.device.name = "NVIDIA B200".into();
-    folder.save("b200.json", &other);
+    let other = run(6, &[("axpy", 2e5), ("softmax", 2e6)], SIZE);
+    folder.save("b200.json", &on_gpu("NVIDIA B200", other));
     folder
         .compare(&["before.json", "b200.json"])
         .success()

@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use cargo_gpubench::store::{StoredRun, save};
 use predicates::prelude::*;
 use predicates::str::contains;
-use simulated_run::{Size, run};
+use simulated_run::{Size, on_gpu, run};
 
 const SIZE: Size = Size {
     workers: 5,
@@ -29,9 +29,8 @@ impl Folder {
         };
         folder.save("before.json", &run(1, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));
         folder.save("slower.json", &run(3, &[("axpy", 1.03e5), ("softmax", 2e6)], SIZE));
-        let mut elsewhere = run(6, &[("axpy", 2e5), ("softmax", 2e6)], SIZE);
-        elsewhere.run.device.name = "NVIDIA B200".into();
-        folder.save("elsewhere.json", &elsewhere);
+        let elsewhere = run(6, &[("axpy", 2e5), ("softmax", 2e6)], SIZE);
+        folder.save("elsewhere.json", &on_gpu("NVIDIA B200", elsewhere));
         folder
     }
 

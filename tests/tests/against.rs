@@ -119,7 +119,7 @@ impl Repository {
             "--max-time",
             "1min",
             "--workers",
-            "3",
+            "6",
         ];
         // On a busy machine two runs of the same code may differ by a lot; the slow revision takes four times as long.
         self.against(revision).args(limits).args(["--noise-threshold", "60%"])
@@ -227,7 +227,7 @@ fn a_slower_revision_is_a_regression_with_its_row_and_exit_code_3() {
     for side in ["baseline", "candidate"] {
         assert_eq!(
             (&spin[side]["n"], &spin[side]["workers"]),
-            (&30.into(), &3.into()),
+            (&30.into(), &6.into()),
             "{spin:#}"
         );
     }

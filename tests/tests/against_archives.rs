@@ -177,11 +177,11 @@ impl Machine {
 
 const LIMITS: [&str; 14] = [
     "--workers",
-    "3",
+    "6",
     "--min-samples",
-    "30",
+    "60",
     "--max-samples",
-    "30",
+    "60",
     "--max-time",
     "1min",
     "--flush-bytes",

@@ -66,6 +66,16 @@ pub(crate) fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRu
     StoredRun::of(started, results, Some(finished), None)
 }
 
+/// A run as of a GPU of another name.
+#[allow(dead_code, reason = "not every test has two devices")]
+pub fn on_gpu(name: &str, mut run: StoredRun) -> StoredRun {
+    run.run.device.name = name.into();
+    for result in &mut run.results {
+        result.device.name = name.into();
+    }
+    run
+}
+
 fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> BenchmarkComplete {
     let started = BenchmarkStarted {
         schema_version: SchemaVersion,
