@@ -68,7 +68,7 @@ pub(crate) fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRu
 
 /// A run as of a GPU of another name.
 #[allow(dead_code, reason = "not every test has two devices")]
-pub fn on_gpu(name: &str, mut run: StoredRun) -> StoredRun {
+pub(crate) fn on_gpu(name: &str, mut run: StoredRun) -> StoredRun {
     run.run.device.name = name.into();
     for result in &mut run.results {
         result.device.name = name.into();
