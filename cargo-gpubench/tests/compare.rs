@@ -1,17 +1,15 @@
 //! `cargo gpubench compare` as a person runs it: real files, the real command.
 
+mod run_folder;
 mod simulated_run;
 
-use std::process::Command;
-
-use assert_cmd::assert::{Assert, OutputAssertExt};
-use camino::{Utf8Path, Utf8PathBuf};
 use cargo_gpubench::report::{JsonReporter, Output, Record, Reporter};
+use cargo_gpubench::store::DeviceIdentity;
 use cargo_gpubench::store::history::{HistoryEntry, append};
-use cargo_gpubench::store::{DeviceIdentity, StoredRun, save};
 use cargo_gpubench::verdict::Verdict;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
+use run_folder::Folder;
 use simulated_run::{Size, on_gpu, run};
 
 const SIZE: Size = Size {
@@ -19,29 +17,14 @@ const SIZE: Size = Size {
     samples: 20,
 };
 
-/// A folder with stored runs.
-struct Folder {
-    folder: tempfile::TempDir,
-}
-
 impl Folder {
     /// One with `before.json`, `same.json` of the same code, and `slower.json`, in which `axpy` takes 3 % longer.
     fn new() -> Folder {
-        let folder = Folder {
-            folder: tempfile::tempdir().expect("a folder"),
-        };
+        let folder = Folder::empty();
         folder.save("before.json", &run(1, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));
         folder.save("same.json", &run(2, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));
         folder.save("slower.json", &run(3, &[("axpy", 1.03e5), ("softmax", 2e6)], SIZE));
         folder
-    }
-
-    fn path(&self, name: &str) -> Utf8PathBuf {
-        Utf8Path::from_path(self.folder.path()).expect("UTF-8").join(name)
-    }
-
-    fn save(&self, name: &str, run: &StoredRun) {
-        save(&self.path(name), run).expect("it is saved");
     }
 
     fn make_workspace(&self) {
@@ -49,21 +32,6 @@ impl Folder {
         fs_err::write(self.path("Cargo.toml"), manifest).expect("a manifest");
         fs_err::create_dir_all(self.path("src")).expect("a folder");
         fs_err::write(self.path("src/lib.rs"), "").expect("a library");
-    }
-
-    fn compare(&self, arguments: &[&str]) -> Assert {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpubench"));
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("GPUBENCH_") {
-                command.env_remove(name);
-            }
-        }
-        command
-            .args(["gpubench", "compare", "--color", "never"])
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .env_remove("CARGO_TARGET_DIR")
-            .assert()
     }
 }
 

@@ -1,14 +1,12 @@
 //! What CI sees of a comparison: exit codes, warnings, JUnit and CSV, as the real command gives them.
 
+mod run_folder;
 mod simulated_run;
 
-use std::process::Command;
-
 use assert_cmd::assert::{Assert, OutputAssertExt};
-use camino::{Utf8Path, Utf8PathBuf};
-use cargo_gpubench::store::{StoredRun, save};
 use predicates::prelude::*;
 use predicates::str::contains;
+use run_folder::Folder;
 use simulated_run::{Size, on_gpu, run};
 
 const SIZE: Size = Size {
@@ -16,17 +14,10 @@ const SIZE: Size = Size {
     samples: 20,
 };
 
-/// A folder with stored runs.
-struct Folder {
-    folder: tempfile::TempDir,
-}
-
 impl Folder {
     /// One with `before.json`, `slower.json`, in which `axpy` takes 3 % longer, and `elsewhere.json` of another device.
     fn new() -> Folder {
-        let folder = Folder {
-            folder: tempfile::tempdir().expect("a folder"),
-        };
+        let folder = Folder::empty();
         folder.save("before.json", &run(1, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));
         folder.save("slower.json", &run(3, &[("axpy", 1.03e5), ("softmax", 2e6)], SIZE));
         let elsewhere = run(6, &[("axpy", 2e5), ("softmax", 2e6)], SIZE);
@@ -34,33 +25,8 @@ impl Folder {
         folder
     }
 
-    fn path(&self, name: &str) -> Utf8PathBuf {
-        Utf8Path::from_path(self.folder.path()).expect("UTF-8").join(name)
-    }
-
-    fn save(&self, name: &str, run: &StoredRun) {
-        save(&self.path(name), run).expect("it is saved");
-    }
-
     fn text(&self, name: &str) -> String {
         fs_err::read_to_string(self.path(name)).expect("the file")
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpubench"));
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("GPUBENCH_") {
-                command.env_remove(name);
-            }
-        }
-        command.arg("gpubench").args(arguments).current_dir(self.folder.path());
-        command.env_remove("CARGO_TARGET_DIR");
-        command
-    }
-
-    fn compare(&self, arguments: &[&str]) -> Assert {
-        self.command(&[&["compare", "--color", "never"], arguments].concat())
-            .assert()
     }
 
     /// A stored run takes the place of a measured one.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod bare_machine;
 mod baselines;
 mod browser;
 mod compilers;
@@ -14,6 +15,7 @@ mod run;
 mod terminal;
 mod tool;
 
+pub use bare_machine::BareMachine;
 pub use baselines::{RunFolder, slowed};
 pub use browser::{Browser, Scheme, Screen};
 pub use compilers::nvrtc;

@@ -2,12 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Finished, Fixture, Run, repository};
+use gpubench_tests::{BareMachine, Finished, Fixture, Run, repository};
 use serde_json::{Value, json};
 
 /// How often the kernel goes round.
@@ -135,44 +134,10 @@ fn git(folder: &Utf8Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// A folder on a machine that has no programs.
-struct Machine {
-    _folder: tempfile::TempDir,
-    work: Utf8PathBuf,
-    programs: Utf8PathBuf,
-}
-
-impl Machine {
-    fn new() -> Machine {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).expect("a UTF-8 path");
-        let (work, programs) = (path.join("work"), path.join("programs"));
-        fs::create_dir(&work).expect("a folder");
-        fs::create_dir(&programs).expect("a folder");
-        Machine {
-            _folder: folder,
-            work,
-            programs,
-        }
-    }
-
-    fn with_a_cpp_compiler() -> Machine {
-        let machine = Machine::new();
-        for program in ["c++", "as", "ld"] {
-            symlink(on_path(program), machine.programs.join(program)).expect("a link");
-        }
-        machine
-    }
-
-    fn run(&self, candidate: &Utf8Path, baseline: &Utf8Path) -> Run {
-        let run = Run::from_archive(candidate, &self.work, &self.programs).args(LIMITS);
-        run.args(["--against-archive", baseline.as_str()])
-    }
-
-    /// What is left in the folder that takes its temporary files.
-    fn left(&self) -> usize {
-        fs::read_dir(&self.work).expect("a folder").count()
-    }
+/// A comparison of two archives, on a machine of its own.
+fn compared(machine: &BareMachine, candidate: &Utf8Path, baseline: &Utf8Path) -> Run {
+    let run = machine.run(candidate).args(LIMITS);
+    run.args(["--against-archive", baseline.as_str()])
 }
 
 const LIMITS: [&str; 14] = [
@@ -192,14 +157,6 @@ const LIMITS: [&str; 14] = [
     "60%",
 ];
 
-fn on_path(program: &str) -> std::path::PathBuf {
-    let path = std::env::var_os("PATH").expect("a path");
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(program))
-        .find(|file| file.is_file())
-        .unwrap_or_else(|| panic!("there is no `{program}`"))
-}
-
 fn comparison(finished: &Finished) -> Value {
     finished.records().the("comparison-complete").clone()
 }
@@ -207,8 +164,8 @@ fn comparison(finished: &Finished) -> Value {
 #[test]
 fn a_slower_kernel_in_the_new_archive_is_a_regression_with_its_row_and_exit_code_3() {
     let Archives { fast, slow, commit, .. } = archives();
-    let machine = Machine::new();
-    let finished = machine.run(slow, fast).json().finish().expect_code(3);
+    let machine = BareMachine::new();
+    let finished = compared(&machine, slow, fast).json().finish().expect_code(3);
     let comparison = comparison(&finished);
     assert_eq!(comparison["arrangement"], "interleaved");
     assert_eq!(comparison["differences"], json!([]));
@@ -235,23 +192,23 @@ fn a_slower_kernel_in_the_new_archive_is_a_regression_with_its_row_and_exit_code
     ] {
         assert!(finished.stderr.contains(said), "{}", finished.stderr);
     }
-    assert_eq!(machine.left(), 0);
+    assert_eq!(machine.left(), [""; 0]);
 }
 
 #[test]
 fn a_faster_kernel_in_the_new_archive_is_an_improvement() {
     let Archives { fast, slow, .. } = archives();
-    let finished = Machine::new().run(fast, slow).json().finish().expect_code(0);
+    let finished = compared(&BareMachine::new(), fast, slow).json().finish().expect_code(0);
     assert_eq!(comparison(&finished)["rows"][0]["verdict"], "improved");
 }
 
 #[test]
 fn an_archive_beside_itself_and_beside_one_of_the_same_sources_is_no_regression() {
     let Archives { fast, nameless, .. } = archives();
-    let machine = Machine::new();
-    let finished = machine.run(fast, fast).json().finish().expect_code(0);
+    let machine = BareMachine::new();
+    let finished = compared(&machine, fast, fast).json().finish().expect_code(0);
     assert_eq!(comparison(&finished)["rows"][0]["candidate"]["verdict"], "pass");
-    let finished = machine.run(fast, nameless).finish().expect_code(0);
+    let finished = compared(&machine, fast, nameless).finish().expect_code(0);
     assert!(
         finished
             .stderr
@@ -279,20 +236,27 @@ fn kernels_that_only_one_archive_has_are_compiled_here_for_the_other_as_they_wer
     let Archives {
         slow, without_kernels, ..
     } = archives();
-    let machine = Machine::with_a_cpp_compiler();
-    let finished = machine.run(slow, without_kernels).json().finish().expect_code(3);
+    let machine = BareMachine::with_a_cpp_compiler();
+    let finished = compared(&machine, slow, without_kernels).json().finish().expect_code(3);
     assert_eq!(comparison(&finished)["rows"][0]["verdict"], "regressed");
-    let finished = Machine::new().run(slow, without_kernels).finish().expect_code(96);
+    let finished = compared(&BareMachine::new(), slow, without_kernels)
+        .finish()
+        .expect_code(96);
     let baseline = format!("error: the baseline, `{without_kernels}`, cannot be measured");
     assert!(finished.stderr.contains(&baseline), "{}", finished.stderr);
-    let finished = Machine::new().run(without_kernels, slow).finish().expect_code(96);
+    let finished = compared(&BareMachine::new(), without_kernels, slow)
+        .finish()
+        .expect_code(96);
     assert!(!finished.stderr.contains("error: the baseline"), "{}", finished.stderr);
 }
 
 #[test]
 fn archives_without_a_common_benchmark_are_not_compared_and_that_is_said() {
     let Archives { fast, renamed, .. } = archives();
-    let finished = Machine::new().run(renamed, fast).json().finish().expect_code(0);
+    let finished = compared(&BareMachine::new(), renamed, fast)
+        .json()
+        .finish()
+        .expect_code(0);
     let comparison = comparison(&finished);
     assert_eq!(
         (&comparison["new"], &comparison["removed"]),
@@ -326,7 +290,7 @@ fn tar(arguments: &[&str]) -> String {
 #[test]
 fn another_archive_that_cannot_be_used_is_named_as_the_baseline_before_anything_is_measured() {
     let Archives { fast, .. } = archives();
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let bytes = fs::read(fast).expect("an archive");
     let path = |name: &str| machine.programs.join(name);
     fs::write(path("text"), "hello").expect("written");
@@ -347,45 +311,45 @@ fn another_archive_that_cannot_be_used_is_named_as_the_baseline_before_anything_
         ("large", " unpacks to "),
     ] {
         let archive = path(name);
-        let refused = machine.run(fast, &archive).finish().expect_code(103);
+        let refused = compared(&machine, fast, &archive).finish().expect_code(103);
         assert_eq!(refused.stdout, "", "{name}");
         let first = format!("error: the baseline, `{archive}`, cannot be measured\n");
         assert!(refused.stderr.starts_with(&first), "{name}: {}", refused.stderr);
         assert!(refused.stderr.contains(said), "{name}: {}", refused.stderr);
         assert!(refused.stderr.contains("(hint: "), "{name}: {}", refused.stderr);
     }
-    let refused = machine.run(&path("half"), fast).finish().expect_code(103);
+    let refused = compared(&machine, &path("half"), fast).finish().expect_code(103);
     let candidate = format!("error: the archive `{}` is damaged", path("half"));
     assert!(refused.stderr.contains(&candidate), "{}", refused.stderr);
-    assert_eq!(machine.left(), 0);
+    assert_eq!(machine.left(), [""; 0]);
 }
 
 #[test]
 fn kernels_for_other_devices_alone_are_told_with_the_archive_they_are_in() {
     let Archives { fast, .. } = archives();
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let elsewhere = machine.programs.join("elsewhere.tar.gz");
     forged(fast, &elsewhere, |manifest| {
         manifest["kernels"][0]["target"] = json!("sm_80")
     });
     let told = format!("the kernels in the archive `{elsewhere}` are compiled for sm_80");
-    let refused = machine.run(fast, &elsewhere).finish().expect_code(103);
+    let refused = compared(&machine, fast, &elsewhere).finish().expect_code(103);
     let baseline = format!("error: the baseline, `{elsewhere}`, cannot be measured\ncaused by: {told}");
     assert!(refused.stderr.contains(&baseline), "{}", refused.stderr);
-    let refused = machine.run(&elsewhere, fast).finish().expect_code(103);
+    let refused = compared(&machine, &elsewhere, fast).finish().expect_code(103);
     assert!(refused.stderr.contains(&format!("error: {told}")), "{}", refused.stderr);
 }
 
 #[test]
 fn an_archive_that_knows_no_revision_is_compared_and_nothing_it_says_moves_the_cursor() {
     let Archives { fast, .. } = archives();
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let older = machine.programs.join("older.tar.gz");
     forged(fast, &older, |manifest| {
         manifest.as_object_mut().expect("an object").remove("revision");
         manifest["created_at"] = json!("\u{1b}[2Jyesterday");
     });
-    let finished = machine.run(fast, &older).json().finish().expect_code(0);
+    let finished = compared(&machine, fast, &older).json().finish().expect_code(0);
     assert_eq!(comparison(&finished)["baseline"]["revision"], Value::Null);
     assert!(
         finished.stderr.contains("(unknown revision, archived yesterday)"),
@@ -397,12 +361,12 @@ fn an_archive_that_knows_no_revision_is_compared_and_nothing_it_says_moves_the_c
 #[test]
 fn kernels_that_another_compiler_made_are_compared_and_that_is_said() {
     let Archives { fast, .. } = archives();
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let other = machine.programs.join("other.tar.gz");
     forged(fast, &other, |manifest| {
         manifest["kernels"][0]["compiler"] = json!("g++ 1.0")
     });
-    let comparison = comparison(&machine.run(fast, &other).json().finish().expect_code(0));
+    let comparison = comparison(&compared(&machine, fast, &other).json().finish().expect_code(0));
     let difference = comparison["differences"][0].as_str().unwrap_or_default();
     assert!(
         difference.starts_with("compiler: ahead: g++ 1.0 for "),
@@ -414,8 +378,8 @@ fn kernels_that_another_compiler_made_are_compared_and_that_is_said() {
 #[test]
 fn a_revision_is_refused_where_there_are_no_sources() {
     let Archives { fast, .. } = archives();
-    let machine = Machine::new();
-    let run = || Run::from_archive(fast, &machine.work, &machine.programs);
+    let machine = BareMachine::new();
+    let run = || machine.run(fast);
     let _ = run().args(["--against", "main"]).finish().expect_code(2);
     let work = &machine.work;
     let by_environment = Run::outside_of_workspaces(work)

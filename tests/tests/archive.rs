@@ -2,11 +2,10 @@
 #![forbid(unsafe_code)]
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Finished, Fixture, Run, nvrtc};
+use gpubench_tests::{BareMachine, Finished, Fixture, Run, nvrtc};
 use serde_json::Value;
 
 /// An archive of the tidy fixture, made once.
@@ -18,57 +17,6 @@ fn archive() -> &'static Utf8Path {
         assert_eq!(made.stdout, "");
         archive
     })
-}
-
-/// A machine that has nothing but what is given to it.
-struct Machine {
-    _folder: tempfile::TempDir,
-    /// Where the tool runs and puts its temporary files.
-    work: Utf8PathBuf,
-    programs: Utf8PathBuf,
-}
-
-impl Machine {
-    fn new() -> Machine {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).expect("a UTF-8 path");
-        let (work, programs) = (path.join("work"), path.join("programs"));
-        fs::create_dir(&work).expect("a folder");
-        fs::create_dir(&programs).expect("a folder");
-        Machine {
-            _folder: folder,
-            work,
-            programs,
-        }
-    }
-
-    fn with_a_cpp_compiler() -> Machine {
-        let machine = Machine::new();
-        for program in ["c++", "as", "ld"] {
-            symlink(on_path(program), machine.programs.join(program)).expect("a link");
-        }
-        machine
-    }
-
-    fn run(&self, archive: &Utf8Path) -> Run {
-        Run::from_archive(archive, &self.work, &self.programs)
-    }
-
-    /// What is left in the folder it worked in.
-    fn left(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.work).expect("a folder").flatten();
-        entries
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect()
-    }
-}
-
-fn on_path(program: &str) -> std::path::PathBuf {
-    let path = std::env::var_os("PATH").expect("a path");
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(program))
-        .find(|file| file.is_file())
-        .unwrap_or_else(|| panic!("there is no `{program}`"))
 }
 
 fn verdicts(finished: &Finished) -> Vec<(Value, Value, Value)> {
@@ -90,7 +38,11 @@ fn said(finished: &Finished, archive: &Utf8Path) -> String {
 #[test]
 fn an_archive_lists_the_cases_that_the_crate_lists() {
     let here = Run::on(&Fixture::of("tidy")).args(["--list"]).finish().expect_code(0);
-    let there = Machine::new().run(archive()).args(["--list"]).finish().expect_code(0);
+    let there = BareMachine::new()
+        .run(archive())
+        .args(["--list"])
+        .finish()
+        .expect_code(0);
     assert_eq!(there.stdout, here.stdout);
     assert_eq!(there.stderr, "");
 }
@@ -98,7 +50,7 @@ fn an_archive_lists_the_cases_that_the_crate_lists() {
 #[test]
 fn an_archive_runs_where_there_is_no_cargo_with_the_verdicts_of_the_crate_and_leaves_nothing() {
     let here = Run::on(&Fixture::of("tidy")).briefly().json().finish().expect_code(0);
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let there = machine.run(archive()).briefly().json().finish().expect_code(0);
     assert_eq!(verdicts(&there), verdicts(&here));
     assert_eq!(machine.left(), [""; 0]);
@@ -108,14 +60,14 @@ const NEW_INSTANTIATION: [&str; 3] = ["--axis", "threads=64", "one_block_a_row"]
 
 #[test]
 fn a_kernel_that_was_not_compiled_ahead_is_compiled_where_there_is_a_compiler() {
-    let machine = Machine::with_a_cpp_compiler();
+    let machine = BareMachine::with_a_cpp_compiler();
     let finished = machine.run(archive()).briefly().json().args(NEW_INSTANTIATION).finish();
     assert_eq!(verdicts(&finished.expect_code(0)).len(), 1);
 }
 
 #[test]
 fn a_kernel_that_was_not_compiled_ahead_is_named_where_there_is_no_compiler() {
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let finished = machine.run(archive()).briefly().json().args(NEW_INSTANTIATION).finish();
     let records = finished.expect_code(100).records();
     let message = records.result("sums::one_block_a_row")["message"].clone();
@@ -124,7 +76,7 @@ fn a_kernel_that_was_not_compiled_ahead_is_named_where_there_is_no_compiler() {
 
 #[test]
 fn a_failure_is_run_again_from_the_archive() {
-    let finished = Machine::new()
+    let finished = BareMachine::new()
         .run(archive())
         .briefly()
         .args(NEW_INSTANTIATION)
@@ -142,7 +94,7 @@ fn a_failure_is_run_again_from_the_archive() {
 
 #[test]
 fn kernels_for_a_gpu_are_compiled_where_there_is_none() {
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let archive = machine.work.join("tidy.tar.gz");
     let nvrtc = nvrtc();
     let run = Run::archiving(&Fixture::of("tidy"), &archive);
@@ -152,7 +104,7 @@ fn kernels_for_a_gpu_are_compiled_where_there_is_none() {
     for architecture in [" kernels for sm_90, ", " kernels for sm_75, "] {
         assert!(made.stderr.contains(architecture), "{}", made.stderr);
     }
-    let there = Machine::new();
+    let there = BareMachine::new();
     let case = ["--exact", "sums::one_thread_a_row::rows=33,cols=100"];
     let run = there
         .run(&archive)
@@ -165,7 +117,7 @@ fn kernels_for_a_gpu_are_compiled_where_there_is_none() {
 
 #[test]
 fn a_folder_that_is_asked_for_is_kept_and_not_taken_twice() {
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let list = |more: &[&'static str]| {
         machine
             .run(archive())
@@ -181,7 +133,7 @@ fn a_folder_that_is_asked_for_is_kept_and_not_taken_twice() {
 
 #[test]
 fn an_archive_that_cannot_be_used_ends_the_run_with_a_line_and_a_hint() {
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let bytes = fs::read(archive()).expect("an archive");
     let broken = |name: &str, bytes: &[u8]| {
         let path = machine.programs.join(name);
@@ -217,7 +169,7 @@ fn an_archive_that_cannot_be_written_is_named() {
 
 #[test]
 fn the_summary_counts_what_is_in_the_archive() {
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let archive = machine.work.join("tidy.tar.gz");
     let made = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
     let summary = made.stderr.lines().last().unwrap_or_default();
@@ -232,7 +184,7 @@ fn the_summary_counts_what_is_in_the_archive() {
 
 #[test]
 fn what_is_exchanged_in_the_folder_of_an_archive_is_not_loaded() {
-    let machine = Machine::new();
+    let machine = BareMachine::new();
     let archive = machine.work.join("hosted.tar.gz");
     let made = Run::archiving(&Fixture::of("hosted"), &archive).finish();
     let _ = made.expect_code(0);
