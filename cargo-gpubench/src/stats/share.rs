@@ -9,7 +9,7 @@ use super::{Plateau, StopReason, StopRule, Turnout, worker_medians, workers_agre
 pub const MOST_WORKERS: usize = 64;
 
 /// Estimates of the coefficient of variation that are compared at least, however many workers there are.
-const FEWEST_ESTIMATES: usize = 8;
+const FEWEST_ESTIMATES: usize = 16;
 
 /// Samples of a worker before their spread and interval count: two that are alike by chance say nothing of either.
 const FEWEST_OF_WORKER: usize = 6;
