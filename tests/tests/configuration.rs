@@ -98,6 +98,24 @@ fn a_profile_its_overrides_the_environment_and_the_command_line_each_count_more_
 }
 
 #[test]
+fn a_misspelt_variable_is_told_once_however_many_processes_a_run_has() {
+    let configuration = Configuration::of("");
+    let run = configuration.run().env("GPUBENCH_MAX_SAMPELS", "5");
+    let finished = run.finish().expect_code(0);
+    let warnings: Vec<_> = finished
+        .stderr
+        .lines()
+        .filter(|line| line.contains("GPUBENCH_"))
+        .collect();
+    assert_eq!(
+        warnings,
+        [
+            "warning: the variable `GPUBENCH_MAX_SAMPELS` is not known and has no effect (hint: did you mean `GPUBENCH_MAX_SAMPLES`?)"
+        ]
+    );
+}
+
+#[test]
 fn a_configuration_that_makes_no_sense_ends_the_run_before_it_builds() {
     let configuration = Configuration::of("[profile.default]\ntimeout = 10\n");
     let finished = configuration.run().finish().expect_code(2);
