@@ -115,6 +115,53 @@ fn a_misspelt_variable_is_told_once_however_many_processes_a_run_has() {
     );
 }
 
+const IDLE: &str = "
+[profile.default]
+message-format = 'json'
+
+[[profile.default.overrides]]
+filter = '^axes::'
+max-samples = 3
+
+[[profile.default.overrides]]
+filter = '^axis::no-axes$'
+max-samples = 3
+
+[[profile.default.overrides]]
+filter = '^tidy::sums::'
+max-samples = 4
+
+# On a GPU there is such a case.
+[[profile.default.overrides]]
+filter = 'small_on_the_cpu::n=1048576'
+max-samples = 4
+";
+
+#[test]
+fn an_override_that_fits_no_benchmark_is_told_and_one_of_others_than_the_selected_is_not() {
+    let configuration = Configuration::of(IDLE);
+    for arguments in [&["--list"][..], &["--test"]] {
+        let run = Run::on(&Fixture::of("tidy")).args(["--config-file", &configuration.path("gpubench.toml")]);
+        let finished = run
+            .args(["--exact", CASE])
+            .args(arguments.iter().copied())
+            .finish()
+            .expect_code(0);
+        let warnings: Vec<_> = finished
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("warning"))
+            .collect();
+        let [warning] = warnings[..] else {
+            panic!("{}", finished.stderr);
+        };
+        assert!(
+            warning.ends_with("gpubench.toml:9: the filter `^axis::no-axes$` fits no benchmark, and its override has no effect (hint: did you mean `axes::no-axes`?)"),
+            "{warning}"
+        );
+    }
+}
+
 #[test]
 fn a_configuration_that_makes_no_sense_ends_the_run_before_it_builds() {
     let configuration = Configuration::of("[profile.default]\ntimeout = 10\n");
