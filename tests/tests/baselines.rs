@@ -196,7 +196,7 @@ fn benchmarks_that_the_baseline_lacks_are_named_before_anything_is_measured() {
         .finish()
         .expect_code(2);
     assert_eq!(strict.stdout, "");
-    for words in ["lacks 1 of 2", "paced::steps::hop::n=1000", "--baseline-lenient"] {
+    for words in ["lacks 1 of 2", "\n  steps::hop::n=1000\n", "--baseline-lenient"] {
         assert!(strict.stderr.contains(words), "{}", strict.stderr);
     }
     let lenient = paced().json().args(features).args(["--baseline-lenient", &before]);

@@ -4,9 +4,11 @@ use std::io::Write;
 
 use camino::Utf8PathBuf;
 
+use super::case_name::{both_forms, naming};
 use super::page::page;
 use super::trend::trends;
 use super::{HistoryError, TrendOptions};
+use crate::broker::cases::Naming;
 use crate::broker::options::MessageFormat;
 use crate::closest::closest;
 use crate::error::{ExpectedError, print_warning};
@@ -29,7 +31,7 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, ExpectedError> {
     let of_devices: Vec<Vec<BenchmarkHistory>> = histories.iter().map(trends).collect();
     let shown = chosen(&of_devices, options)?;
     let text = match options.format {
-        MessageFormat::Human => pages(&shown),
+        MessageFormat::Human => pages(&shown, naming(of_devices.iter().flatten())),
         MessageFormat::Json => lines(&shown)?,
     };
     let mut stdout = anstream::stdout().lock();
@@ -64,7 +66,7 @@ fn chosen(
     options: &TrendOptions,
 ) -> Result<Vec<Vec<BenchmarkHistory>>, HistoryError> {
     let is_chosen = |history: &&BenchmarkHistory| {
-        let is_found = |filter: &regex::Regex| filter.is_match(&history.case);
+        let is_found = |filter: &regex::Regex| both_forms(&history.case).iter().any(|name| filter.is_match(name));
         options.filters.is_empty() || options.filters.iter().any(is_found)
     };
     let shown: Vec<Vec<BenchmarkHistory>> = of_devices
@@ -75,19 +77,20 @@ fn chosen(
     if !shown.is_empty() {
         return Ok(shown);
     }
-    let all = || of_devices.iter().flatten().map(|history| history.case.as_str());
+    let all = || of_devices.iter().flatten();
+    let names = all().flat_map(|history| both_forms(&history.case));
     let first = options.filters.first();
     Err(HistoryError::NothingFits {
         of: all().count(),
         closest: first
-            .and_then(|filter| closest(filter.as_str(), all()))
+            .and_then(|filter| closest(filter.as_str(), names))
             .map(str::to_owned),
     })
 }
 
-fn pages(shown: &[Vec<BenchmarkHistory>]) -> String {
+fn pages(shown: &[Vec<BenchmarkHistory>], naming: Naming) -> String {
     let width = TerminalOptions::of_stdout(Color::Auto).width;
-    let of_device = |cases: &Vec<BenchmarkHistory>| Some(page(&cases.first()?.device, cases, width));
+    let of_device = |cases: &Vec<BenchmarkHistory>| Some(page(&cases.first()?.device, cases, naming, width));
     shown.iter().filter_map(of_device).collect::<Vec<_>>().join("\n")
 }
 
