@@ -1,6 +1,7 @@
 //! What people and machines read of a comparison, as it is.
 
-use super::comparison_samples::{every_change, on_another_device};
+use super::comparison_samples::{compared_run, every_change, on_another_device};
+use super::golden::written;
 use super::*;
 
 fn page(comparison: &ComparisonComplete, width: usize, styling: Styling, detail: Detail) -> String {
@@ -167,6 +168,19 @@ fn a_comment_says_first_and_unfolded_what_has_become_wrong() {
     );
     let before_folds = comment.split("<details>").next().unwrap_or_default();
     assert!(before_folds.contains("`gemm::tiled`"), "{comment}");
+}
+
+#[test]
+fn a_comment_has_the_notice_about_the_device_once() {
+    let mut run = compared_run();
+    run.started.device.kind = DeviceKind::Cpu;
+    let comparison = run.comparison.as_mut().expect("it was compared");
+    comparison.candidate.device.kind = DeviceKind::Cpu;
+    let alone = comparison_markdown(comparison, GITHUB_LIMIT);
+    let with_its_run = written(&run, |output| MarkdownReporter::new(output).beside_a_comparison());
+    for comment in [alone, with_its_run] {
+        assert_eq!(comment.matches(CPU_NOTICE).count(), 1, "{comment}");
+    }
 }
 
 #[test]

@@ -11,14 +11,31 @@ use crate::units::{change, percent, time};
 /// Bytes kept free for what is said of rows that were left out.
 const FOR_THE_NOTE: usize = 160;
 
+/// What stands above a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Above {
+    Nothing,
+    /// The candidate's results, with what there is to know of their device.
+    ItsResults,
+}
+
 /// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
 pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
+    comment(comparison, limit, Above::Nothing)
+}
+
+/// The same as a part of a comment, below the candidate's results.
+pub(super) fn comparison_below_results(comparison: &ComparisonComplete, limit: usize) -> String {
+    comment(comparison, limit, Above::ItsResults)
+}
+
+fn comment(comparison: &ComparisonComplete, limit: usize, above: Above) -> String {
     let environment = environment(comparison);
     let alarm = if comparison.has_newly_failed() { "❌ " } else { "" };
     let head = format!(
         "### `cargo gpubench`: {alarm}{}\n\n{}",
         summary(comparison),
-        introduction(comparison)
+        introduction(comparison, above)
     );
     let mut body = Body {
         text: head,
@@ -102,7 +119,7 @@ fn summary(comparison: &ComparisonComplete) -> String {
     }
 }
 
-fn introduction(comparison: &ComparisonComplete) -> String {
+fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
     let ComparisonComplete {
         baseline, candidate, ..
     } = comparison;
@@ -111,7 +128,7 @@ fn introduction(comparison: &ComparisonComplete) -> String {
         Arrangement::Interleaved => ", measured in turns, window by window",
     };
     let mut text = format!("{} against {}{how}.\n", titled(candidate), titled(baseline));
-    if candidate.device.kind == DeviceKind::Cpu {
+    if candidate.device.kind == DeviceKind::Cpu && above == Above::Nothing {
         text.extend(["\n", CPU_NOTICE, "\n"]);
     }
     text.extend(
