@@ -31,7 +31,7 @@ pub(super) fn comparison_below_results(comparison: &ComparisonComplete, limit: u
 
 fn comment(comparison: &ComparisonComplete, limit: usize, above: Above) -> String {
     let environment = environment(comparison);
-    let alarm = if comparison.has_newly_failed() { "❌ " } else { "" };
+    let alarm = if comparison.has_failed() { "❌ " } else { "" };
     let head = format!(
         "### `cargo gpubench`: {alarm}{}\n\n{}",
         summary(comparison),
@@ -44,9 +44,11 @@ fn comment(comparison: &ComparisonComplete, limit: usize, above: Above) -> Strin
     };
     body.left = body.left.saturating_sub(body.text.len());
     let rows = comparison.by_relevance();
-    let of = |verdicts: fn(ChangeVerdict) -> bool| rows.iter().copied().filter(move |row| verdicts(row.verdict));
+    let (failed, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.has_failed());
+    let of = |verdicts: fn(ChangeVerdict) -> bool| others.iter().copied().filter(move |row| verdicts(row.verdict));
     let changed = |verdict: ChangeVerdict| !verdict.is_quiet() && verdict != ChangeVerdict::NotCompared;
-    body.section(&table_head(comparison), of(changed).map(row), "\n");
+    let first = failed.iter().copied().chain(of(changed));
+    body.section(&table_head(comparison), first.map(row), "\n");
     let one_sided = [
         ("Only in the candidate", &comparison.new),
         ("Only in the baseline", &comparison.removed),
@@ -58,13 +60,13 @@ fn comment(comparison: &ComparisonComplete, limit: usize, above: Above) -> Strin
             "\n",
         );
     }
-    let not_compared = comparison.count(ChangeVerdict::NotCompared);
+    let not_compared = of(|verdict| verdict == ChangeVerdict::NotCompared).count();
     body.section(
         &format!("<details>\n<summary>{not_compared} not compared</summary>\n\n| Benchmark | Why |\n|:--|:--|\n"),
         of(|verdict| verdict == ChangeVerdict::NotCompared).map(reason),
         "\n</details>\n\n",
     );
-    let quiet = rows.iter().filter(|row| row.verdict.is_quiet()).count();
+    let quiet = of(ChangeVerdict::is_quiet).count();
     body.section(
         &format!(
             "<details>\n<summary>{quiet} without a change</summary>\n\n{}",
@@ -198,6 +200,7 @@ fn reason(row: &ComparisonRow) -> String {
 fn verdict(row: &ComparisonRow) -> String {
     match row.verdict {
         ChangeVerdict::NowFails => format!("❌ **now fails**: {}", code(&row.candidate.verdict.to_string())),
+        _ if row.has_failed() => format!("❌ **failed**: {}", code(&row.candidate.verdict.to_string())),
         ChangeVerdict::Regressed => "❌ **regressed**".to_owned(),
         ChangeVerdict::Improved => "✅ **improved**".to_owned(),
         ChangeVerdict::Inconclusive => "❔ inconclusive".to_owned(),
