@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the number of a context's hardware queues does to a small kernel's time and to the start of its workers, on a GPU.
+# What the number of hardware queues in the workers' contexts does to a small kernel's time and to the start of its workers, on a GPU. The referee's number is always the driver's usual one.
 #
 #   queues.sh TOOL SUITE
 #
@@ -17,4 +17,5 @@ for queues in 8 4 2 1; do
     CUDA_DEVICE_MAX_CONNECTIONS=$queues "$1" gpubench --device cuda --archive-file "$2" --workers 20 --min-samples 1000 --max-samples 1000 --max-time 60s \
         --export-json "$records" 'add1.*n=1024' >&2
     python3 "$here/workers.py" "$records"
+    python3 "$here/bound.py" "$records"
 done

@@ -305,7 +305,11 @@ impl<'a> Campaign<'a> {
         let untimed = ClockBound::Absent("nothing is timed".into());
         let protocol = Protocol {
             purpose,
-            workers: if purpose.is_timed() { workers } else { NonZeroUsize::MIN },
+            workers: match &counterpart {
+                _ if !purpose.is_timed() => NonZeroUsize::MIN,
+                Counterpart::Ready(..) => looks.first(workers),
+                _ => workers,
+            },
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,
                 ..WarmUpRule::default()

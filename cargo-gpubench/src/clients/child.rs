@@ -111,10 +111,16 @@ impl std::fmt::Display for End {
     }
 }
 
-/// How many hardware queues the driver makes for a context. A plan is queued on one stream, and the queues are most of what a context's creation takes: on an H200 a case of 20 workers
-/// takes 4.7 s instead of 8.4 s where there are four instead of the usual eight. With one it takes 2.9 s, and on one of two GPUs a small kernel then took 0.1 us longer
-/// (`docs/measurements/2026-11-22-gpu.md`).
-const HARDWARE_QUEUES: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "4");
+/// Says how many hardware queues the driver makes for a context.
+const HARDWARE_QUEUES: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
+
+/// As many as the driver makes where nobody says. It is the referee's number that a kernel's time depends on: with one queue there, as training frameworks have their users set it for all processes, a kernel of
+/// 3.4 us in a worker took 0.1 us longer on an H200.
+const QUEUES_OF_REFEREE: &str = "8";
+
+/// A plan is queued on one stream, and queues are most of what a context's creation and its end take: a case of 20 workers takes 4.9 s instead of 8.8 s with four instead of eight. With fewer still, the
+/// windows' own parts spread too much for a bound (`docs/measurements/queues.sh`).
+const QUEUES_OF_PLAN: &str = "4";
 
 /// A spawned role. Dropping it kills the process and waits for its end.
 #[derive(Debug)]
@@ -362,7 +368,10 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
         (_, Some(private)) => {
             command.env("TMPDIR", private).env("CUDA_CACHE_PATH", private);
         }
-        (RoleName::Worker, None) => limit_queues(&mut command, std::env::var_os(HARDWARE_QUEUES.0)),
+        (RoleName::Worker, None) => limit_queues(&mut command, std::env::var_os(HARDWARE_QUEUES)),
+        (RoleName::Referee, None) => {
+            command.env(HARDWARE_QUEUES, QUEUES_OF_REFEREE);
+        }
         (_, None) => {}
     }
     Ok(command)
@@ -371,8 +380,7 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
 /// Host code may have as many streams as it likes, and is not limited; nor is who has said how many there shall be.
 fn limit_queues(command: &mut Command, said: Option<OsString>) {
     if said.is_none() {
-        let (name, number) = HARDWARE_QUEUES;
-        command.env(name, number);
+        command.env(HARDWARE_QUEUES, QUEUES_OF_PLAN);
     }
 }
 
@@ -401,7 +409,7 @@ mod tests {
 
     fn queues(command: &Command) -> Option<&str> {
         let mut set = command.get_envs();
-        let (_, number) = set.find(|(name, _)| *name == HARDWARE_QUEUES.0)?;
+        let (_, number) = set.find(|(name, _)| *name == HARDWARE_QUEUES)?;
         number?.to_str()
     }
 
@@ -409,8 +417,14 @@ mod tests {
     fn host_code_has_as_many_queues_as_anywhere_else() {
         let command = command_for(RoleName::Worker, &[], Some(Path::new("/its/own"))).unwrap();
         assert_eq!(queues(&command), None);
-        let command = command_for(RoleName::Referee, &[], None).unwrap();
+        let command = command_for(RoleName::Author, &[], None).unwrap();
         assert_eq!(queues(&command), None);
+    }
+
+    #[test]
+    fn the_referee_has_as_many_queues_whatever_was_set_for_all_processes() {
+        let command = command_for(RoleName::Referee, &[], None).unwrap();
+        assert_eq!(queues(&command), Some("8"));
     }
 
     #[test]

@@ -79,7 +79,7 @@ case_settings! {
     /// How long a CPU reference or CPU generator may take for one call.
     "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60),
     /// How many fresh workers the samples come from.
-    "workers" => workers: WorkerCount = WorkerCount::of(5),
+    "workers" => workers: WorkerCount = WorkerCount::of(8),
     /// The coefficient of variation that is good enough.
     "target-cv" => target_cv: Percent = Percent::whole(1),
     /// The fewest samples.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ElementValue, GpuEnvironment};
 use crate::device::KernelPart;
-use crate::stats::{Balance, StopReason, Summary, median, worker_interval};
+use crate::stats::{Balance, StopReason, Summary, harrell_davis, median};
 
 /// What the samples say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ use crate::stats::{Balance, StopReason, Summary, median, worker_interval};
 pub struct Stats {
     /// Number of samples.
     pub n: u64,
-    /// Median.
+    /// Median of the case: the mean of the workers' medians without those of the fastest and the slowest fifth of the workers; of fewer than five workers the mean of all.
     pub median_ns: f64,
     /// Arithmetic mean.
     pub mean_ns: f64,
@@ -30,7 +30,7 @@ pub struct Stats {
     pub q1_ns: f64,
     /// Third quartile, interpolated linearly.
     pub q3_ns: f64,
-    /// Bounds of the 95 % bootstrap interval of the median, from the samples of all workers together. It says nothing of what other workers would have measured: `workers_ci95_ns` does.
+    /// Bounds of the 95 % bootstrap interval of `median_ns`, from the samples of each of these workers. It says nothing of what other workers would have measured: `workers_ci95_ns` does.
     pub ci95_ns: [f64; 2],
     /// Bounds of Student's 95 % interval of the mean of the workers' medians: what other fresh workers would have measured. Null for fewer than two workers, and in records of tools that did not say.
     #[serde(default)]
@@ -38,15 +38,6 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// The same with what the medians of several workers say.
-    pub fn of_workers(self, workers: &[WorkerShare]) -> Stats {
-        let medians: Vec<f64> = workers.iter().filter_map(|worker| worker.median_ns).collect();
-        Stats {
-            workers_ci95_ns: worker_interval(&medians).map(|interval| [interval.low, interval.high]),
-            ..self
-        }
-    }
-
     /// The 95 % interval that people are shown: from the least to the greatest end of both, that of the samples and that of the workers.
     pub fn interval_ns(&self) -> [f64; 2] {
         let [low, high] = self.ci95_ns;
@@ -77,7 +68,7 @@ impl From<&Summary> for Stats {
             q1_ns: summary.q1,
             q3_ns: summary.q3,
             ci95_ns: [summary.ci95.low, summary.ci95.high],
-            workers_ci95_ns: None,
+            workers_ci95_ns: summary.workers_ci95.map(|interval| [interval.low, interval.high]),
         }
     }
 }
@@ -121,8 +112,18 @@ impl HostTime {
 pub struct WorkerShare {
     /// How many of `samples_ns` are its own: the next ones after those of the workers before it.
     pub samples: u64,
-    /// Median of its samples; null where it has none.
+    /// Median of its samples, by the estimator of Harrell and Davis; null where it has none.
     pub median_ns: Option<f64>,
+}
+
+impl WorkerShare {
+    /// The share of a worker with these samples, in nanoseconds.
+    pub fn of(samples: &[f64]) -> WorkerShare {
+        WorkerShare {
+            samples: samples.len() as u64,
+            median_ns: harrell_davis(samples),
+        }
+    }
 }
 
 /// A sample that something disturbed.
@@ -393,36 +394,38 @@ mod tests {
         assert_eq!(throughput.of_peak_flops, None);
     }
 
-    fn stats(ci95_ns: [f64; 2]) -> Stats {
-        Stats {
-            ci95_ns,
-            ..Stats::from(&Summary::of(&[99.0, 100.0, 101.0]).unwrap())
-        }
-    }
-
-    fn workers(medians: &[f64]) -> Vec<WorkerShare> {
-        let share = |median: &f64| WorkerShare {
-            samples: 20,
-            median_ns: Some(*median),
-        };
-        medians.iter().map(share).collect()
+    /// Of workers whose samples are all alike.
+    fn of_workers(medians: &[f64]) -> Stats {
+        let samples: Vec<[f64; 3]> = medians.iter().map(|median| [*median; 3]).collect();
+        let workers: Vec<&[f64]> = samples.iter().map(<[f64; 3]>::as_slice).collect();
+        Stats::from(&Summary::of_workers(&workers).unwrap())
     }
 
     #[test]
     fn the_interval_is_as_wide_as_the_workers_differ() {
-        let agreeing = stats([99.0, 101.0]).of_workers(&workers(&[100.0, 100.0, 100.0]));
+        let agreeing = Stats {
+            ci95_ns: [99.0, 101.0],
+            ..of_workers(&[100.0; 3])
+        };
         assert!((agreeing.relative_interval().unwrap() - 0.01).abs() < 1e-12);
-        let differing = stats([99.0, 101.0]).of_workers(&workers(&[95.0, 100.0, 105.0]));
+        let differing = of_workers(&[95.0, 100.0, 105.0]);
+        assert_eq!(differing.ci95_ns, [100.0; 2]);
         // t of 2 degrees of freedom is 4.303, and 5 / √3 is 2.887.
         assert!((differing.relative_interval().unwrap() - 0.1242).abs() < 1e-4);
-        assert_eq!(differing.ci95_ns, [99.0, 101.0]);
     }
 
     #[test]
     fn one_worker_has_only_the_interval_of_its_samples() {
-        let alone = stats([99.0, 101.0]).of_workers(&workers(&[100.0]));
+        let alone = Stats::from(&Summary::of(&[99.0, 100.0, 101.0]).unwrap());
         assert_eq!(alone.workers_ci95_ns, None);
-        assert_eq!(alone.interval_ns(), [99.0, 101.0]);
+        assert_eq!(alone.interval_ns(), alone.ci95_ns);
+    }
+
+    #[test]
+    fn a_worker_with_many_samples_counts_as_much_as_one_with_few() {
+        let (many, few) = ([100.0; 90], [103.0; 3]);
+        let stats = Stats::from(&Summary::of_workers(&[&many, &few]).unwrap());
+        assert!((stats.median_ns - 101.5).abs() < 1e-9);
     }
 
     #[test]

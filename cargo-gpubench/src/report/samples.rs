@@ -3,7 +3,7 @@
 use gpubench::catalog::{DType, Work};
 
 use super::*;
-use crate::stats::{StopReason, Summary, median};
+use crate::stats::{StopReason, Summary};
 use crate::verdict::{Cause, Grade, Verdict};
 
 /// A run: its first record, its cases, their results and its last record.
@@ -152,17 +152,10 @@ pub(crate) fn all_passed() -> SampleRun {
 /// The same samples, from three workers.
 fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
     let share = result.samples_ns.len().div_ceil(3);
-    let workers: Vec<WorkerShare> = result
-        .samples_ns
-        .chunks(share)
-        .map(|samples| WorkerShare {
-            samples: samples.len() as u64,
-            median_ns: median(samples),
-        })
-        .collect();
+    let by_worker: Vec<&[f64]> = result.samples_ns.chunks(share).collect();
     BenchmarkComplete {
-        stats: result.stats.map(|stats| stats.of_workers(&workers)),
-        workers,
+        stats: Summary::of_workers(&by_worker).as_ref().map(Stats::from),
+        workers: by_worker.into_iter().map(WorkerShare::of).collect(),
         ..result
     }
 }
@@ -187,19 +180,23 @@ pub(crate) fn on_gpu() -> SampleRun {
         (67_108_864, 205_200.0, 0.0016),
     ] {
         let params = [("n", ParamValue::Int(n))];
-        cases.push("suite", "axpy::add_one", &params, |case| BenchmarkComplete {
-            throughput: gigabytes(8 * n as u64, median_ns),
-            event_overhead_ns: Some(1_280.0),
-            conservation: Some(Conservation {
-                claimed_ns: median_ns,
-                observed_ns: median_ns + 291_400.0,
-                null_ns: Some(291_000.0),
-                excess_ns: Some(400.0),
-                bound_ns: Some(13_200.0),
-                kernel_part_ns: Some(12_000.0),
-                kernel_part_source: Some(KernelPartSource::Measured),
-            }),
-            ..by_three_workers(passed(case, Grade::Sealed, median_ns, spread))
+        cases.push("suite", "axpy::add_one", &params, |case| {
+            let result = by_three_workers(passed(case, Grade::Sealed, median_ns, spread));
+            let stats = result.stats.as_ref().expect("samples");
+            BenchmarkComplete {
+                throughput: gigabytes(8 * n as u64, stats.median_ns),
+                event_overhead_ns: Some(1_280.0),
+                conservation: Some(Conservation {
+                    claimed_ns: median_ns,
+                    observed_ns: median_ns + 291_400.0,
+                    null_ns: Some(291_000.0),
+                    excess_ns: Some(400.0),
+                    bound_ns: Some(13_200.0),
+                    kernel_part_ns: Some(12_000.0),
+                    kernel_part_source: Some(KernelPartSource::Measured),
+                }),
+                ..result
+            }
         });
     }
     cases.push("suite", "softmax::rows", &[("rows", ParamValue::Int(4096))], |case| {

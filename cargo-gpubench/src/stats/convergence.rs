@@ -20,8 +20,10 @@ pub struct StopRule {
     pub target_cv: f64,
     /// Half-width of the 95 % interval of the median that is small enough, relative to the median.
     pub median_interval: f64,
-    /// Samples before spread and interval count.
+    /// Fewest samples.
     pub min_samples: usize,
+    /// Samples before spread and interval count; `min_samples` where that is more.
+    pub spread_from: usize,
     /// Most samples.
     pub max_samples: usize,
     /// Most time, by the clock that `decide`'s caller reads.
@@ -60,6 +62,7 @@ impl Default for StopRule {
             target_cv: 0.01,
             median_interval: 0.01,
             min_samples: 20,
+            spread_from: 0,
             max_samples: 1_000,
             max_time: Duration::from_secs(2),
             tick_ns: 0.0,
@@ -80,7 +83,7 @@ impl StopRule {
     }
 
     fn converged(&self, samples: &[f64]) -> Option<StopReason> {
-        if samples.len() < self.min_samples {
+        if samples.len() < self.min_samples.max(self.spread_from) {
             return None;
         }
         let sorted = sorted(samples)?;
@@ -108,7 +111,7 @@ impl StopRule {
         let Some(first) = samples.len().checked_sub(plateau.samples) else {
             return false;
         };
-        if first < self.min_samples || plateau.samples < 2 {
+        if first < self.min_samples.max(self.spread_from) || plateau.samples < 2 {
             return false;
         }
         let mut moments = Moments::of(&samples[..first]);

@@ -1,5 +1,7 @@
 //! How often a comparison in turns looks at its rounds, and how sure each look must be.
 
+use std::num::NonZeroUsize;
+
 use super::Confidence;
 
 /// How many rounds a comparison in turns has.
@@ -24,6 +26,14 @@ impl Looks {
             Looks::UntilDecided => Self::ROUNDS.len() as f64,
         };
         Confidence::new(1.0 - (1.0 - all.fraction()) / looks).unwrap_or(all)
+    }
+
+    /// How many rounds there are before the first look, where a case on its own would have so many workers.
+    pub fn first(self, workers: NonZeroUsize) -> NonZeroUsize {
+        match self {
+            Looks::Once => workers,
+            Looks::UntilDecided => NonZeroUsize::new(Self::ROUNDS[0]).unwrap_or(workers),
+        }
     }
 
     /// How many rounds there are before the next look, behind so many.
@@ -57,5 +67,10 @@ mod tests {
         let next: Vec<_> = [0, 5, 10, 20].map(|rounds| Looks::UntilDecided.next(rounds)).into();
         assert_eq!(next, [Some(5), Some(10), Some(20), None]);
         assert_eq!(Looks::Once.next(5), None);
+        let workers = NonZeroUsize::new(8).unwrap();
+        assert_eq!(
+            [Looks::Once, Looks::UntilDecided].map(|looks| looks.first(workers).get()),
+            [8, 5]
+        );
     }
 }

@@ -4,10 +4,12 @@
 //! what is not defined for an input is `None`, never NaN.
 #![forbid(unsafe_code)]
 
+mod case_median;
 mod comparison;
 mod conservation;
 mod convergence;
 mod fence;
+mod harrell_davis;
 mod histogram;
 mod interval;
 mod looks;
@@ -21,10 +23,12 @@ mod summary;
 mod warmup;
 mod worker_interval;
 
+pub use case_median::*;
 pub use comparison::*;
 pub use conservation::*;
 pub use convergence::*;
 pub use fence::*;
+pub use harrell_davis::*;
 pub use histogram::*;
 pub use interval::*;
 pub use looks::*;

@@ -11,6 +11,9 @@ pub const MOST_WORKERS: usize = 64;
 /// Estimates of the coefficient of variation that are compared at least, however many workers there are.
 const FEWEST_ESTIMATES: usize = 8;
 
+/// Samples of a worker before their spread and interval count: two that are alike by chance say nothing of either.
+const FEWEST_OF_WORKER: usize = 6;
+
 /// A case's stop rule, shared out among fresh workers that are measured one after another.
 ///
 /// Samples and time are divided, with what is left over going to the first ones, so that the limits of the case hold over all workers. The samples
@@ -48,6 +51,7 @@ impl Shares {
         StopRule {
             median_interval: self.case.median_interval * coarser,
             min_samples: self.part(self.case.min_samples, position),
+            spread_from: FEWEST_OF_WORKER.min(self.case.min_samples),
             max_samples: self.part(self.case.max_samples, position).max(1),
             max_time: self.case.max_time / self.workers.get() as u32,
             plateau,
@@ -105,7 +109,11 @@ mod tests {
     #[test]
     fn one_worker_has_the_rule_of_the_case() {
         let one = shares(20, 1_000, 1);
-        assert_eq!((one.workers(), one.of(0)), (1, StopRule::default()));
+        let rule = StopRule {
+            spread_from: 6,
+            ..StopRule::default()
+        };
+        assert_eq!((one.workers(), one.of(0)), (1, rule));
         assert_eq!((one.max_samples_until(0), one.growth_after(0)), (1_000, 1.0));
     }
 
@@ -166,16 +174,17 @@ mod tests {
     }
 
     #[test]
-    fn five_workers_know_the_median_about_as_well_as_one_by_about_as_many_samples() {
-        for cv in [0.005, 0.03, 0.1] {
-            let ((one, error_of_one), (five, error_of_five)) = (cost_and_error(1, cv), cost_and_error(5, cv));
+    fn several_workers_know_the_median_about_as_well_as_one_by_about_as_many_samples() {
+        for (workers, cv) in [(5, 0.03), (5, 0.1), (8, 0.03), (8, 0.1)] {
+            let ((one, error_of_one), (several, error_of_several)) =
+                (cost_and_error(1, cv), cost_and_error(workers, cv));
             assert!(
-                five < 2.0 * one && five > 0.5 * one,
-                "{five} instead of {one} samples at {cv}"
+                several < 2.0 * one && several > 0.5 * one,
+                "{several} instead of {one} samples of {workers} workers at {cv}"
             );
             assert!(
-                error_of_five < 2.0 * error_of_one,
-                "{error_of_five} instead of {error_of_one} at {cv}"
+                error_of_several < 2.0 * error_of_one,
+                "{error_of_several} instead of {error_of_one} at {cv}"
             );
         }
     }

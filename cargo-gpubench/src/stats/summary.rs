@@ -1,15 +1,17 @@
 //! What a set of samples says, in a few numbers.
 
-use super::interval::{Interval, bootstrap_median_of_sorted};
+use super::case_median::{case_median, worker_medians};
+use super::interval::{Interval, bootstrap_median};
 use super::moments::Moments;
 use super::quantile::{quantile, sorted};
+use super::worker_interval::worker_interval;
 
 /// A set of samples in a few numbers, in the samples' unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Number of samples, at least 1.
     pub n: usize,
-    /// Median.
+    /// Median of the workers, see [`case_median`].
     pub median: f64,
     /// Arithmetic mean.
     pub mean: f64,
@@ -25,18 +27,30 @@ pub struct Summary {
     pub q1: f64,
     /// Third quartile.
     pub q3: f64,
-    /// 95 % interval of the median, see [`bootstrap_median`](super::bootstrap_median).
+    /// 95 % interval of the median of these workers, see [`bootstrap_median`].
     pub ci95: Interval,
+    /// 95 % interval of what other fresh workers would measure, see [`worker_interval`]; `None` for fewer than two workers.
+    pub workers_ci95: Option<Interval>,
 }
 
 impl Summary {
-    /// Sums samples up; `None` where there are none or one of them is not finite.
+    /// Sums the samples of one worker up; `None` where there are none or one of them is not finite.
     pub fn of(samples: &[f64]) -> Option<Summary> {
-        let sorted = sorted(samples)?;
-        let moments = Moments::of(samples);
+        Summary::of_workers(&[samples])
+    }
+
+    /// Sums the samples of several workers up; those without samples do not count. `None` where there are none at all or one of them is not finite.
+    pub fn of_workers(workers: &[&[f64]]) -> Option<Summary> {
+        let workers: Vec<&[f64]> = workers.iter().copied().filter(|samples| !samples.is_empty()).collect();
+        let samples = workers.concat();
+        let sorted = sorted(&samples)?;
+        let moments = Moments::of(&samples);
+        let of_workers: Vec<f64> = worker_medians(&workers).into_iter().flatten().collect();
+        let median = case_median(&of_workers)?;
+        let drawn = bootstrap_median(&workers)?;
         Some(Summary {
             n: samples.len(),
-            median: quantile(&sorted, 0.5)?,
+            median,
             mean: moments.mean()?,
             stddev: moments.stddev(),
             cv: moments.cv(),
@@ -44,7 +58,12 @@ impl Summary {
             max: *sorted.last()?,
             q1: quantile(&sorted, 0.25)?,
             q3: quantile(&sorted, 0.75)?,
-            ci95: bootstrap_median_of_sorted(&sorted)?,
+            // Resamples of few samples need not reach their own mean.
+            ci95: Interval {
+                low: drawn.low.min(median),
+                high: drawn.high.max(median),
+            },
+            workers_ci95: worker_interval(&of_workers),
         })
     }
 }

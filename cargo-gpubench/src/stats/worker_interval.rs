@@ -66,10 +66,10 @@ mod tests {
                 .collect();
             let medians: Vec<f64> = workers
                 .iter()
-                .filter_map(|samples| crate::stats::median(samples))
+                .filter_map(|samples| crate::stats::harrell_davis(samples))
                 .collect();
             by_workers += usize::from(holds(worker_interval(&medians).unwrap()));
-            pooled += usize::from(holds(bootstrap_median(&workers.concat()).unwrap()));
+            pooled += usize::from(holds(bootstrap_median(&[&workers.concat()]).unwrap()));
         }
         (by_workers, pooled)
     }

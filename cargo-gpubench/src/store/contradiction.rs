@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use super::StoredRun;
-use crate::contract::{BenchmarkComplete, RunFinished, Stats};
-use crate::stats::{Moments, median, quantile};
+use crate::contract::{BenchmarkComplete, RunFinished, Stats, WorkerShare};
+use crate::stats::{Moments, case_median, quantile, worker_interval, worker_medians};
 use crate::verdict::{Grade, Verdict};
 
 /// Figures that were computed twice differ by less than this part of them, whatever the order of the additions was.
@@ -207,7 +207,7 @@ fn check_result(result: &BenchmarkComplete) -> Result<(), Contradiction> {
     }
     check_workers(result)?;
     match &result.stats {
-        Some(stats) => check_stats(case, stats, samples_ns),
+        Some(stats) => check_stats(result, stats),
         None if samples == 0 => Ok(()),
         None => Err(differs(case, "stats.n", None, Some(samples as f64))),
     }
@@ -224,13 +224,30 @@ fn check_workers(result: &BenchmarkComplete) -> Result<(), Contradiction> {
             samples: samples_ns.len() as u64,
         });
     }
-    let mut rest = samples_ns.as_slice();
-    for worker in &result.workers {
-        let (own, others) = rest.split_at(worker.samples as usize);
-        agree(case, "workers.median_ns", worker.median_ns, median(own))?;
-        rest = others;
+    let computed = worker_medians(&by_worker(result));
+    for (worker, computed) in result.workers.iter().zip(computed) {
+        agree(case, "workers.median_ns", worker.median_ns, computed)?;
     }
     check_worker_interval(result)
+}
+
+/// The samples of each worker; of a record that names none, those of the one that there was.
+fn by_worker(result: &BenchmarkComplete) -> Vec<&[f64]> {
+    let mut rest = result.samples_ns.as_slice();
+    if result.workers.is_empty() {
+        return vec![rest];
+    }
+    let own = |worker: &WorkerShare| {
+        let (own, others) = rest.split_at(worker.samples as usize);
+        rest = others;
+        own
+    };
+    result.workers.iter().map(own).collect()
+}
+
+/// The medians of the workers that have samples.
+fn medians(result: &BenchmarkComplete) -> Vec<f64> {
+    worker_medians(&by_worker(result)).into_iter().flatten().collect()
 }
 
 /// Records of tools that did not say have none.
@@ -238,21 +255,22 @@ fn check_worker_interval(result: &BenchmarkComplete) -> Result<(), Contradiction
     let Some(stats) = result.stats.as_ref().filter(|stats| stats.workers_ci95_ns.is_some()) else {
         return Ok(());
     };
-    let [said, computed] = [
-        stats.workers_ci95_ns,
-        stats.clone().of_workers(&result.workers).workers_ci95_ns,
-    ];
+    let of_workers = medians(result);
+    let computed = worker_interval(&of_workers).map(|interval| [interval.low, interval.high]);
+    let said = stats.workers_ci95_ns;
     let end = |interval: Option<[f64; 2]>, end: usize| interval.map(|interval| interval[end]);
     (0..2).try_for_each(|at| agree(&result.case, "stats.workers_ci95_ns", end(said, at), end(computed, at)))
 }
 
-fn check_stats(case: &str, stats: &Stats, samples: &[f64]) -> Result<(), Contradiction> {
+fn check_stats(result: &BenchmarkComplete, stats: &Stats) -> Result<(), Contradiction> {
+    let (case, samples) = (result.case.as_str(), result.samples_ns.as_slice());
+    let of_workers = medians(result);
     let mut sorted = samples.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let moments = Moments::of(samples);
     let figures = [
         ("stats.n", Some(stats.n as f64), Some(samples.len() as f64)),
-        ("stats.median_ns", Some(stats.median_ns), quantile(&sorted, 0.5)),
+        ("stats.median_ns", Some(stats.median_ns), case_median(&of_workers)),
         ("stats.mean_ns", Some(stats.mean_ns), moments.mean()),
         ("stats.stddev_ns", stats.stddev_ns, moments.stddev()),
         ("stats.cv", stats.cv, moments.cv()),

@@ -8,7 +8,7 @@ use cargo_gpubench::report::{
     BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished,
     RunStarted, SchemaVersion, Stats, WorkerShare,
 };
-use cargo_gpubench::stats::{Summary, median};
+use cargo_gpubench::stats::Summary;
 use cargo_gpubench::store::StoredRun;
 use cargo_gpubench::verdict::{Grade, Verdict};
 
@@ -86,18 +86,13 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
         case: name.into(),
         index,
     };
+    let by_worker: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();
     let samples = workers.concat();
     BenchmarkComplete {
         grade: Some(Grade::Sealed),
         execution: Some(Execution::Sealed),
-        stats: Summary::of(&samples).as_ref().map(Stats::from),
-        workers: workers
-            .iter()
-            .map(|samples| WorkerShare {
-                samples: samples.len() as u64,
-                median_ns: median(samples),
-            })
-            .collect(),
+        stats: Summary::of_workers(&by_worker).as_ref().map(Stats::from),
+        workers: by_worker.into_iter().map(WorkerShare::of).collect(),
         samples_ns: samples,
         environment: environment(),
         ..BenchmarkComplete::unmeasured(&started, gpu().short(), Verdict::Pass)

@@ -11,7 +11,7 @@ use crate::report::{
     BenchmarkComplete, Check, Conservation, ElementValue, Execution, HostTime, Peaks, Stats, Stop, Throughput,
     WindowCounts, WorkerShare, WrongElement,
 };
-use crate::stats::{Summary, median};
+use crate::stats::Summary;
 use crate::verdict::{WindowEvidence, sampled};
 use crate::window::WindowKind;
 use crate::wire::{NOWHERE, OutputFacts, WindowEnd};
@@ -61,9 +61,9 @@ pub(in crate::broker) fn fill_in(
     });
     record.grade = (!samples_ns.is_empty()).then_some(judgement.grade);
     record.grade_reason = judgement.grade_reason.filter(|_| record.grade.is_some());
-    record.workers = shares(&samples_ns, &worker_samples);
-    let stats = Summary::of(&samples_ns).as_ref().map(Stats::from);
-    record.stats = stats.map(|stats| stats.of_workers(&record.workers));
+    let by_worker = by_worker(&samples_ns, &worker_samples);
+    record.workers = by_worker.iter().map(|samples| WorkerShare::of(samples)).collect();
+    record.stats = Summary::of_workers(&by_worker).as_ref().map(Stats::from);
     record.host_ns = HostTime::of(&host_ns);
     record.event_overhead_ns = event_overhead_ns;
     record.stop = stop.map(|reason| Stop { reason, target_cv });
@@ -83,18 +83,15 @@ pub(in crate::broker) fn fill_in(
     record.samples_ns = samples_ns;
 }
 
-/// What each worker's samples say by themselves.
-fn shares(samples_ns: &[f64], workers: &[usize]) -> Vec<WorkerShare> {
+/// The samples of each worker.
+fn by_worker<'a>(samples_ns: &'a [f64], workers: &[usize]) -> Vec<&'a [f64]> {
     let mut left = samples_ns;
-    let mut next = |samples: &usize| {
+    let next = |samples: &usize| {
         let (own, others) = left.split_at((*samples).min(left.len()));
         left = others;
-        WorkerShare {
-            samples: own.len() as u64,
-            median_ns: median(own),
-        }
+        own
     };
-    workers.iter().map(&mut next).collect()
+    workers.iter().map(next).collect()
 }
 
 /// How many different inputs the checked windows had; none where the case has no inputs.
@@ -215,8 +212,7 @@ mod tests {
 
     #[test]
     fn every_worker_has_the_samples_behind_those_of_the_workers_before_it() {
-        let share = |samples, median_ns| WorkerShare { samples, median_ns };
-        let shares = shares(&[1.0, 3.0, 10.0, 20.0, 30.0], &[2, 3, 0]);
-        assert_eq!(shares, [share(2, Some(2.0)), share(3, Some(20.0)), share(0, None)]);
+        let shares = by_worker(&[1.0, 3.0, 10.0, 20.0, 30.0], &[2, 3, 0]);
+        assert_eq!(shares, [&[1.0, 3.0] as &[f64], &[10.0, 20.0, 30.0], &[]]);
     }
 }

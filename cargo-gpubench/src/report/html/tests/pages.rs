@@ -5,7 +5,7 @@ use crate::report::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete,
     ComparisonRow, HtmlReport, SchemaVersion, Stats, ThresholdSource, WorkerShare,
 };
-use crate::stats::{Summary, median};
+use crate::stats::Summary;
 use crate::store::history::HistoryEntry;
 use crate::store::{Revision, StoredRun};
 
@@ -50,13 +50,9 @@ fn with_workers(mut run: StoredRun) -> StoredRun {
     first.samples_ns = (0..30u32)
         .map(|position| 3_640.0 + f64::from(position % 7) * 4.0 + f64::from(position / 10) * 6.0)
         .collect();
-    let share = |samples: &[f64]| WorkerShare {
-        samples: samples.len() as u64,
-        median_ns: median(samples),
-    };
-    first.workers = first.samples_ns.chunks(10).map(share).collect();
-    let stats = Summary::of(&first.samples_ns).as_ref().map(Stats::from);
-    first.stats = stats.map(|stats| stats.of_workers(&first.workers));
+    let by_worker: Vec<&[f64]> = first.samples_ns.chunks(10).collect();
+    first.stats = Summary::of_workers(&by_worker).as_ref().map(Stats::from);
+    first.workers = by_worker.into_iter().map(WorkerShare::of).collect();
     run
 }
 
