@@ -156,7 +156,7 @@ fn an_override_that_fits_no_benchmark_is_told_and_one_of_others_than_the_selecte
             panic!("{}", finished.stderr);
         };
         assert!(
-            warning.ends_with("gpubench.toml:9: the filter `^axis::no-axes$` fits no benchmark, and its override has no effect (hint: did you mean `axes::no-axes`?)"),
+            warning.ends_with("gpubench.toml:9: the filter `^axis::no-axes$` fits no benchmark that is built, and its override has no effect (hint: did you mean `axes::no-axes`?)"),
             "{warning}"
         );
     }

@@ -55,7 +55,7 @@ impl fmt::Display for IdleOverride {
         let Self { place, filter, closest } = self;
         write!(
             f,
-            "{place}: the filter `{filter}` fits no benchmark, and its override has no effect"
+            "{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect"
         )?;
         match closest {
             Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
