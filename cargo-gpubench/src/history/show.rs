@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use camino::Utf8PathBuf;
+use regex::Regex;
 
 use super::case_name::{both_forms, naming};
 use super::page::page;
@@ -66,8 +67,13 @@ fn chosen(
     options: &TrendOptions,
 ) -> Result<Vec<Vec<BenchmarkHistory>>, HistoryError> {
     let is_chosen = |history: &&BenchmarkHistory| {
-        let is_found = |filter: &regex::Regex| both_forms(&history.case).iter().any(|name| filter.is_match(name));
-        options.filters.is_empty() || options.filters.iter().any(is_found)
+        let names = both_forms(&history.case);
+        // A whole name may have signs that mean something else in an expression: `kind=a+b`.
+        let fits = |filter: &Regex| {
+            let mut names = names.iter();
+            names.any(|name| filter.is_match(name) || filter.as_str() == *name)
+        };
+        options.filters.is_empty() || options.filters.iter().any(fits)
     };
     let shown: Vec<Vec<BenchmarkHistory>> = of_devices
         .iter()
@@ -101,4 +107,55 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
         text += &json_line(&record)?;
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::SchemaVersion;
+    use crate::report::samples::on_gpu;
+    use crate::store::DeviceIdentity;
+
+    fn names(filter: &str) -> Result<Vec<String>, HistoryError> {
+        let history = |case: &str| BenchmarkHistory {
+            schema_version: SchemaVersion,
+            device: DeviceIdentity::of(&on_gpu().started),
+            case: case.to_owned(),
+            usual_change: None,
+            runs: Vec::new(),
+        };
+        let all = vec![
+            ["lcg::lcg::n=64", "lcg::lcg::kind=a+b", "lcg::sort"]
+                .map(history)
+                .to_vec(),
+        ];
+        let options = TrendOptions {
+            filters: vec![Regex::new(filter).expect("an expression")],
+            places: Default::default(),
+            format: MessageFormat::Human,
+            color: Color::Never,
+        };
+        let shown = chosen(&all, &options)?;
+        Ok(shown.into_iter().flatten().map(|history| history.case).collect())
+    }
+
+    #[test]
+    fn a_name_as_it_is_shown_chooses_its_case() {
+        for name in ["^lcg::n=64$", "^lcg::lcg::n=64$", "lcg::lcg::n=64"] {
+            assert_eq!(names(name).expect(name), ["lcg::lcg::n=64"], "{name}");
+        }
+        for name in ["lcg::kind=a+b", "lcg::lcg::kind=a+b"] {
+            assert_eq!(names(name).expect(name), ["lcg::lcg::kind=a+b"], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_is_told_the_closest_in_the_form_it_has() {
+        let closest = |filter: &str| match names(filter) {
+            Err(HistoryError::NothingFits { of: 3, closest }) => closest,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(closest("lcg::lgc::n=64").as_deref(), Some("lcg::lcg::n=64"));
+        assert_eq!(closest("lgc::n=64").as_deref(), Some("lcg::n=64"));
+    }
 }
