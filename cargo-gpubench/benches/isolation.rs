@@ -14,7 +14,7 @@ use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use cargo_gpubench::device::{KernelPart, cpu};
-use cargo_gpubench::stats::{StopRule, WarmUpRule, median};
+use cargo_gpubench::stats::{StopRule, Turnout, WarmUpRule, median};
 use cargo_gpubench::window::Seeds;
 use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, SealedFile};
 use clap::Parser;
@@ -90,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut null_worker = NullWorker::on(device);
     let protocol = Protocol {
         purpose: Purpose::Measure,
-        workers: NonZeroUsize::MIN,
+        turnout: Turnout::exactly(NonZeroUsize::MIN),
         warm_up: WarmUpRule {
             max_windows: 10,
             ..WarmUpRule::default()

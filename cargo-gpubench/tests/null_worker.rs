@@ -14,7 +14,7 @@ use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use cargo_gpubench::device::{ClockBound, KernelPart, KernelPartSource, cpu};
-use cargo_gpubench::stats::{StopRule, WarmUpRule};
+use cargo_gpubench::stats::{StopRule, Turnout, WarmUpRule};
 use cargo_gpubench::verdict::{Grade, Verdict};
 use cargo_gpubench::window::{Seeds, WindowKind};
 use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, SealedFile, SourceModule, WindowEnd};
@@ -394,7 +394,7 @@ impl Side {
     ) -> Protocol<'a> {
         Protocol {
             purpose: Purpose::Measure,
-            workers,
+            turnout: Turnout::exactly(workers),
             warm_up: WarmUpRule {
                 max_windows: 5,
                 ..WarmUpRule::default()

@@ -32,7 +32,7 @@ use crate::device::{ClockBound, Facts, KernelPart};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
-use crate::stats::{StopRule, WarmUpRule};
+use crate::stats::{Looks, StopRule, Turnout, WarmUpRule};
 use crate::telemetry::nvml::NvmlGauge;
 use crate::telemetry::{Gauge, Telemetry};
 use crate::verdict::{Cause, Verdict};
@@ -305,10 +305,11 @@ impl<'a> Campaign<'a> {
         let untimed = ClockBound::Absent("nothing is timed".into());
         let protocol = Protocol {
             purpose,
-            workers: match &counterpart {
-                _ if !purpose.is_timed() => NonZeroUsize::MIN,
-                Counterpart::Ready(..) => looks.first(workers),
-                _ => workers,
+            turnout: match (&counterpart, looks) {
+                _ if !purpose.is_timed() => Turnout::exactly(NonZeroUsize::MIN),
+                (Counterpart::Ready(..), _) => Turnout::exactly(looks.first(workers)),
+                (_, Looks::Once) => Turnout::exactly(workers),
+                (_, Looks::UntilDecided) => Turnout::until_known(workers),
             },
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,

@@ -20,6 +20,7 @@ mod resampled_median;
 mod share;
 mod student;
 mod summary;
+mod turnout;
 mod warmup;
 mod worker_interval;
 
@@ -39,5 +40,6 @@ pub use resampled_median::*;
 pub use share::*;
 pub use student::*;
 pub use summary::*;
+pub use turnout::*;
 pub use warmup::*;
 pub use worker_interval::*;

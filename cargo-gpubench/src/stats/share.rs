@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::{Plateau, StopReason, StopRule};
+use super::{Plateau, StopReason, StopRule, Turnout, worker_medians, workers_agree};
 
 /// More processes than this for one case are a mistake.
 pub const MOST_WORKERS: usize = 64;
@@ -19,26 +19,38 @@ const FEWEST_OF_WORKER: usize = 6;
 /// Samples and time are divided, with what is left over going to the first ones, so that the limits of the case hold over all workers. The samples
 /// of n workers together know the median √n times as well as those of one, so each may stop at an interval √n times as wide, and at a coefficient of variation
 /// whose last `samples / n` estimates spread √n times as much. The target of the coefficient of variation itself depends on no number of samples and is every worker's.
-/// A worker that comes behind those n has as much as the last of them.
+/// Where fewer workers may be enough, the parts are those of all that there may be. A worker that comes behind those n has as much as the last of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
     case: StopRule,
-    workers: NonZeroUsize,
+    turnout: Turnout,
 }
 
 impl Shares {
-    /// Shares a case's rule out among `workers`, or among fewer where it may not take a sample of each.
-    pub fn new(case: StopRule, workers: NonZeroUsize) -> Shares {
+    /// Shares a case's rule out among its workers, or among fewer where it may not take a sample of each.
+    pub fn new(case: StopRule, turnout: Turnout) -> Shares {
         let most = NonZeroUsize::new(case.max_samples).unwrap_or(NonZeroUsize::MIN);
         Shares {
-            workers: workers.min(most),
+            turnout: turnout.at_most(most),
             case,
         }
     }
 
-    /// Number of workers.
+    /// Number of workers at most.
     pub fn workers(&self) -> usize {
-        self.workers.get()
+        self.turnout.most().get()
+    }
+
+    /// Number of workers in any case.
+    pub fn first(&self) -> usize {
+        self.turnout.first().get()
+    }
+
+    /// Whether the samples of each worker so far are as many as the case must have and say enough of its median, so that no more workers are needed.
+    pub fn suffice(&self, workers: &[&[f64]]) -> bool {
+        let medians: Vec<f64> = worker_medians(workers).into_iter().flatten().collect();
+        let samples: usize = workers.iter().map(|samples| samples.len()).sum();
+        samples >= self.case.min_samples && workers_agree(&medians, self.case.median_interval, self.case.tick_ns)
     }
 
     /// When the worker at `position`, counted from 0, has samples enough of its own.
@@ -53,7 +65,7 @@ impl Shares {
             min_samples: self.part(self.case.min_samples, position),
             spread_from: FEWEST_OF_WORKER.min(self.case.min_samples),
             max_samples: self.part(self.case.max_samples, position).max(1),
-            max_time: self.case.max_time / self.workers.get() as u32,
+            max_time: self.case.max_time / self.workers() as u32,
             plateau,
             ..self.case.clone()
         }
@@ -69,9 +81,15 @@ impl Shares {
         self.case.max_time.mul_f64(self.progress(position))
     }
 
-    /// How many times as many windows there will be as when the worker at `position` has had its own; none more where it is beyond those that the rule was shared out among.
+    /// How many times as many windows there will be as when the worker at `position` has had its own: until the first workers have had theirs those of the first, then those of all; none more behind them.
     pub fn growth_after(&self, position: usize) -> f64 {
-        (1.0 / self.progress(position)).max(1.0)
+        let had = position + 1;
+        let expected = if had <= self.first() {
+            self.first()
+        } else {
+            self.workers()
+        };
+        (expected as f64 / had as f64).max(1.0)
     }
 
     fn progress(&self, position: usize) -> f64 {
@@ -103,7 +121,7 @@ mod tests {
             max_samples,
             ..StopRule::default()
         };
-        Shares::new(case, NonZeroUsize::new(workers).unwrap())
+        Shares::new(case, Turnout::exactly(NonZeroUsize::new(workers).unwrap()))
     }
 
     #[test]
@@ -125,6 +143,29 @@ mod tests {
             .collect();
         assert_eq!(limits, [(2, 3), (2, 2), (1, 2), (1, 2), (1, 2)]);
         assert_eq!(shares.of(4).max_time, Duration::from_millis(400));
+    }
+
+    #[test]
+    fn workers_that_may_be_enough_are_what_the_first_windows_count_on() {
+        let shares = Shares::new(StopRule::default(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
+        assert_eq!((shares.first(), shares.workers()), (5, 8));
+        let growth: Vec<f64> = [0, 4, 5, 7, 9].map(|position| shares.growth_after(position)).into();
+        assert_eq!(growth, [5.0, 1.0, 8.0 / 6.0, 1.0, 1.0]);
+        assert_eq!(shares.max_samples_until(7), 1_000);
+    }
+
+    #[test]
+    fn few_samples_and_workers_that_differ_do_not_suffice() {
+        let shares = Shares::new(StopRule::default(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
+        let workers = |samples: usize, apart: f64| -> Vec<Vec<f64>> {
+            (0..5)
+                .map(|worker| vec![100.0 + apart * f64::from(worker); samples])
+                .collect()
+        };
+        let suffice = |workers: &[Vec<f64>]| shares.suffice(&workers.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        assert!(suffice(&workers(6, 0.2)));
+        assert!(!suffice(&workers(3, 0.2)), "20 samples are the fewest");
+        assert!(!suffice(&workers(6, 2.0)));
     }
 
     #[test]

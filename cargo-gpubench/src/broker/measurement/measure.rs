@@ -1,7 +1,6 @@
 //! One case from its buffers to its judgement.
 
 use std::borrow::Cow;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -20,7 +19,7 @@ use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
 };
 use crate::device::{ClockBound, CodeHome, KernelPart};
-use crate::stats::{Balance, Shares, StopReason, StopRule, WarmUpRule};
+use crate::stats::{Balance, Shares, StopReason, StopRule, Turnout, WarmUpRule};
 use crate::verdict::{Judgement, WindowEvidence};
 use crate::window::{ConductError, Conductor, Duties, Seat, Seeds};
 use crate::wire::{DeviceOrder, SealedFile, SourceModule};
@@ -65,7 +64,7 @@ pub struct Protocol<'a> {
     /// What cases are run for.
     pub purpose: Purpose,
     /// How many fresh workers a case's samples come from; fewer where there may be fewer samples.
-    pub workers: NonZeroUsize,
+    pub turnout: Turnout,
     /// When the first worker's warm-up is over.
     pub warm_up: WarmUpRule,
     /// When a case has samples enough.
@@ -228,18 +227,19 @@ pub fn measure_in_turns(
     };
     let opened = Rc::new(referee.open_case(&order, interrupt).map_err(MeasureError::Open)?);
     let guarded = [referee.child().id(), author.child().id()];
-    let workers = Shares::new(protocol.stop.clone(), protocol.workers).workers();
+    let shares = Shares::new(protocol.stop.clone(), protocol.turnout);
+    let workers = shares.first();
     // Fewer rounds than there are before the first look are all that may be had.
     let question = contest
         .question
-        .filter(|_| baseline.is_some() && workers == protocol.workers.get());
-    let reserve = question.map_or(0, |question| most_rounds(&question, workers) - workers);
+        .filter(|_| baseline.is_some() && shares.workers() == protocol.turnout.most().get());
+    let most = question.map_or(shares.workers(), |question| most_rounds(&question, workers));
     let party = |seat, case, buffers| {
         let post = Post {
             seat,
             buffers,
             workers,
-            reserve,
+            reserve: most - workers,
         };
         let crew = Crew::call(case, protocol, post, guarded, &opened);
         Party::new(Side::new(seat, case, protocol, &recording.plan.scratch), crew)

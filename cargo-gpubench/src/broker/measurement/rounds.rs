@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::crew::Crew;
 use super::measure::{MeasureError, Watcher};
+use super::null_windows::NullSide;
 use super::purpose::Purpose;
 use super::side::{Side, Stage, Step};
 use crate::broker::against::question::Question;
@@ -164,25 +165,30 @@ impl<'a> Rounds<'a> {
                 break;
             }
             if round == last {
-                last = self.go_on(round);
+                last = self.go_on(round, stage.null);
             }
         }
         Ok(())
     }
 
     /// After so many rounds, how many there are to be.
-    fn go_on(&mut self, rounds: usize) -> usize {
-        let (Some(question), Some(baseline)) = (self.question, &self.baseline) else {
-            return rounds;
+    fn go_on(&mut self, rounds: usize, null: &NullSide<'_>) -> usize {
+        let last = match &self.baseline {
+            None => self.candidate.side.workers_to_have(rounds, null),
+            Some(baseline) => self.rounds_to_have(rounds, baseline),
         };
-        if !baseline.goes_on() {
-            return rounds;
-        }
-        let samples = [baseline, &self.candidate].map(|party| party.side.samples_by_worker());
-        let last = question.rounds_to_go_on_to(rounds, &samples[0], &samples[1]);
-        let last = last.unwrap_or(rounds);
         self.parties().for_each(|party| party.crew.call_more(last - rounds));
         last
+    }
+
+    /// The same of two sides.
+    fn rounds_to_have(&self, rounds: usize, baseline: &Party<'_>) -> usize {
+        let Some(question) = self.question.filter(|_| baseline.goes_on()) else {
+            return rounds;
+        };
+        let samples = [baseline, &self.candidate].map(|party| party.side.samples_by_worker());
+        let last = question.rounds_to_go_on_to(rounds, &samples[0], &samples[1]);
+        last.unwrap_or(rounds)
     }
 
     /// All of them.

@@ -90,7 +90,7 @@ impl<'a> Side<'a> {
             case,
             protocol,
             scratch,
-            shares: Shares::new(protocol.stop.clone(), protocol.workers),
+            shares: Shares::new(protocol.stop.clone(), protocol.turnout),
             windows: Vec::new(),
             warm_ups: Vec::new(),
             samples_ns: Vec::new(),
@@ -127,7 +127,17 @@ impl<'a> Side<'a> {
 
     /// Whether every worker has had its turn and samples enough.
     pub(super) fn is_complete(&self) -> bool {
-        self.turns.len() >= self.shares.workers() && self.came_through()
+        self.turns.len() >= self.shares.first() && self.came_through()
+    }
+
+    /// How many workers there are to be on a side of its own, when so many have had their turns.
+    pub(super) fn workers_to_have(&self, had: usize, null: &NullSide<'_>) -> usize {
+        let bound_is_precise = !null.is_there() || self.bound_will_be_precise(null);
+        if bound_is_precise && self.shares.suffice(&self.samples_by_worker()) {
+            had
+        } else {
+            self.shares.workers().max(had)
+        }
     }
 
     /// Whether every worker so far had samples enough.

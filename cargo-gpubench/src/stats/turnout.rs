@@ -1,0 +1,87 @@
+//! How many fresh workers a case has.
+
+use std::num::NonZeroUsize;
+
+use super::interval::Interval;
+use super::{case_median, worker_interval};
+
+/// How many fresh workers a case has: so many, and more where those leave its median open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turnout {
+    first: NonZeroUsize,
+    most: NonZeroUsize,
+}
+
+impl Turnout {
+    /// Workers whose medians may be enough: fewer say little of how far others would lie apart.
+    const FIRST: NonZeroUsize = NonZeroUsize::new(5).expect("5 is not 0");
+
+    /// So many, whatever they say.
+    pub fn exactly(workers: NonZeroUsize) -> Turnout {
+        Turnout {
+            first: workers,
+            most: workers,
+        }
+    }
+
+    /// Five, and up to `most` where they do not agree.
+    pub fn until_known(most: NonZeroUsize) -> Turnout {
+        Turnout {
+            first: Self::FIRST.min(most),
+            most,
+        }
+    }
+
+    /// How many there are in any case.
+    pub fn first(self) -> NonZeroUsize {
+        self.first
+    }
+
+    /// How many there are at most.
+    pub fn most(self) -> NonZeroUsize {
+        self.most
+    }
+
+    /// The same for a case that has no more than `limit`.
+    pub fn at_most(self, limit: NonZeroUsize) -> Turnout {
+        Turnout {
+            first: self.first.min(limit),
+            most: self.most.min(limit),
+        }
+    }
+}
+
+/// Whether the medians of some workers say where other fresh workers' would lie: the interval of [`worker_interval`] reaches from their [`case_median`] at most by this part of it, or by one tick of the clock.
+pub fn workers_agree(medians: &[f64], within: f64, tick_ns: f64) -> bool {
+    let (Some(median), Some(interval)) = (case_median(medians), worker_interval(medians)) else {
+        return false;
+    };
+    Interval::reach_from(&interval, median) <= (within * median.abs()).max(tick_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(workers: usize) -> NonZeroUsize {
+        NonZeroUsize::new(workers).unwrap()
+    }
+
+    #[test]
+    fn five_workers_are_first_where_more_may_follow() {
+        let numbers = |turnout: Turnout| (turnout.first().get(), turnout.most().get());
+        assert_eq!(numbers(Turnout::until_known(number(8))), (5, 8));
+        assert_eq!(numbers(Turnout::until_known(number(3))), (3, 3));
+        assert_eq!(numbers(Turnout::exactly(number(8))), (8, 8));
+        assert_eq!(numbers(Turnout::until_known(number(8)).at_most(number(6))), (5, 6));
+        assert_eq!(numbers(Turnout::exactly(number(8)).at_most(number(2))), (2, 2));
+    }
+
+    #[test]
+    fn workers_agree_when_others_would_lie_within_a_hundredth_or_a_tick() {
+        assert!(workers_agree(&[1_000.0, 1_004.0, 996.0, 1_000.0, 1_000.0], 0.01, 0.0));
+        assert!(!workers_agree(&[1_000.0, 1_040.0, 960.0, 1_000.0, 1_000.0], 0.01, 0.0));
+        assert!(workers_agree(&[1_000.0, 1_040.0, 960.0, 1_000.0, 1_000.0], 0.01, 64.0));
+        assert!(!workers_agree(&[1_000.0], 0.01, 32.0), "one does not tell");
+    }
+}
