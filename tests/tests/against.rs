@@ -448,6 +448,39 @@ fn a_baseline_that_is_wrong_is_not_compared_and_touches_nothing_else() {
 }
 
 #[test]
+fn a_candidate_that_no_longer_compiles_is_a_failure_wherever_its_run_is_told() {
+    let repository = repository_in_turn();
+    let kernels = repository.crate_folder().join("src/spin.cu");
+    let kernel = std::fs::read_to_string(&kernels).expect("text");
+    std::fs::write(&kernels, kernel.replace("y[i] = scratch[i];", "y[i] = no_such_name;")).expect("it is written");
+    let folder = tempfile::tempdir().expect("a folder");
+    let [junit, markdown] = ["junit.xml", "comment.md"].map(|name| folder.path().join(name));
+    let [to_junit, to_markdown] = [&junit, &markdown].map(|file| file.to_str().expect("UTF-8"));
+    let told = Run::on(&Fixture::made_in(&repository.crate_folder())).briefly();
+    let told = told.args(["--against", "fast", "spin", "--export-junit", to_junit]);
+    let finished = told.args(["--export-markdown", to_markdown]).finish();
+    std::fs::write(&kernels, kernel).expect("it is written");
+    let finished = finished.expect_code(101);
+    let read = |file| std::fs::read_to_string(file).expect("it is written");
+    let remark = "the candidate ended in `error: compile-failed`";
+    for words in ["│ could not compile `spin.cu`", "✗ failed: error", remark] {
+        assert!(finished.stdout.contains(words), "{}", finished.stdout);
+    }
+    let junit = read(junit);
+    assert!(
+        junit.contains("tests=\"3\" failures=\"0\" errors=\"3\"")
+            && junit.contains("<error message=\"error: compile-failed\" type=\"error\">could not compile `spin.cu`"),
+        "{junit}"
+    );
+    let markdown = read(markdown);
+    assert!(
+        markdown.contains("### `cargo gpubench`: ❌ ")
+            && markdown.contains("| ❌ **failed**: `error` | `spin::n=64` |"),
+        "{markdown}"
+    );
+}
+
+#[test]
 fn a_revision_with_submodules_is_refused_with_a_hint() {
     let repository = repository_in_turn();
     repository.git(&["checkout", "--quiet", "-b", "nested"]);

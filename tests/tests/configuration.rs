@@ -98,6 +98,71 @@ fn a_profile_its_overrides_the_environment_and_the_command_line_each_count_more_
 }
 
 #[test]
+fn a_misspelt_variable_is_told_once_however_many_processes_a_run_has() {
+    let configuration = Configuration::of("");
+    let run = configuration.run().env("GPUBENCH_MAX_SAMPELS", "5");
+    let finished = run.finish().expect_code(0);
+    let warnings: Vec<_> = finished
+        .stderr
+        .lines()
+        .filter(|line| line.contains("GPUBENCH_"))
+        .collect();
+    assert_eq!(
+        warnings,
+        [
+            "warning: the variable `GPUBENCH_MAX_SAMPELS` is not known and has no effect (hint: did you mean `GPUBENCH_MAX_SAMPLES`?)"
+        ]
+    );
+}
+
+const IDLE: &str = "
+[profile.default]
+message-format = 'json'
+
+[[profile.default.overrides]]
+filter = '^axes::'
+max-samples = 3
+
+[[profile.default.overrides]]
+filter = '^axis::no-axes$'
+max-samples = 3
+
+[[profile.default.overrides]]
+filter = '^tidy::sums::'
+max-samples = 4
+
+# On a GPU there is such a case.
+[[profile.default.overrides]]
+filter = 'small_on_the_cpu::n=1048576'
+max-samples = 4
+";
+
+#[test]
+fn an_override_that_fits_no_benchmark_is_told_and_one_of_others_than_the_selected_is_not() {
+    let configuration = Configuration::of(IDLE);
+    for arguments in [&["--list"][..], &["--test"]] {
+        let run = Run::on(&Fixture::of("tidy")).args(["--config-file", &configuration.path("gpubench.toml")]);
+        let finished = run
+            .args(["--exact", CASE])
+            .args(arguments.iter().copied())
+            .finish()
+            .expect_code(0);
+        let warnings: Vec<_> = finished
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("warning"))
+            .collect();
+        let [warning] = warnings[..] else {
+            panic!("{}", finished.stderr);
+        };
+        assert!(
+            warning.ends_with("gpubench.toml:9: the filter `^axis::no-axes$` fits no benchmark that is built, and its override has no effect (hint: did you mean `axes::no-axes`?)"),
+            "{warning}"
+        );
+    }
+}
+
+#[test]
 fn a_configuration_that_makes_no_sense_ends_the_run_before_it_builds() {
     let configuration = Configuration::of("[profile.default]\ntimeout = 10\n");
     let finished = configuration.run().finish().expect_code(2);

@@ -40,15 +40,34 @@ fn runs_at_the_same_time_lose_nothing() {
 }
 
 #[test]
-fn a_history_is_plotted() {
+fn a_history_is_plotted_and_its_names_are_those_that_the_list_prints() {
     let folder = RunFolder::new();
     let history = folder.path("history").into_string();
     for _ in 0..2 {
         let added = recorded(&history).finish().expect_code(0);
         assert!(added.stderr.contains("Recorded run "), "{}", added.stderr);
     }
-    let page = shown(&history).args(["WALK|walk"]).finish().expect_code(0).stdout;
-    assert!(page.contains("paced::steps::walk::n=1000  2 runs"), "{page}");
+    let listed = Run::on(&Fixture::of("paced"))
+        .args(["--list", "walk"])
+        .finish()
+        .expect_code(0)
+        .stdout;
+    let page = shown(&history)
+        .args([&*format!("^{}$", listed.trim_end())])
+        .finish()
+        .expect_code(0)
+        .stdout;
+    assert!(
+        page.lines()
+            .any(|line| line == format!("{}  2 runs", listed.trim_end())),
+        "{page}"
+    );
+    let by_full_name = shown(&history)
+        .args(["^paced::steps::walk::n=1000$"])
+        .finish()
+        .expect_code(0)
+        .stdout;
+    assert_eq!(by_full_name, page);
     assert!(page.contains('┤'), "{page}");
 }
 

@@ -9,7 +9,7 @@ use tar::{EntryType, Header};
 use super::manifest::MANIFEST;
 use super::needed::needed_from;
 use super::*;
-use crate::build::{Built, BuiltLibrary};
+use crate::build::{Built, BuiltLibrary, Coverage};
 use crate::config::CaseSettings;
 use crate::error::{Expected, Explanation};
 
@@ -412,6 +412,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
             library_path: vec![search.to_owned()],
             settings: CaseSettings::default(),
         }],
+        coverage: Coverage::Workspace,
         target_directory: search.to_owned(),
         target: TARGET.to_owned(),
         runtime_version: "0.1.0".to_owned(),

@@ -10,7 +10,7 @@ use fs_err::File;
 
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
-use crate::build::{Built, BuiltLibrary, seal_libraries};
+use crate::build::{Built, BuiltLibrary, Coverage, seal_libraries};
 use crate::wire::SealedFile;
 
 /// An archive in a folder, every file of it verified.
@@ -35,6 +35,7 @@ impl Unpacked {
                 .iter()
                 .map(|library| self.library(library))
                 .collect::<Result<_, _>>()?,
+            coverage: Coverage::Part,
             target_directory: self.folder.path().to_owned(),
             target: self.manifest.target.clone(),
             runtime_version: self.manifest.runtime_version.clone(),

@@ -18,7 +18,7 @@ pub(super) fn choose_cases(
     catalogs: &[Catalog],
     facts: &Facts,
 ) -> Result<Vec<Case>, ExpectedError> {
-    Ok(cases_of(built, catalogs, facts, &options.cases)?)
+    Ok(cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?)
 }
 
 /// The cases of the other revision that fit the command line, in whatever part of it: parts that are counted begin elsewhere there. What does not fit is no
@@ -33,19 +33,19 @@ pub(super) fn choose_other_cases(
         partition: None,
         ..options.cases.clone()
     };
-    cases_of(other.built(), catalogs, facts, &selection).unwrap_or_else(|error| {
+    cases_of(other.built(), catalogs, CaseDevice::of(facts), &selection).unwrap_or_else(|error| {
         print_warning(&format!("the baseline has nothing to compare with: {}", chain(&error)));
         Vec::new()
     })
 }
 
-/// The cases of the libraries, ignored ones too.
-pub(super) fn every_case(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
+/// The cases of the libraries on a device, ignored ones too.
+pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice) -> Result<Vec<Case>, ExpectedError> {
     let selection = CaseSelection {
         ignored: IgnoredSelection::Include,
         ..CaseSelection::default()
     };
-    match cases_of(built, catalogs, facts, &selection) {
+    match cases_of(built, catalogs, device, &selection) {
         Err(CaseError::NothingSelected(_)) => Ok(Vec::new()),
         cases => Ok(cases?),
     }
@@ -58,7 +58,7 @@ pub(super) fn cases_left_out(
     catalogs: &[Catalog],
     facts: &Facts,
 ) -> Result<Vec<Case>, ExpectedError> {
-    let mut cases = every_case(built, catalogs, facts)?;
+    let mut cases = every_case(built, catalogs, CaseDevice::of(facts))?;
     let selected: HashSet<String> = selected.iter().map(Case::full_name).collect();
     cases.retain(|case| !selected.contains(&case.full_name()));
     Ok(cases)
@@ -67,7 +67,7 @@ pub(super) fn cases_left_out(
 fn cases_of(
     built: &Built,
     catalogs: &[Catalog],
-    facts: &Facts,
+    device: CaseDevice,
     selection: &CaseSelection,
 ) -> Result<Vec<Case>, CaseError> {
     let packages: Vec<PackageCatalog<'_>> = built
@@ -80,9 +80,5 @@ fn cases_of(
             catalog,
         })
         .collect();
-    let device = CaseDevice {
-        kind: facts.device.kind,
-        capability: facts.device.capability,
-    };
     select_cases(&packages, device, selection)
 }

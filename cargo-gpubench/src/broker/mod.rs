@@ -13,6 +13,7 @@ mod failure;
 mod ground;
 mod measurement;
 pub mod options;
+mod overrides;
 mod places;
 mod recording;
 mod report;

@@ -13,6 +13,7 @@ use super::options::{
     Action, Annotations, DeviceChoice, LibrarySource, MessageFormat, ResultOptions, ResultSource, RunOptions,
     UserOutput, Verbosity,
 };
+use super::overrides::warn_of_idle_overrides;
 use super::places::Places;
 use super::recording::authors::{AuthorSettings, Authors};
 use super::selected::Selected;
@@ -100,6 +101,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     if let LibrarySource::Build(_) = options.libraries {
         remember_names(built, &packages, cases.iter().chain(&left_out));
     }
+    warn_of_idle_overrides(&options.measurement.cases.overrides, &cases, built, &catalogs);
     if options.action == Action::List {
         return list(&cases, built, options.output.format);
     }

@@ -12,7 +12,7 @@ use cargo_metadata::{Artifact, CrateType, Package};
 
 use super::sealed_libraries::seal_libraries;
 use super::{
-    BuildError, BuildNotice, BuildOptions, CargoProgress, Profile,
+    BuildError, BuildNotice, BuildOptions, CargoProgress, Coverage, Profile,
     cargo::{Cargo, CargoArguments, stopped_by_interrupt},
     cargo_messages::{BuildingCargo, Outputs, Silence},
     compiler::Compiler,
@@ -35,6 +35,8 @@ const PROFILE_CONFIG: &str = r#"profile.gpubench.inherits="bench""#;
 pub struct Built {
     /// The libraries with benchmarks, in workspace order; at least one.
     pub libraries: Vec<BuiltLibrary>,
+    /// Whether the workspace may have others.
+    pub coverage: Coverage,
     /// Cargo's target directory, where the tool may keep its own caches too.
     pub target_directory: Utf8PathBuf,
     /// The platform they are built for, such as `x86_64-unknown-linux-gnu`.
@@ -120,6 +122,7 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
     }
     Ok(Built {
         libraries,
+        coverage: selected.coverage,
         target_directory: workspace.target_directory().to_owned(),
         target: compiler.host().to_owned(),
         runtime_version: workspace.runtime_version(),

@@ -32,6 +32,6 @@ pub use options::{
 pub use package_names::{BenchmarkPackages, packages_with_benchmarks};
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
 pub(crate) use sealed_libraries::seal_libraries;
-pub use select::PackageSelection;
+pub use select::{Coverage, PackageSelection};
 pub use workspace_folders::WorkspaceFolders;
 pub use workspace_root::workspace_root;

@@ -25,10 +25,20 @@ pub enum PackageSelection {
     },
 }
 
+/// How many of the packages that can have benchmarks are built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// All that the workspace has.
+    Workspace,
+    /// Perhaps not all.
+    Part,
+}
+
 /// The packages to build.
 #[derive(Debug)]
 pub(super) struct Selected<'a> {
     pub(super) packages: Vec<SelectedPackage<'a>>,
+    pub(super) coverage: Coverage,
     pub(super) notices: Vec<BuildNotice>,
 }
 
@@ -75,7 +85,21 @@ pub(super) fn select_packages<'a>(
     if packages.is_empty() {
         return Err(BuildError::NoSuitablePackage { considered });
     }
-    Ok(Selected { packages, notices })
+    let coverage = coverage(workspace, &packages);
+    Ok(Selected {
+        packages,
+        coverage,
+        notices,
+    })
+}
+
+fn coverage(workspace: &Workspace, selected: &[SelectedPackage<'_>]) -> Coverage {
+    let is_selected = |package: &Package| selected.iter().any(|selected| selected.package.id == package.id);
+    let mut members = workspace.members().into_iter();
+    match members.all(|member| is_selected(member) || suitability(workspace, member).is_err()) {
+        true => Coverage::Workspace,
+        false => Coverage::Part,
+    }
 }
 
 type Asked<'a> = (Vec<SelectedPackage<'a>>, Vec<BuildNotice>);
@@ -241,6 +265,21 @@ mod tests {
         assert_eq!(
             names(&sample(), &PackageSelection::Workspace { exclude }),
             ["more-kernels"]
+        );
+    }
+
+    #[test]
+    fn a_selection_knows_whether_it_leaves_out_a_package_that_can_have_benchmarks() {
+        let coverage = |selection: &PackageSelection| select_packages(&sample(), selection).map(|all| all.coverage);
+        let all = PackageSelection::Workspace { exclude: vec![] };
+        let but_one = PackageSelection::Workspace {
+            exclude: specs(&["kernels"]),
+        };
+        assert_eq!(coverage(&all).expect("a selection"), Coverage::Workspace);
+        assert_eq!(coverage(&but_one).expect("a selection"), Coverage::Part);
+        assert_eq!(
+            coverage(&PackageSelection::Default).expect("a selection"),
+            Coverage::Part
         );
     }
 

@@ -91,7 +91,12 @@ pub fn parse() -> Result<Verb, ExpectedError> {
         })
     };
     match settle(&arguments, &Environment::of_process(), &find_workspace) {
-        Ok(Settled { verb, warnings }) => {
+        Ok(Settled {
+            verb,
+            unknown_variables,
+            warnings,
+        }) => {
+            unknown_variables.iter().for_each(|variable| print_warning(variable));
             warnings.iter().for_each(|warning| print_warning(warning));
             Ok(verb)
         }

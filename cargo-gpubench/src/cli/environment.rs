@@ -1,10 +1,14 @@
 //! Environment variables that stand for options.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fmt;
 
-use clap::Arg;
+use clap::{Arg, Command};
+
+use super::offer::takes_a_value;
+use crate::closest::closest;
 
 /// What the variables of options begin with.
 const PREFIX: &str = "GPUBENCH_";
@@ -31,6 +35,59 @@ impl Environment {
 
     pub(super) fn get(&self, name: &str) -> Option<&OsString> {
         self.0.get(name)
+    }
+
+    /// Those that stand for no option of a command, nor of one below it.
+    pub(super) fn unknown(&self, command: &Command) -> Vec<UnknownVariable> {
+        // Help and version are options once the command is built.
+        let mut command = command.clone();
+        command.build();
+        let options = every_option(&command);
+        let known: BTreeSet<_> = options.iter().filter_map(|option| variable_of(option)).collect();
+        let settable: Vec<_> = options
+            .iter()
+            .filter(|option| takes_a_value(option))
+            .filter_map(|option| variable_of(option))
+            .collect();
+        let unknown = self.0.keys().filter(|name| !known.contains(*name));
+        unknown.map(|name| UnknownVariable::among(name, &settable)).collect()
+    }
+}
+
+fn every_option(command: &Command) -> Vec<&Arg> {
+    let below = command.get_subcommands().flat_map(every_option);
+    command.get_arguments().chain(below).collect()
+}
+
+/// A variable that begins as those of options do and stands for none: a typo, most likely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownVariable {
+    /// Its name.
+    pub name: String,
+    /// The known one that was probably meant.
+    pub closest: Option<String>,
+}
+
+impl UnknownVariable {
+    fn among(name: &str, known: &[String]) -> Self {
+        // What all of them begin with makes none more similar than another.
+        let own_part = |name| str::strip_prefix(name, PREFIX).unwrap_or(name);
+        let closest = closest(own_part(name), known.iter().map(|known| own_part(known)));
+        Self {
+            name: name.to_owned(),
+            closest: closest.map(|closest| format!("{PREFIX}{closest}")),
+        }
+    }
+}
+
+impl fmt::Display for UnknownVariable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, closest } = self;
+        write!(f, "the variable `{name}` is not known and has no effect")?;
+        match closest {
+            Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
+            None => Ok(()),
+        }
     }
 }
 

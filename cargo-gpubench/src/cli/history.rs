@@ -17,7 +17,7 @@ use crate::report::Color;
 pub(super) struct HistoryArguments {
     /// Show the cases in whose names one of these regular expressions is found
     ///
-    /// Names have their package in front: `suite::image::grayscale::width=1024,height=4096`. Without any, every case is shown.
+    /// Names as `--list` prints them, or with their package in front: `suite::image::grayscale::width=1024,height=4096`. Without any, every case is shown.
     #[arg(value_name = "FILTERS")]
     filters: Vec<String>,
 

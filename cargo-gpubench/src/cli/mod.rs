@@ -38,7 +38,7 @@ mod show_config;
 mod unpack;
 
 pub use app::{App, Verb, parse};
-pub use environment::Environment;
+pub use environment::{Environment, UnknownVariable};
 pub use error::UsageError;
 pub use gpubench::{Command, GpubenchArguments};
 pub use man::Manual;

@@ -13,7 +13,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
 use super::app::described;
-use super::environment::Environment;
+use super::environment::{Environment, UnknownVariable};
 use super::foreign;
 use super::offer::{Offer, Offers, Source, is_flag, of_environment, of_profile, takes_a_value, takes_several};
 use super::show_config::{InForce, SettingInForce, SettingKind};
@@ -35,6 +35,8 @@ pub type FindWorkspace<'a> = &'a dyn Fn(Option<&Utf8Path>) -> Option<Utf8PathBuf
 pub struct Settled {
     /// It.
     pub verb: Verb,
+    /// What has no effect in the environment.
+    pub unknown_variables: Vec<UnknownVariable>,
     /// What has no effect in the configuration.
     pub warnings: Vec<ConfigWarning>,
 }
@@ -90,9 +92,11 @@ pub fn settle(
         let verb = App::from_arg_matches(&first)?.verb;
         return Ok(Settled {
             verb,
+            unknown_variables: Vec::new(),
             warnings: Vec::new(),
         });
     };
+    let unknown_variables = environment.unknown(gpubench(&plain));
     let mut config_file = None;
     let (profile, warnings) = match configuration(given, find_workspace)? {
         Some((file, profile)) => {
@@ -117,7 +121,11 @@ pub fn settle(
             cases,
         });
     }
-    Ok(Settled { verb, warnings })
+    Ok(Settled {
+        verb,
+        unknown_variables,
+        warnings,
+    })
 }
 
 fn refused(error: clap::Error) -> Unsettled {

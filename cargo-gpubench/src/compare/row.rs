@@ -156,6 +156,7 @@ fn older(kept_from: &[Option<KeptFrom>; 2], ground: &Ground<'_>) -> Vec<String> 
 /// Why two results must not be compared.
 fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> Option<String> {
     rivalry(pair)
+        .or_else(|| failed_beside_nothing(pair))
         .or_else(|| ended(pair.baseline, "baseline"))
         .or_else(|| ended(pair.candidate, "candidate"))
         .or_else(|| match ground.rules.setups {
@@ -185,6 +186,12 @@ fn rivalry(pair: &Pair<'_>) -> Option<String> {
     })
 }
 
+/// A candidate that failed says more than a baseline that was skipped: perhaps because it takes turns with the candidate.
+fn failed_beside_nothing(pair: &Pair<'_>) -> Option<String> {
+    let is_first = pair.baseline.verdict == Verdict::Skipped && pair.candidate.verdict.is_failure();
+    is_first.then(|| ended(pair.candidate, "candidate"))?
+}
+
 fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     match result.verdict {
         Verdict::Pass => None,
@@ -192,7 +199,10 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
             None => format!("the {side} was skipped"),
             Some(reason) => format!("the {side} was skipped: {reason}"),
         }),
-        failure => Some(format!("the {side} ended in `{failure}`")),
+        failure => Some(match result.cause.filter(|_| failure == Verdict::Error) {
+            None => format!("the {side} ended in `{failure}`"),
+            Some(cause) => format!("the {side} ended in `{failure}: {cause}`"),
+        }),
     }
 }
 

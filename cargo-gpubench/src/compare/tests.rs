@@ -11,7 +11,7 @@ use crate::report::samples::gpu;
 use crate::report::*;
 use crate::stats::{Confidence, Looks};
 use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};
-use crate::verdict::{Grade, Verdict};
+use crate::verdict::{Cause, Grade, Verdict};
 
 /// What most cases are made of: three workers of 20 samples, quiet ones.
 const QUIET: TwoLevel = TwoLevel {
@@ -453,6 +453,13 @@ fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
     assert_eq!(row.candidate.median_ns, None);
     let row = row_of(result("axpy", Verdict::Skipped), quiet("axpy", 1e5), &Rules::default());
     assert_eq!(remark(&row), "the baseline was skipped");
+    let broken = BenchmarkComplete {
+        cause: Some(Cause::CompileFailed),
+        ..result("axpy", Verdict::Error)
+    };
+    let row = row_of(result("axpy", Verdict::Skipped), broken, &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+    assert_eq!(remark(&row), "the candidate ended in `error: compile-failed`");
 }
 
 #[test]

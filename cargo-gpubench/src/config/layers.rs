@@ -1,9 +1,12 @@
 //! Which setting holds for a case.
 #![forbid(unsafe_code)]
 
+use std::fmt;
+
 use regex::Regex;
 
 use super::{CaseSettings, CompleteSettings, Place};
+use crate::closest::closest;
 
 /// What is said about cases beside their packages, in the order in which it counts.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +39,31 @@ pub struct CaseNames<'a> {
     pub full_name: &'a str,
 }
 
+/// An override whose filter fits no benchmark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdleOverride {
+    /// Where it stands.
+    pub place: Place,
+    /// Its filter.
+    pub filter: String,
+    /// The path of the benchmark that was probably meant.
+    pub closest: Option<String>,
+}
+
+impl fmt::Display for IdleOverride {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, filter, closest } = self;
+        write!(
+            f,
+            "{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect"
+        )?;
+        match closest {
+            Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
+            None => f.write_str(" (hint: `cargo gpubench --list` prints the names)"),
+        }
+    }
+}
+
 impl CaseLayers {
     /// What holds for a case whose package asks for `package`: every setting from the first layer that has it.
     pub fn of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CompleteSettings {
@@ -63,6 +91,16 @@ impl CaseLayers {
 }
 
 impl CaseOverride {
+    /// What to tell of it where it fits none of the benchmarks of these paths.
+    pub fn told_as_idle<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> IdleOverride {
+        let CaseOverride { place, filter, .. } = self;
+        IdleOverride {
+            place: place.clone(),
+            filter: filter.to_string(),
+            closest: closest(filter.as_str().trim_matches(['^', '$']), paths).map(str::to_owned),
+        }
+    }
+
     /// Whether a case is one of those.
     pub fn fits(&self, names: CaseNames<'_>) -> bool {
         self.filter.is_match(names.name) || self.filter.is_match(names.full_name)

@@ -21,7 +21,7 @@ pub use case_settings::{CaseSettings, CompleteSettings, InvalidSetting, SamplesC
 pub use error::{ConfigError, ConfigWarning, Ineffective};
 pub use file::{ConfigFile, DEFAULT_FILE, KnownKeys, default_location, folder_with_configuration};
 pub use fraction::{Fraction, InvalidFraction};
-pub use layers::{CaseLayers, CaseNames, CaseOverride};
+pub use layers::{CaseLayers, CaseNames, CaseOverride, IdleOverride};
 pub use percent::Percent;
 pub use place::Place;
 pub use profile::{DEFAULT_PROFILE, Profile, Setting};

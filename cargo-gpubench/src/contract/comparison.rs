@@ -222,6 +222,11 @@ impl ComparisonComplete {
         self.count(ChangeVerdict::NowFails) > 0
     }
 
+    /// Whether a benchmark of the candidate failed that is compared, or would have been.
+    pub fn has_failed(&self) -> bool {
+        self.rows.iter().any(ComparisonRow::has_failed)
+    }
+
     /// How many benchmarks there are of each verdict, and of each run alone: `1 regressed`, `12 no change`, `3 new`. Nothing is counted that is not there.
     pub fn counts(&self) -> Vec<String> {
         let verdicts = ChangeVerdict::BY_RELEVANCE.map(|verdict| (self.count(verdict), verdict.to_string()));
@@ -385,6 +390,11 @@ impl ComparedRun {
 }
 
 impl ComparisonRow {
+    /// Whether the candidate failed, whatever is known of the baseline.
+    pub fn has_failed(&self) -> bool {
+        self.candidate.verdict.is_failure()
+    }
+
     /// The name, with the baseline's where that is another one.
     pub fn baseline_name(&self) -> Option<&str> {
         (self.baseline_case != self.case && !self.is_same_benchmark()).then_some(&self.baseline_case)

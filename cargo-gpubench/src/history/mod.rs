@@ -3,6 +3,7 @@
 //! [`show`] reads the histories that runs with `--history` add to, and prints a plot of each case for people or a record of it for programs.
 #![forbid(unsafe_code)]
 
+mod case_name;
 mod error;
 mod jump;
 mod options;

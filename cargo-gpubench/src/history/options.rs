@@ -9,7 +9,7 @@ use crate::report::Color;
 /// What `cargo gpubench history` is asked to do.
 #[derive(Clone, Debug)]
 pub struct TrendOptions {
-    /// At least one is found in the full name of a case that is shown; without any, all are shown.
+    /// At least one is found in the name of a case that is shown, with the package in front or without; without any, all are shown.
     pub filters: Vec<Regex>,
     /// Where histories are.
     pub places: PlaceOptions,

@@ -2,8 +2,10 @@
 
 use anstyle::Style;
 
+use super::case_name::in_form;
 use super::jump::{Jump, jumps};
 use super::plot::plot;
+use crate::broker::cases::Naming;
 use crate::printable::printable_line;
 use crate::report::units::{percent, size, time};
 use crate::report::{BenchmarkHistory, DeviceKind, Flush, HistoryRun, wrapped};
@@ -23,14 +25,14 @@ const MOST_JUMPS: usize = 3;
 const DATE: usize = 10;
 
 /// The histories of a device as a page of `line` columns. It holds ANSI styles; the stream it is written to decides whether they are kept.
-pub(super) fn page(device: &DeviceIdentity, histories: &[BenchmarkHistory], line: usize) -> String {
+pub(super) fn page(device: &DeviceIdentity, histories: &[BenchmarkHistory], naming: Naming, line: usize) -> String {
     let mut page: String = wrapped(&described(device), line)
         .iter()
         .map(|text| format!("{TITLE}{text}{TITLE:#}\n"))
         .collect();
     for history in histories {
         page.push('\n');
-        page += &section(history, line);
+        page += &section(history, naming, line);
     }
     page
 }
@@ -67,7 +69,7 @@ fn described(device: &DeviceIdentity) -> String {
     known.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn section(history: &BenchmarkHistory, line: usize) -> String {
+fn section(history: &BenchmarkHistory, naming: Naming, line: usize) -> String {
     let medians: Vec<f64> = history.runs.iter().map(|run| run.median_ns).collect();
     let (Some(first), Some(last)) = (history.runs.first(), history.runs.last()) else {
         return String::new();
@@ -81,7 +83,7 @@ fn section(history: &BenchmarkHistory, line: usize) -> String {
     let mut text: String = wrapped(
         &format!(
             "{TITLE}{}{TITLE:#}  {}",
-            printable_line(&history.case),
+            printable_line(in_form(&history.case, naming)),
             runs_of(history)
         ),
         line,

@@ -3,10 +3,13 @@
 use std::io::Write;
 
 use camino::Utf8PathBuf;
+use regex::Regex;
 
+use super::case_name::{both_forms, naming};
 use super::page::page;
 use super::trend::trends;
 use super::{HistoryError, TrendOptions};
+use crate::broker::cases::Naming;
 use crate::broker::options::MessageFormat;
 use crate::closest::closest;
 use crate::error::{ExpectedError, print_warning};
@@ -29,7 +32,7 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, ExpectedError> {
     let of_devices: Vec<Vec<BenchmarkHistory>> = histories.iter().map(trends).collect();
     let shown = chosen(&of_devices, options)?;
     let text = match options.format {
-        MessageFormat::Human => pages(&shown),
+        MessageFormat::Human => pages(&shown, naming(of_devices.iter().flatten())),
         MessageFormat::Json => lines(&shown)?,
     };
     let mut stdout = anstream::stdout().lock();
@@ -64,8 +67,13 @@ fn chosen(
     options: &TrendOptions,
 ) -> Result<Vec<Vec<BenchmarkHistory>>, HistoryError> {
     let is_chosen = |history: &&BenchmarkHistory| {
-        let is_found = |filter: &regex::Regex| filter.is_match(&history.case);
-        options.filters.is_empty() || options.filters.iter().any(is_found)
+        let names = both_forms(&history.case);
+        // A whole name may have signs that mean something else in an expression: `kind=a+b`.
+        let fits = |filter: &Regex| {
+            let mut names = names.iter();
+            names.any(|name| filter.is_match(name) || filter.as_str() == *name)
+        };
+        options.filters.is_empty() || options.filters.iter().any(fits)
     };
     let shown: Vec<Vec<BenchmarkHistory>> = of_devices
         .iter()
@@ -75,19 +83,20 @@ fn chosen(
     if !shown.is_empty() {
         return Ok(shown);
     }
-    let all = || of_devices.iter().flatten().map(|history| history.case.as_str());
+    let all = || of_devices.iter().flatten();
+    let names = all().flat_map(|history| both_forms(&history.case));
     let first = options.filters.first();
     Err(HistoryError::NothingFits {
         of: all().count(),
         closest: first
-            .and_then(|filter| closest(filter.as_str(), all()))
+            .and_then(|filter| closest(filter.as_str(), names))
             .map(str::to_owned),
     })
 }
 
-fn pages(shown: &[Vec<BenchmarkHistory>]) -> String {
+fn pages(shown: &[Vec<BenchmarkHistory>], naming: Naming) -> String {
     let width = TerminalOptions::of_stdout(Color::Auto).width;
-    let of_device = |cases: &Vec<BenchmarkHistory>| Some(page(&cases.first()?.device, cases, width));
+    let of_device = |cases: &Vec<BenchmarkHistory>| Some(page(&cases.first()?.device, cases, naming, width));
     shown.iter().filter_map(of_device).collect::<Vec<_>>().join("\n")
 }
 
@@ -98,4 +107,55 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
         text += &json_line(&record)?;
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::SchemaVersion;
+    use crate::report::samples::on_gpu;
+    use crate::store::DeviceIdentity;
+
+    fn names(filter: &str) -> Result<Vec<String>, HistoryError> {
+        let history = |case: &str| BenchmarkHistory {
+            schema_version: SchemaVersion,
+            device: DeviceIdentity::of(&on_gpu().started),
+            case: case.to_owned(),
+            usual_change: None,
+            runs: Vec::new(),
+        };
+        let all = vec![
+            ["lcg::lcg::n=64", "lcg::lcg::kind=a+b", "lcg::sort"]
+                .map(history)
+                .to_vec(),
+        ];
+        let options = TrendOptions {
+            filters: vec![Regex::new(filter).expect("an expression")],
+            places: Default::default(),
+            format: MessageFormat::Human,
+            color: Color::Never,
+        };
+        let shown = chosen(&all, &options)?;
+        Ok(shown.into_iter().flatten().map(|history| history.case).collect())
+    }
+
+    #[test]
+    fn a_name_as_it_is_shown_chooses_its_case() {
+        for name in ["^lcg::n=64$", "^lcg::lcg::n=64$", "lcg::lcg::n=64"] {
+            assert_eq!(names(name).expect(name), ["lcg::lcg::n=64"], "{name}");
+        }
+        for name in ["lcg::kind=a+b", "lcg::lcg::kind=a+b"] {
+            assert_eq!(names(name).expect(name), ["lcg::lcg::kind=a+b"], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_is_told_the_closest_in_the_form_it_has() {
+        let closest = |filter: &str| match names(filter) {
+            Err(HistoryError::NothingFits { of: 3, closest }) => closest,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(closest("lcg::lgc::n=64").as_deref(), Some("lcg::lcg::n=64"));
+        assert_eq!(closest("lgc::n=64").as_deref(), Some("lcg::n=64"));
+    }
 }

@@ -1,6 +1,8 @@
+use super::case_name::naming;
 use super::jump::jumps;
 use super::page::page;
 use super::trend::trends;
+use crate::broker::cases::Naming;
 use crate::report::samples::on_gpu;
 use crate::report::{BenchmarkHistory, Record};
 use crate::store::history::{History, HistoryCase, HistoryEntry, Tail};
@@ -51,7 +53,7 @@ fn with_steps() -> History {
 }
 
 fn shown(history: &History, line: usize) -> String {
-    let page = page(&history.identity, &trends(history), line);
+    let page = page(&history.identity, &trends(history), Naming::AcrossPackages, line);
     anstream::adapter::strip_str(&page).to_string()
 }
 
@@ -63,7 +65,9 @@ fn page_of_80_columns() {
 #[test]
 fn page_of_120_columns_in_colour() {
     let history = with_steps();
-    insta::assert_snapshot!(page(&history.identity, &trends(&history), 120).replace('\x1b', "␛"));
+    insta::assert_snapshot!(
+        page(&history.identity, &trends(&history), Naming::AcrossPackages, 120).replace('\x1b', "␛")
+    );
 }
 
 #[test]
@@ -81,11 +85,29 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn names_have_their_package_in_front_only_where_there_are_several() {
+    let mut history = history(&[1.0]);
+    let page_of = |history: &History| {
+        let trends = trends(history);
+        let page = page(&history.identity, &trends, naming(&trends), 80);
+        anstream::adapter::strip_str(&page).to_string()
+    };
+    assert!(page_of(&history).contains("\naxpy::add_one::n=1024  1 run\n"));
+    let other = HistoryCase {
+        case: "other::sort".to_owned(),
+        ..history.entries[0].cases[0].clone()
+    };
+    history.entries[0].cases.push(other);
+    let page = page_of(&history);
+    assert!(page.contains("\nsuite::axpy::add_one::n=1024  1 run\n") && page.contains("\nother::sort  1 run\n"));
+}
+
+#[test]
 fn names_cannot_move_the_cursor() {
     let mut history = history(&[1.0, 2.0]);
     history.identity.name = "evil\x1b[2J".to_owned();
     history.entries[1].cases[0].case = "axpy\x1b[31m\r".to_owned();
-    let page = page(&history.identity, &trends(&history), 80);
+    let page = page(&history.identity, &trends(&history), Naming::AcrossPackages, 80);
     assert!(!page.contains("\x1b[2J") && !page.contains("\x1b[31m") && !page.contains('\r'));
 }
 

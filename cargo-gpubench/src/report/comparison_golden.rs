@@ -1,7 +1,9 @@
 //! What people and machines read of a comparison, as it is.
 
-use super::comparison_samples::{every_change, on_another_device};
+use super::comparison_samples::{compared_run, every_change, on_another_device};
+use super::golden::written;
 use super::*;
+use crate::verdict::Verdict;
 
 fn page(comparison: &ComparisonComplete, width: usize, styling: Styling, detail: Detail) -> String {
     let options = TerminalOptions {
@@ -167,6 +169,44 @@ fn a_comment_says_first_and_unfolded_what_has_become_wrong() {
     );
     let before_folds = comment.split("<details>").next().unwrap_or_default();
     assert!(before_folds.contains("`gemm::tiled`"), "{comment}");
+}
+
+#[test]
+fn a_candidate_that_failed_beside_a_baseline_that_was_not_measured_is_no_detail() {
+    let mut comparison = every_change();
+    let row = comparison
+        .rows
+        .iter_mut()
+        .find(|row| row.verdict == ChangeVerdict::NotCompared);
+    let row = row.expect("there is one");
+    row.candidate.verdict = Verdict::Error;
+    row.remark = Some("the candidate ended in `error: compile-failed`".into());
+    let page = plain(&comparison, 80);
+    let shown = page.lines().find(|line| line.starts_with("gemm::wgmma"));
+    assert!(shown.is_some_and(|row| row.ends_with("  ✗ failed: error")), "{page}");
+    comparison.rows.retain(|row| row.verdict != ChangeVerdict::NowFails);
+    let comment = comparison_markdown(&comparison, GITHUB_LIMIT);
+    assert!(comment.starts_with("### `cargo gpubench`: ❌ "), "{comment}");
+    let before_folds = comment.split("<details>").next().unwrap_or_default();
+    assert!(
+        before_folds.contains("| ❌ **failed**: `error` | `gemm::wgmma` |")
+            && before_folds.contains("| the candidate ended in `error: compile-failed` |"),
+        "{comment}"
+    );
+    assert!(!comment.contains("not compared</summary>"), "{comment}");
+}
+
+#[test]
+fn a_comment_has_the_notice_about_the_device_once() {
+    let mut run = compared_run();
+    run.started.device.kind = DeviceKind::Cpu;
+    let comparison = run.comparison.as_mut().expect("it was compared");
+    comparison.candidate.device.kind = DeviceKind::Cpu;
+    let alone = comparison_markdown(comparison, GITHUB_LIMIT);
+    let with_its_run = written(&run, |output| MarkdownReporter::new(output).beside_a_comparison());
+    for comment in [alone, with_its_run] {
+        assert_eq!(comment.matches(CPU_NOTICE).count(), 1, "{comment}");
+    }
 }
 
 #[test]

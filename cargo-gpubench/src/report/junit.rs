@@ -1,20 +1,25 @@
 //! Results as JUnit's XML, which most CI services show: a suite for every package, a test case for every case.
 //!
-//! A case that passed and regressed against a baseline is a failure of the type `regressed`; what else a comparison says stands in `system-out`.
+//! A case that passed and regressed against a baseline is a failure of the type `regressed`; what else a comparison says stands in `system-out`. Where a gate stops the
+//! run and no case of it is to blame, since too little could be judged, the gate itself is a failed case.
 //!
 //! The elements and attributes are those that Jenkins' schema of the format has.
 
 use std::collections::HashMap;
+use std::fmt;
 
+use self::closed_gate::ClosedGate;
 use super::terminal::{interval, level};
 use super::xml;
 use super::{
     BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, DeviceKind, Gate,
-    Output, OutputError, Reporter, RunEnd, RunFinished, RunStarted, ThresholdSource,
+    Output, OutputError, Passage, Reporter, RunEnd, RunFinished, RunStarted, ThresholdSource,
 };
 use crate::printable::{printable, printable_line};
 use crate::units::{change, percent, time};
 use crate::verdict::Verdict;
+
+mod closed_gate;
 
 /// Writes the whole report when the run has ended: the counts stand at its head.
 pub struct JunitReporter {
@@ -68,16 +73,22 @@ impl Reporter for JunitReporter {
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
         let suites = self.suites(finished.end);
         let all: Vec<_> = suites.iter().flat_map(|suite| &suite.cases).collect();
+        let counts = Counts::of(&all);
+        let closed = self.closed_gate(&counts);
         let head = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cargo gpubench\" {} time=\"{}\">\n",
-            counts(&all),
+            match closed {
+                None => counts,
+                Some(_) => counts.with_a_failure(),
+            },
             seconds(finished.wall_ns)
         );
         let body: String = suites
             .iter()
             .map(|suite| suite.element(&self.started_at, self.device.as_ref()))
             .collect();
-        self.output.print(&format!("{head}{body}</testsuites>\n"))
+        let gate = closed.map(|gate| gate.element(&self.started_at)).unwrap_or_default();
+        self.output.print(&format!("{head}{body}{gate}</testsuites>\n"))
     }
 }
 
@@ -114,6 +125,18 @@ impl JunitReporter {
     }
 }
 
+impl JunitReporter {
+    /// The gate, where it stops the run and no case tells why. A run without results is not judged.
+    fn closed_gate(&self, counts: &Counts) -> Option<ClosedGate<'_>> {
+        let comparison = self.comparison.as_ref()?;
+        let is_closed = self.gate.passage(comparison) != Passage::Open;
+        (is_closed && !self.results.is_empty() && !counts.have_a_failure()).then_some(ClosedGate {
+            gate: self.gate,
+            comparison,
+        })
+    }
+}
+
 /// The cases of a package.
 struct Suite<'a> {
     package: &'a str,
@@ -128,11 +151,11 @@ impl Suite<'_> {
             .filter_map(|case| case.result)
             .map(|result| result.wall_ns)
             .sum();
-        let cases: String = self.cases.iter().map(TestCase::element).collect();
+        let elements: String = self.cases.iter().map(TestCase::element).collect();
         format!(
-            "  <testsuite name={} {} skipped=\"{}\" time=\"{}\" timestamp={}>\n{}{cases}  </testsuite>\n",
+            "  <testsuite name={} {} skipped=\"{}\" time=\"{}\" timestamp={}>\n{}{elements}  </testsuite>\n",
             attribute(self.package),
-            counts(&self.cases.iter().collect::<Vec<_>>()),
+            Counts::of(&cases),
             self.cases
                 .iter()
                 .filter(|case| case.outcome() == Outcome::Skipped)
@@ -322,14 +345,47 @@ fn figures(result: &BenchmarkComplete) -> Option<String> {
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
-fn counts(cases: &[&TestCase<'_>]) -> String {
-    let count = |outcome| cases.iter().filter(|case| case.outcome() == outcome).count();
-    format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
-        cases.len(),
-        count(Outcome::Failed) + count(Outcome::Stopped),
-        count(Outcome::Error)
-    )
+/// How many cases there are and what became of them.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    tests: usize,
+    failures: usize,
+    errors: usize,
+}
+
+impl Counts {
+    fn of(cases: &[&TestCase<'_>]) -> Counts {
+        let count = |outcome| cases.iter().filter(|case| case.outcome() == outcome).count();
+        Counts {
+            tests: cases.len(),
+            failures: count(Outcome::Failed) + count(Outcome::Stopped),
+            errors: count(Outcome::Error),
+        }
+    }
+
+    fn have_a_failure(self) -> bool {
+        self.failures + self.errors > 0
+    }
+
+    /// With another case, which failed.
+    fn with_a_failure(self) -> Counts {
+        Counts {
+            tests: self.tests + 1,
+            failures: self.failures + 1,
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            tests,
+            failures,
+            errors,
+        } = self;
+        write!(f, "tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\"")
+    }
 }
 
 fn seconds(ns: u64) -> String {
@@ -356,7 +412,11 @@ mod tests {
     }
 
     /// The only child of each case with one of these tags, by the case's name.
-    fn said<'a>(document: &'a Document<'a>, case: &str, tag: &str) -> Vec<(Option<&'a str>, Option<&'a str>)> {
+    pub(super) fn said<'a>(
+        document: &'a Document<'a>,
+        case: &str,
+        tag: &str,
+    ) -> Vec<(Option<&'a str>, Option<&'a str>)> {
         let cases = document
             .descendants()
             .filter(|node| node.attribute("name") == Some(case));
@@ -423,7 +483,7 @@ mod tests {
         counts_add_up(&written(&compared_run(), JunitReporter::new));
     }
 
-    fn counts_add_up(text: &str) {
+    pub(super) fn counts_add_up(text: &str) {
         let document = Document::parse(text).expect("well-formed");
         let root = document.root_element();
         let mut all = 0;
@@ -440,6 +500,11 @@ mod tests {
             all += cases.len();
         }
         assert_eq!(root.attribute("tests"), Some(&*all.to_string()));
+        let failures = document
+            .descendants()
+            .filter(|node| node.has_tag_name("failure"))
+            .count();
+        assert_eq!(root.attribute("failures"), Some(&*failures.to_string()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Results as a Markdown table, for a comment under a change.
 
 use super::markdown_text::{GITHUB_LIMIT, code, plain};
+use super::pull_request::comparison_below_results;
 use super::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, Output, OutputError, Reporter, RunFinished,
     RunStarted,
@@ -101,7 +102,7 @@ impl Reporter for MarkdownReporter {
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
         self.note()?;
         let room = self.left.saturating_sub(FOR_THE_SUMMARY);
-        self.print(&format!("\n{}", super::comparison_markdown(comparison, room)))
+        self.print(&format!("\n{}", comparison_below_results(comparison, room)))
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {

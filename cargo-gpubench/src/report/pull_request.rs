@@ -11,14 +11,31 @@ use crate::units::{change, percent, time};
 /// Bytes kept free for what is said of rows that were left out.
 const FOR_THE_NOTE: usize = 160;
 
+/// What stands above a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Above {
+    Nothing,
+    /// The candidate's results, with what there is to know of their device.
+    ItsResults,
+}
+
 /// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
 pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
+    comment(comparison, limit, Above::Nothing)
+}
+
+/// The same as a part of a comment, below the candidate's results.
+pub(super) fn comparison_below_results(comparison: &ComparisonComplete, limit: usize) -> String {
+    comment(comparison, limit, Above::ItsResults)
+}
+
+fn comment(comparison: &ComparisonComplete, limit: usize, above: Above) -> String {
     let environment = environment(comparison);
-    let alarm = if comparison.has_newly_failed() { "❌ " } else { "" };
+    let alarm = if comparison.has_failed() { "❌ " } else { "" };
     let head = format!(
         "### `cargo gpubench`: {alarm}{}\n\n{}",
         summary(comparison),
-        introduction(comparison)
+        introduction(comparison, above)
     );
     let mut body = Body {
         text: head,
@@ -27,9 +44,11 @@ pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> Str
     };
     body.left = body.left.saturating_sub(body.text.len());
     let rows = comparison.by_relevance();
-    let of = |verdicts: fn(ChangeVerdict) -> bool| rows.iter().copied().filter(move |row| verdicts(row.verdict));
+    let (failed, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.has_failed());
+    let of = |verdicts: fn(ChangeVerdict) -> bool| others.iter().copied().filter(move |row| verdicts(row.verdict));
     let changed = |verdict: ChangeVerdict| !verdict.is_quiet() && verdict != ChangeVerdict::NotCompared;
-    body.section(&table_head(comparison), of(changed).map(row), "\n");
+    let first = failed.iter().copied().chain(of(changed));
+    body.section(&table_head(comparison), first.map(row), "\n");
     let one_sided = [
         ("Only in the candidate", &comparison.new),
         ("Only in the baseline", &comparison.removed),
@@ -41,13 +60,13 @@ pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> Str
             "\n",
         );
     }
-    let not_compared = comparison.count(ChangeVerdict::NotCompared);
+    let not_compared = of(|verdict| verdict == ChangeVerdict::NotCompared).count();
     body.section(
         &format!("<details>\n<summary>{not_compared} not compared</summary>\n\n| Benchmark | Why |\n|:--|:--|\n"),
         of(|verdict| verdict == ChangeVerdict::NotCompared).map(reason),
         "\n</details>\n\n",
     );
-    let quiet = rows.iter().filter(|row| row.verdict.is_quiet()).count();
+    let quiet = of(ChangeVerdict::is_quiet).count();
     body.section(
         &format!(
             "<details>\n<summary>{quiet} without a change</summary>\n\n{}",
@@ -102,7 +121,7 @@ fn summary(comparison: &ComparisonComplete) -> String {
     }
 }
 
-fn introduction(comparison: &ComparisonComplete) -> String {
+fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
     let ComparisonComplete {
         baseline, candidate, ..
     } = comparison;
@@ -111,7 +130,7 @@ fn introduction(comparison: &ComparisonComplete) -> String {
         Arrangement::Interleaved => ", measured in turns, window by window",
     };
     let mut text = format!("{} against {}{how}.\n", titled(candidate), titled(baseline));
-    if candidate.device.kind == DeviceKind::Cpu {
+    if candidate.device.kind == DeviceKind::Cpu && above == Above::Nothing {
         text.extend(["\n", CPU_NOTICE, "\n"]);
     }
     text.extend(
@@ -181,6 +200,7 @@ fn reason(row: &ComparisonRow) -> String {
 fn verdict(row: &ComparisonRow) -> String {
     match row.verdict {
         ChangeVerdict::NowFails => format!("❌ **now fails**: {}", code(&row.candidate.verdict.to_string())),
+        _ if row.has_failed() => format!("❌ **failed**: {}", code(&row.candidate.verdict.to_string())),
         ChangeVerdict::Regressed => "❌ **regressed**".to_owned(),
         ChangeVerdict::Improved => "✅ **improved**".to_owned(),
         ChangeVerdict::Inconclusive => "❔ inconclusive".to_owned(),

@@ -10,6 +10,7 @@ use super::{
     expansion::{Misfit, axes_on, combinations, override_axes},
 };
 use crate::closest::closest;
+use crate::device::Facts;
 
 /// Most cases of a run.
 const MOST_CASES: usize = 100_000;
@@ -32,6 +33,16 @@ pub struct CaseDevice {
     pub kind: DeviceKind,
     /// Compute capability as `major * 10 + minor`; 0 on the CPU device.
     pub capability: u32,
+}
+
+impl CaseDevice {
+    /// That of a device's facts.
+    pub fn of(facts: &Facts) -> CaseDevice {
+        CaseDevice {
+            kind: facts.device.kind,
+            capability: facts.device.capability,
+        }
+    }
 }
 
 /// What the command line chooses.

@@ -6,7 +6,7 @@ use gpubench::catalog::{Catalog, OccupancyQuery};
 use super::kernels;
 use super::occupancy::Occupancies;
 use crate::archive::{Contents, KernelOrigin};
-use crate::broker::cases::{Case, Disposition, Naming};
+use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
 use crate::broker::failure::CaseFailure;
 use crate::broker::recording::authors::Authors;
@@ -93,7 +93,7 @@ pub(in crate::broker) fn compile_ahead(
 
 /// The cases of the libraries, ignored ones too, that the device can run.
 fn runnable_cases(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
-    let mut cases = every_case(built, catalogs, facts)?;
+    let mut cases = every_case(built, catalogs, CaseDevice::of(facts))?;
     cases.retain(|case| case.disposition == Disposition::Run);
     Ok(cases)
 }

@@ -129,9 +129,10 @@ impl Bookkeeping {
         };
         let stored: HashSet<String> = baseline.run.results.iter().map(case_name).collect();
         let to_run = cases.iter().filter(|case| case.disposition == Disposition::Run);
+        let naming = Naming::for_packages(packages.len());
         let lacking: Vec<String> = to_run
-            .map(Case::full_name)
-            .filter(|name| !stored.contains(name))
+            .filter(|case| !stored.contains(&case.full_name()))
+            .map(|case| case.name_as(naming))
             .collect();
         if !lacking.is_empty() && baseline.newcomers == Newcomers::Refused {
             return Err(BaselineError::Lacks {
@@ -142,7 +143,6 @@ impl Bookkeeping {
         }
         let selected: HashSet<String> = cases.iter().map(Case::full_name).collect();
         let left_out: HashSet<String> = left_out.iter().map(Case::full_name).collect();
-        let naming = Naming::for_packages(packages.len());
         let results = std::mem::take(&mut baseline.run.results);
         let (ours, others): (Vec<_>, Vec<_>) = results
             .into_iter()

@@ -330,6 +330,30 @@ fn a_variable_may_hold_several_values_a_line_each() {
 }
 
 #[test]
+fn a_variable_that_stands_for_no_option_is_named_with_the_one_that_was_probably_meant() {
+    let variables = [
+        ("GPUBENCH_WORKER", "3"),
+        ("GPUBENCH_MAX_TIMES", "5s"),
+        ("GPUBENCH_SOFTMAX", "1"),
+        ("GPUBENCH_TIMEUOT", ""),
+        ("GPUBENCH_VERSION", "0.1.0"),
+        ("GPUBENCH_GPU_ARCH", "sm_90"),
+        ("GPUBENCH_TIMEOUT", "5s"),
+        ("CARGO_GPUBENCH_WORKER", "3"),
+    ];
+    let settled = without_configuration(&[], &variables).expect("it makes sense");
+    let told: Vec<_> = settled.unknown_variables.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "the variable `GPUBENCH_MAX_TIMES` is not known and has no effect (hint: did you mean `GPUBENCH_MAX_TIME`?)",
+            "the variable `GPUBENCH_SOFTMAX` is not known and has no effect",
+            "the variable `GPUBENCH_WORKER` is not known and has no effect (hint: did you mean `GPUBENCH_WORKERS`?)",
+        ]
+    );
+}
+
+#[test]
 fn every_option_has_its_variable() {
     let app = App::command();
     for option in options_of(&app).into_iter().filter(|option| takes_a_value(option)) {
@@ -342,7 +366,8 @@ fn every_option_has_its_variable() {
         let value = example_of(option);
         let offers = of_environment([option].into_iter(), &environment(&[(&name, &value)]));
         let offers = offers.unwrap_or_else(|error| panic!("{long}: {}", chain(&error)));
-        assert_eq!(offers[long].source, Source::Environment(name), "{long}");
+        assert_eq!(offers[long].source, Source::Environment(name.clone()), "{long}");
+        assert_eq!(environment(&[(&name, &value)]).unknown(gpubench(&app)), [], "{long}");
     }
 }
 

@@ -81,10 +81,11 @@ impl Columns {
     /// A row, on two lines where its name is too long.
     pub(super) fn row(&self, row: &ComparisonRow) -> String {
         let name = name_of(row);
-        let figures = match row.verdict {
+        let figures = if row.has_failed() {
             // It has no figures, and how it fails needs their room.
-            ChangeVerdict::NowFails => self.joined(std::iter::once(now_fails(row))),
-            _ => self.joined(self.shown.iter().map(|column| column.cell(row))),
+            self.joined(std::iter::once(failed(row)))
+        } else {
+            self.joined(self.shown.iter().map(|column| column.cell(row)))
         };
         let name = if width(&name) <= self.name {
             padded(&name, self.name)
@@ -193,10 +194,14 @@ impl Column {
     }
 }
 
-/// `✗ now fails: wrong-output`.
-fn now_fails(row: &ComparisonRow) -> (String, Style) {
-    let (sign, style) = sign_of(row.verdict);
-    (format!("{sign} {}: {}", row.verdict, row.candidate.verdict), style)
+/// `✗ now fails: wrong-output`, or `✗ failed: wrong-output` where it is not known to have passed.
+fn failed(row: &ComparisonRow) -> (String, Style) {
+    let (sign, style) = sign_of(ChangeVerdict::NowFails);
+    let word = match row.verdict {
+        ChangeVerdict::NowFails => row.verdict.to_string(),
+        _ => "failed".to_owned(),
+    };
+    (format!("{sign} {word}: {}", row.candidate.verdict), style)
 }
 
 fn name_of(row: &ComparisonRow) -> String {

@@ -1,0 +1,42 @@
+//! Overrides of the configuration that no benchmark heeds.
+
+use gpubench::catalog::{Catalog, DeviceKind};
+
+use super::cases::{Case, CaseDevice};
+use super::choice::every_case;
+use crate::build::{Built, Coverage};
+use crate::config::{CaseNames, CaseOverride};
+use crate::error::print_warning;
+
+/// Warns of overrides whose filters fit nothing: neither what is selected nor what else there is, on whatever kind of device. Where the workspace may have
+/// benchmarks that are not built, nothing is said.
+pub(super) fn warn_of_idle_overrides(
+    overrides: &[CaseOverride],
+    selected: &[Case],
+    built: &Built,
+    catalogs: &[Catalog],
+) {
+    if overrides.is_empty() || built.coverage == Coverage::Part {
+        return;
+    }
+    let mut cases = selected.to_vec();
+    for kind in [DeviceKind::Cpu, DeviceKind::Cuda] {
+        // What cannot be told apart there is refused when that device is used.
+        let Ok(others) = every_case(built, catalogs, CaseDevice { kind, capability: 0 }) else {
+            return;
+        };
+        cases.extend(others);
+    }
+    for idle in fitting_none(overrides, &cases) {
+        print_warning(&idle.told_as_idle(cases.iter().map(|case| &*case.path)));
+    }
+}
+
+fn fitting_none<'a>(overrides: &'a [CaseOverride], cases: &[Case]) -> Vec<&'a CaseOverride> {
+    let names: Vec<_> = cases.iter().map(|case| (case.name(), case.full_name())).collect();
+    let fits = |other: &CaseOverride| {
+        let mut names = names.iter().map(|(name, full_name)| CaseNames { name, full_name });
+        names.any(|names| other.fits(names))
+    };
+    overrides.iter().filter(|other| !fits(other)).collect()
+}

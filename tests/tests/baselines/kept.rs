@@ -1,0 +1,178 @@
+//! What is saved where, and what of it stays.
+#![forbid(unsafe_code)]
+
+use camino::Utf8Path;
+use gpubench_tests::{Fixture, Role, Run, RunFolder, repository, slowed};
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::{comparison, loaded, paced, records};
+
+#[test]
+fn a_name_is_a_baseline_in_the_target_directory() {
+    let target = RunFolder::new();
+    let directory = target.path("target");
+    let named = |run: Run| run.args(["--target-dir", directory.as_str()]);
+    let run = target.lines("run.jsonl", records());
+    let saved = named(loaded(&run)).args(["-s", "main"]).finish().expect_code(0);
+    let file = directory.join("gpubench/baselines/main.json");
+    assert!(
+        saved.stderr.contains(&format!("Saved `main` ({file})")),
+        "{}",
+        saved.stderr
+    );
+    let compared = named(loaded("main"))
+        .json()
+        .args(["-b", "main"])
+        .finish()
+        .expect_code(0);
+    assert_eq!(comparison(&compared.records())["baseline"]["name"], "main");
+    let missing = named(loaded("main")).args(["-b", "mian"]).finish().expect_code(2);
+    assert_eq!(missing.errors(), ["error: there is no baseline `mian`"]);
+    assert!(missing.stderr.contains("did you mean `main`?"), "{}", missing.stderr);
+    let schema = repository().join("cargo-gpubench/schema/gpubench-run-v1.schema.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(schema).expect("the schema is there")).expect("JSON");
+    let stored: Value = serde_json::from_str(&std::fs::read_to_string(file).expect("it is there")).expect("JSON");
+    assert!(
+        jsonschema::validator_for(&schema)
+            .expect("the schema is one")
+            .is_valid(&stored)
+    );
+}
+
+#[test]
+fn a_baseline_can_be_compared_with_and_replaced_in_one_run() {
+    let folder = RunFolder::new();
+    let kept = folder.path("kept.json");
+    let (before, after) = (
+        folder.lines("before.jsonl", records()),
+        folder.lines("after.jsonl", &slowed(records(), 4.0)),
+    );
+    let save = |run: &str| loaded(run).args(["--save-baseline", kept.as_str()]);
+    let _ = save(&before).finish().expect_code(0);
+    let both = |run: &str| save(run).args(["--baseline", kept.as_str()]);
+    let _ = both(&after).finish().expect_code(3);
+    let _ = both(&after).finish().expect_code(0);
+}
+
+#[test]
+fn what_is_loaded_is_what_was_saved() {
+    let folder = RunFolder::new();
+    let saved = folder.path("saved.json");
+    let run = folder.lines("run.jsonl", records());
+    let _ = loaded(&run)
+        .args(["--save-baseline", saved.as_str()])
+        .finish()
+        .expect_code(0);
+    let again = loaded(saved.as_str()).json().finish().expect_code(0).records();
+    assert_eq!(again.all(), records());
+    let chosen = loaded(saved.as_str())
+        .json()
+        .args(["walk"])
+        .finish()
+        .expect_code(0)
+        .records();
+    assert_eq!(chosen.results().count(), 1);
+    let none = loaded(saved.as_str()).args(["run_away"]).finish().expect_code(4);
+    assert!(none.errors()[0].contains("saved.json"), "{}", none.stderr);
+}
+
+/// The file of a stored run.
+fn file(path: &Utf8Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("JSON")
+}
+
+#[test]
+fn a_run_of_some_benchmarks_replaces_theirs_and_leaves_the_others_in_the_baseline() {
+    let folder = RunFolder::new();
+    let kept = folder.path("main.json");
+    let run = folder.lines("run.jsonl", records());
+    let _ = loaded(&run)
+        .args(["--save-baseline", kept.as_str()])
+        .finish()
+        .expect_code(0);
+    let part = paced().json().args(["walk", "--save-baseline", kept.as_str()]);
+    let part = part.finish().expect_code(0);
+    assert!(part.stderr.contains("Kept 1 result in"), "{}", part.stderr);
+    let stored = file(&kept);
+    let results = stored["results"].as_array().expect("a list");
+    let of_run = |result: &Value| result["run_id"] == stored["run"]["run_id"];
+    let of_this_run: Vec<bool> = results.iter().map(of_run).collect();
+    assert_eq!(of_this_run.iter().filter(|own| **own).count(), 1);
+    assert_eq!(results.len(), 2);
+    assert_eq!(stored["run"]["earlier_runs"].as_array().map(Vec::len), Some(1));
+    let junit = folder.path("junit.xml");
+    let compared = loaded(kept.as_str())
+        .json()
+        .args(["--baseline", kept.as_str(), "--export-junit", junit.as_str()])
+        .finish();
+    let records = compared.expect_code(0).records();
+    let median = |case: &str| {
+        let page = std::fs::read_to_string(&junit).expect("it is written");
+        let shown = page.split("<testcase ").find(|shown| shown.contains(case));
+        let shown = shown.and_then(|shown| Some(shown.split_once("median ")?.1.split_once(" ±")?.0.to_owned()));
+        shown.unwrap_or_else(|| panic!("no median of {case} in {page}"))
+    };
+    assert_ne!(median("walk"), median("stroll"), "each has its own figures");
+    assert_eq!(comparison(&records)["baseline"]["earlier_results"], 1);
+    let again = folder.lines("again.jsonl", records.all());
+    let _ = loaded(&again)
+        .args(["--baseline", kept.as_str()])
+        .finish()
+        .expect_code(0);
+}
+
+#[test]
+fn results_of_another_device_are_not_kept_beside_new_ones_and_nothing_is_measured() {
+    let folder = RunFolder::new();
+    let kept = folder.path("main.json");
+    let run = folder.lines("run.jsonl", records());
+    let _ = loaded(&run)
+        .args(["--save-baseline", kept.as_str()])
+        .finish()
+        .expect_code(0);
+    let part = paced()
+        .json()
+        .args(["walk", "--flush", "write", "--save-baseline", kept.as_str()]);
+    let part = part.finish().expect_code(2);
+    assert!(part.stderr.contains("keeps 1 result "), "{}", part.stderr);
+    assert_eq!(part.stdout, "");
+}
+
+#[test]
+fn an_interrupted_run_is_not_saved_and_says_so() {
+    let folder = RunFolder::new();
+    let kept = folder.path("kept.json");
+    let names = ["--exact", "answers::honest::n=600", "faults::loops_forever::n=600"];
+    let run = Run::on(&Fixture::of("hostile")).briefly().json().args(names);
+    let mut running = run
+        .args(["--timeout", "10min", "--save-baseline", kept.as_str()])
+        .start();
+    running.wait_for_record("the case that hangs", |record| {
+        record["reason"] == "benchmark-started" && record["benchmark"] == "faults::loops_forever"
+    });
+    running.wait_for_role(Role::Worker);
+    running.signal(Signal::INT);
+    let finished = running.finish().expect_code(130);
+    assert!(
+        finished.stderr.contains("did not come to its end"),
+        "{}",
+        finished.stderr
+    );
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn what_is_only_listed_or_built_is_not_saved() {
+    let folder = RunFolder::new();
+    let kept = folder.path("kept.json");
+    for action in ["--list", "--no-run"] {
+        let _ = paced()
+            .args([action, "--save-baseline", kept.as_str()])
+            .finish()
+            .expect_code(0);
+    }
+    let discarded = ["--save-baseline", kept.as_str(), "--discard-baseline"];
+    let _ = paced().args(["walk"]).args(discarded).finish().expect_code(0);
+    assert_eq!(folder.names(), [""; 0]);
+}

@@ -1,0 +1,40 @@
+//! Baselines: what is saved, compared and refused, and what is left when the tool is killed.
+#![forbid(unsafe_code)]
+
+mod compared;
+mod kept;
+mod unharmed;
+
+use std::sync::OnceLock;
+
+use gpubench_tests::{Fixture, Records, Run};
+use serde_json::Value;
+
+/// A run with enough samples for a comparison, from five workers.
+fn paced() -> Run {
+    Run::on(&Fixture::of("paced"))
+        .args(["--min-samples", "40", "--max-samples", "40", "--max-time", "1min"])
+        .args(["--flush-bytes", "256KiB", "--threads", "1"])
+}
+
+/// Nothing is measured: a stored run takes the place of a run.
+fn loaded(run: &str) -> Run {
+    Run::on(&Fixture::of("paced")).args(["--load-baseline", run])
+}
+
+/// The records of one run of all cases. Its times vary with the machine; what tests compare with it are copies of it.
+fn records() -> &'static [Value] {
+    static RECORDS: OnceLock<Records> = OnceLock::new();
+    let run = || paced().json().finish().expect_code(0).records();
+    RECORDS.get_or_init(run).all()
+}
+
+fn comparison(records: &Records) -> &Value {
+    records.the("comparison-complete")
+}
+
+fn verdict_of(records: &Records, benchmark: &str) -> Value {
+    let rows = comparison(records)["rows"].as_array().expect("a list");
+    let found = rows.iter().find(|row| row["benchmark"] == benchmark);
+    found.unwrap_or_else(|| panic!("no row for `{benchmark}`"))["verdict"].clone()
+}
