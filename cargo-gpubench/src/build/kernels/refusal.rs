@@ -83,10 +83,14 @@ pub(super) fn refusals(file: &str, text: &str) -> Vec<Refusal> {
     let tokens = tokens(text);
     let found = tokens.iter().enumerate().filter_map(|(at, token)| {
         let construct = construct_at(&tokens, at)?;
+        let word = match token.text {
+            "include" => directive(&tokens[at + 1..]),
+            word => word.to_owned(),
+        };
         Some(Refusal {
             file: file.to_owned(),
             line: token.line,
-            word: token.text.to_owned(),
+            word,
             construct,
         })
     });
@@ -107,6 +111,13 @@ fn construct_at(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
         .iter()
         .find(|(known, _)| *known == word)
         .map(|(_, construct)| *construct)
+}
+
+/// The `#include` line whose words follow.
+fn directive(after_include: &[Token<'_>]) -> String {
+    let path = after_include.iter().take_while(|token| token.text != ">");
+    let path: String = path.map(|token| token.text).collect();
+    format!("#include {path}>")
 }
 
 fn is_launch(tokens: &[Token<'_>]) -> bool {
@@ -164,7 +175,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                "k.cu:1: tensor cores (`include`)",
+                "k.cu:1: tensor cores (`#include <mma.h>`)",
                 "k.cu:3: inline PTX (`asm`)",
                 "k.cu:4: a grid-wide barrier (`this_grid`)",
                 "k.cu:5: a launch from a kernel (`<`)",
