@@ -68,6 +68,31 @@ fn the_headers_that_kernels_include_are_there() {
 }
 
 #[test]
+fn what_nvcc_includes_by_itself_needs_no_include() {
+    let text =
+        "__global__ void k(float *x) { x[0] = M_PI; x[1] = -INFINITY; x[2] = NAN; cudaGridDependencySynchronize(); }\n";
+    for packages in [&*CUDA_12, &*CUDA_13] {
+        compile(nvrtc_in(packages), "sm_90", &source(&[("k.cu", text)]), &["k"]).expect("it compiles");
+    }
+}
+
+#[test]
+fn headers_in_folders_of_the_package_are_found() {
+    let mut wanting = source(&[
+        (
+            "src/kernels/k.cu",
+            "#include \"step.cuh\"\n#include <tile.cuh>\n__global__ void k(int *x) { x[0] = STEP + TILE; }\n",
+        ),
+        ("src/include/step.cuh", "#define STEP 3\n"),
+        ("src/include/tile.cuh", "#define TILE 4\n"),
+    ]);
+    wanting.options = names(&["-Isrc/include", "-D__CUDA_ARCH__=700"]);
+    for packages in [&*CUDA_12, &*CUDA_13] {
+        compile(nvrtc_in(packages), "sm_90", &wanting, &["k"]).expect("it compiles");
+    }
+}
+
+#[test]
 fn a_bare_nvrtc_knows_the_headers_that_need_no_toolkit() {
     let bare = tempfile::tempdir().expect("a directory");
     for file in ["libnvrtc.so.12", "libnvrtc-builtins.so.12.9"] {

@@ -138,7 +138,10 @@ pub enum KernelBuildError {
         architecture: Architecture,
     },
     /// An option that is not passed on.
-    #[error("`{source_name}` asks for the option `{option}`, which is not passed to {compiler}")]
+    #[error(
+        "`{source_name}` asks for the option `{option}`, which is not passed to {compiler} (hint: leave it out if it is about host code; \
+         `docs/gpu-kernels.md` lists the options that are passed on)"
+    )]
     Option {
         /// The source as named in `cuda_source!`.
         source_name: String,

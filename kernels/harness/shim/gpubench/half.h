@@ -126,8 +126,17 @@ static inline unsigned short gb_bfloat_from_double(double v) {
   static inline T hceil(T a) { return T(std::ceil(float(a))); }                                                         \
   static inline T htrunc(T a) { return T(std::trunc(float(a))); }                                                       \
   static inline T hrint(T a) { return T(std::nearbyint(float(a))); }                                                    \
-  static inline T atomicAdd(T *p, T v) {                                                                                \
+  template <class Same>                                                                                                 \
+  static inline gb_only<Same, T> atomicAdd(Same *p, gb_converted<Same> v) {                                             \
     return gb_atomic_update(p, [v](T old) { return old + v; });                                                         \
+  }                                                                                                                     \
+  template <class Same>                                                                                                 \
+  static inline gb_only<Same, T> __hmax_nan(Same a, Same b) {                                                           \
+    return __hisnan(a) ? a : __hisnan(b) ? b : __hmax(a, b);                                                            \
+  }                                                                                                                     \
+  template <class Same>                                                                                                 \
+  static inline gb_only<Same, T> __hmin_nan(Same a, Same b) {                                                           \
+    return __hisnan(a) ? a : __hisnan(b) ? b : __hmin(a, b);                                                            \
   }
 
 /* Pairs: element by element. */

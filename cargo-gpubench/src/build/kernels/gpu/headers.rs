@@ -145,11 +145,24 @@ static __device__ __forceinline__ void cudaTriggerProgrammaticLaunchCompletion()
 #endif
 ";
 
-/// The header that sources with these words need, which they do not include where nvcc is at home: it includes it by itself.
-pub(super) const DEVICE_RUNTIME_HEADER: &str = "cuda_device_runtime_api.h";
-pub(super) const DEVICE_RUNTIME_WORDS: &[&str] = &[
-    "cudaGridDependencySynchronize",
-    "cudaTriggerProgrammaticLaunchCompletion",
+/// Where nvcc is at home, sources need not include what it includes by itself.
+const DEVICE_RUNTIME_HEADER: &str = "cuda_device_runtime_api.h";
+
+/// Headers that nvcc includes by itself, and the beginnings of words that a source needs them for.
+pub(super) const INCLUDED_BY_NVCC: &[(&str, &[&str])] = &[
+    (
+        DEVICE_RUNTIME_HEADER,
+        &[
+            "cudaGridDependencySynchronize",
+            "cudaTriggerProgrammaticLaunchCompletion",
+        ],
+    ),
+    (
+        "math.h",
+        &[
+            "INFINITY", "NAN", "HUGE_VAL", "M_E", "M_PI", "M_LN", "M_LOG", "M_SQRT", "M_1_PI", "M_2_",
+        ],
+    ),
 ];
 
 /// The headers by the names they are included with.
