@@ -61,7 +61,10 @@ fn the_headers_that_kernels_include_are_there() {
         __global__ void k(__half *x, uint64_t n) { cuda::std::array<int, 3> a{1, 2, 3}; cooperative_groups::this_thread_block().sync();\n\
           x[0] = __float2half(a[n]); cudaGridDependencySynchronize(); }\n";
     for packages in [&*CUDA_12, &*CUDA_13] {
-        for text in [habits, toolkit] {
+        let standard = "#include <cuda.h>\n#if CUDA_VERSION < 12000\n#error old\n#endif\n#include <cstdlib>\n#include <cstring>\n#include <type_traits>\n#include <limits>\n#include <utility>\n\
+            template <class T> __device__ T most() { static_assert(std::is_same<T, std::remove_cv_t<const T>>::value); return std::numeric_limits<T>::max(); }\n\
+            __global__ void k(float *x, int *y) { x[0] = most<float>(); y[0] = std::move(most<int>()); }\n";
+        for text in [habits, toolkit, standard] {
             compile(nvrtc_in(packages), "sm_90", &source(&[("k.cu", text)]), &["k"]).expect("it compiles");
         }
     }

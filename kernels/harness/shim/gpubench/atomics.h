@@ -1,16 +1,14 @@
-/* Atomic functions: relaxed, as CUDA's are. Those that old GPUs lack are templates: sources that define them behind `#if __CUDA_ARCH__ < 600`
- * then do so without a conflict, and theirs go first. */
+/* Atomic functions: relaxed, as CUDA's are. */
 #pragma once
 
-template <class T, class Wanted>
-using gb_only = std::enable_if_t<std::is_same<T, Wanted>::value, T>;
+/* A parameter of a function that old GPUs lack: where a source defines it itself, behind `#if __CUDA_ARCH__ < 600` say, its own goes first,
+ * since its argument needs no conversion. */
 template <class T>
-struct gb_same {
-  using type = T;
+struct gb_yielding {
+  T value;
+  template <class V>
+  gb_yielding(V v) : value(v) {}
 };
-/* A parameter that takes what converts to the type that another one tells. */
-template <class T>
-using gb_converted = typename gb_same<T>::type;
 
 /* Applies `f` to the value at `p` atomically and answers the old value; for what the processor has no instruction for. */
 template <class T, class F>
@@ -57,9 +55,8 @@ static inline unsigned short atomicCAS(unsigned short *p, unsigned short expecte
 static inline float atomicAdd(float *p, float v) {
   return gb_atomic_update(p, [v](float old) { return old + v; });
 }
-template <class T>
-static inline gb_only<T, double> atomicAdd(T *p, gb_converted<T> v) {
-  return gb_atomic_update(p, [v](T old) { return old + v; });
+static inline double atomicAdd(double *p, gb_yielding<double> v) {
+  return gb_atomic_update(p, [v](double old) { return old + v.value; });
 }
 static inline float atomicExch(float *p, float v) {
   return gb_atomic_update(p, [v](float) { return v; });
