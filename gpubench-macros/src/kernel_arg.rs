@@ -19,7 +19,7 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     if data.fields.is_empty() {
         return Err(Error::new(
             item.ident.span(),
-            "a struct without fields has a size in C++ and none in Rust",
+            "a struct without fields has a byte in C++ and none in Rust: give the kernel `0u8` in its place",
         ));
     }
     let name = &item.ident;

@@ -7,11 +7,13 @@ mod comparison;
 mod cuda_image;
 mod cuda_source;
 mod function;
+mod include_folders;
 mod kernel_arg;
 mod options;
 mod problem;
 mod reference;
 mod requirements;
+mod source_files;
 
 use proc_macro::TokenStream;
 

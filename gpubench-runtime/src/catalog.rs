@@ -119,13 +119,15 @@ impl SourceForm {
         matches!(self, SourceForm::Cuda | SourceForm::CudaForNvcc)
     }
 
-    /// What these bytes are, if they are what a compiler has made.
+    /// What these bytes are, as another crate ships them: an image by its first bytes, CUDA C++ by a kernel in it, and PTX otherwise.
     pub fn of_image(bytes: &[u8]) -> SourceForm {
         const ELF: &[u8] = b"\x7fELF";
+        const KERNEL: &[u8] = b"__global__";
         const FATBIN: &[u8] = &0xba55_ed50_u32.to_le_bytes();
         match bytes {
             _ if bytes.starts_with(ELF) => SourceForm::Cubin,
             _ if bytes.starts_with(FATBIN) => SourceForm::Fatbin,
+            _ if bytes.windows(KERNEL.len()).any(|word| word == KERNEL) => SourceForm::Cuda,
             _ => SourceForm::Ptx,
         }
     }

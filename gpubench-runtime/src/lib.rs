@@ -39,7 +39,7 @@ pub use gpubench_macros::problem;
 pub use host::Host;
 pub use plan::launcher::{
     Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
-    Out, RecordedArgument, Scratch, TensorMap, View, WritableBuffer,
+    Null, Out, RecordedArgument, Scratch, TensorMap, View, WritableBuffer,
 };
 pub use registry::{Amount, Problem};
 pub use source::{CudaSource, ImageBytes, Kernel};

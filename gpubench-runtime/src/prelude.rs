@@ -3,7 +3,7 @@
 pub use crate::element::{BF16, Element, F16, Shape};
 pub use crate::error::{Error, Result};
 pub use crate::host::Host;
-pub use crate::plan::launcher::{Constant, Grid, In, InOut, Launcher, Out, Scratch, TensorMap};
+pub use crate::plan::launcher::{Constant, Grid, In, InOut, Launcher, Null, Out, Scratch, TensorMap};
 pub use crate::source::{CudaSource, Kernel};
 pub use crate::tensors::{Bits, ByCpu, ByKernel, CpuData, Integers, Normal, Rng, Tensors, Uniform};
 pub use crate::{KernelArg, cuda_image, cuda_source, gpubench, problem};

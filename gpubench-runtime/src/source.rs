@@ -25,7 +25,7 @@ enum Embedded {
     },
 }
 
-/// PTX, a cubin or a fatbin as another crate ships it: a text or bytes, for [`cuda_image!`](crate::cuda_image).
+/// PTX, a cubin, a fatbin or CUDA C++ as another crate ships it: a text or bytes, for [`cuda_image!`](crate::cuda_image).
 pub trait ImageBytes: fmt::Debug {
     /// The image.
     fn bytes(&self) -> &[u8];
@@ -97,7 +97,13 @@ impl CudaSource {
             }
             Embedded::Image { path, image } => {
                 let bytes = image.bytes();
-                (SourceForm::of_image(bytes), vec![file(path, bytes)], &[][..])
+                let form = SourceForm::of_image(bytes);
+                // Compilers' messages have it as a file's path.
+                let path = match form.is_compiled() {
+                    true => path.replace("::", "/"),
+                    false => (*path).to_owned(),
+                };
+                (form, vec![file(&path, bytes)], &[][..])
             }
         };
         Source {
@@ -127,10 +133,13 @@ mod tests {
     use super::*;
 
     static TEXT: CudaSource = CudaSource::image("TEXT", "a::TEXT", &".version 8.0\n");
+    static KERNELS: CudaSource = CudaSource::image("KERNELS", "a::KERNELS", &"__global__ void k() {}\n");
     static BYTES: CudaSource = CudaSource::image("BYTES", "a::BYTES", b"\x7fELF\x02");
 
     #[test]
-    fn an_image_is_known_by_its_first_bytes() {
+    fn what_a_crate_ships_is_known_by_its_bytes() {
+        assert_eq!(KERNELS.describe().form, SourceForm::Cuda);
+        assert_eq!(KERNELS.describe().files[0].path, "a/KERNELS");
         assert_eq!(TEXT.describe().form, SourceForm::Ptx);
         assert_eq!(BYTES.describe().form, SourceForm::Cubin);
         assert_eq!(BYTES.describe().files[0].contents, b"\x7fELF\x02");

@@ -69,7 +69,7 @@ fn an_option_that_is_not_passed_on_is_named() {
     let error = compile(nvrtc_in(&CUDA_12), "sm_90", &wanting, &["k"]).expect_err("it is refused");
     assert_eq!(
         error.to_string(),
-        "`image.cu` asks for the option `-ccbin=evil`, which is not passed to NVRTC"
+        "`image.cu` asks for the option `-ccbin=evil`, which is not passed to NVRTC (hint: leave it out if it is about host code; `docs/gpu-kernels.md` lists the options that are passed on)"
     );
 }
 

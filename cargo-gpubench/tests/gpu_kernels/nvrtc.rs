@@ -61,9 +61,37 @@ fn the_headers_that_kernels_include_are_there() {
         __global__ void k(__half *x, uint64_t n) { cuda::std::array<int, 3> a{1, 2, 3}; cooperative_groups::this_thread_block().sync();\n\
           x[0] = __float2half(a[n]); cudaGridDependencySynchronize(); }\n";
     for packages in [&*CUDA_12, &*CUDA_13] {
-        for text in [habits, toolkit] {
+        let standard = "#include <cuda.h>\n#if CUDA_VERSION < 12000\n#error old\n#endif\n#include <cstdlib>\n#include <cstring>\n#include <type_traits>\n#include <limits>\n#include <utility>\n\
+            template <class T> __device__ T most() { static_assert(std::is_same<T, std::remove_cv_t<const T>>::value); return std::numeric_limits<T>::max(); }\n\
+            __global__ void k(float *x, int *y) { x[0] = most<float>(); y[0] = std::move(most<int>()); }\n";
+        for text in [habits, toolkit, standard] {
             compile(nvrtc_in(packages), "sm_90", &source(&[("k.cu", text)]), &["k"]).expect("it compiles");
         }
+    }
+}
+
+#[test]
+fn what_nvcc_includes_by_itself_needs_no_include() {
+    let text =
+        "__global__ void k(float *x) { x[0] = M_PI; x[1] = -INFINITY; x[2] = NAN; cudaGridDependencySynchronize(); }\n";
+    for packages in [&*CUDA_12, &*CUDA_13] {
+        compile(nvrtc_in(packages), "sm_90", &source(&[("k.cu", text)]), &["k"]).expect("it compiles");
+    }
+}
+
+#[test]
+fn headers_in_folders_of_the_package_are_found() {
+    let mut wanting = source(&[
+        (
+            "src/kernels/k.cu",
+            "#include \"step.cuh\"\n#include <tile.cuh>\n__global__ void k(int *x) { x[0] = STEP + TILE; }\n",
+        ),
+        ("src/include/step.cuh", "#define STEP 3\n"),
+        ("src/include/tile.cuh", "#define TILE 4\n"),
+    ]);
+    wanting.options = names(&["-Isrc/include", "-D__CUDA_ARCH__=700"]);
+    for packages in [&*CUDA_12, &*CUDA_13] {
+        compile(nvrtc_in(packages), "sm_90", &wanting, &["k"]).expect("it compiles");
     }
 }
 

@@ -57,6 +57,15 @@ mod sums {
     cuda_source!(pub(crate) SAME_SUMS = "kernels/sums.cu");
     cuda_source!(FOR_NVCC = "kernels/sums.cu", compiler = nvcc);
     cuda_source!(COMPILED = "kernels/affine.ptx");
+    cuda_source!(
+        BY_FOLDERS = "kernels/by_folders.cu",
+        options = [
+            "-Itests/abi/kernels/folders",
+            "--include-path",
+            "tests/abi/kernels/folders/deeper",
+            "-I/nowhere"
+        ],
+    );
     cuda_image!(SHIPPED = crate::SHIPPED_PTX);
     cuda_image!(SHIPPED_BYTES = b"\x7fELF");
 
@@ -382,13 +391,36 @@ fn benchmarks_are_listed_by_path() {
 }
 
 #[test]
+fn what_is_included_from_a_folder_of_the_package_travels_too() {
+    let catalog = catalog();
+    let source = catalog
+        .sources
+        .iter()
+        .find(|source| source.name == "kernels/by_folders.cu")
+        .unwrap();
+    let paths: Vec<&str> = source.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "tests/abi/kernels/by_folders.cu",
+            "tests/abi/kernels/folders/quoted.cuh",
+            "tests/abi/kernels/folders/deeper/angled.cuh",
+            "tests/abi/kernels/folders/deeper/beside.cuh",
+        ]
+    );
+}
+
+#[test]
 fn a_source_that_is_embedded_twice_is_listed_once() {
     let sources = catalog()
         .sources
         .into_iter()
         .filter(|source| source.form == SourceForm::Cuda);
     let sources: Vec<String> = sources.map(|source| source.name).collect();
-    assert_eq!(sources, ["kernels/image.cu", "kernels/sums.cu"]);
+    assert_eq!(
+        sources,
+        ["kernels/by_folders.cu", "kernels/image.cu", "kernels/sums.cu"]
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ cuda_source!(NO_PATH);
 cuda_source!(UNKNOWN_OPTION = "image.cu", flags = ["-O3"]);
 cuda_source!(UNKNOWN_COMPILER = "image.cu", compiler = clang);
 cuda_source!(COMPILED = "image.ptx", options = ["-O3"]);
+cuda_source!(NO_FOLDER = "cuda_source.rs", options = ["-DTILE=16", "-Iinclude"]);
 cuda_image!(NO_IMAGE);
 
 fn main() {}

@@ -98,10 +98,10 @@ fn runnable_cases(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<
     Ok(cases)
 }
 
-/// What a compiler says is shown whole, of all else the first line: the run will tell the rest.
+/// What a compiler says, and what a device lacks, is shown whole; of all else the first line: the run will tell the rest.
 fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
     let message = match failure.cause {
-        Cause::CompileFailed => &*failure.message,
+        Cause::CompileFailed | Cause::Unsupported => &*failure.message,
         _ => failure.message.lines().next().unwrap_or_default(),
     };
     match case {

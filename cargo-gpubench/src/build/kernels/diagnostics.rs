@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use gpubench::catalog::Source;
 
-use super::error::KernelBuildError;
-use super::scan::{DeclaredKernel, Shape, declared_kernels, kernels_in};
+use super::error::{Doubt, KernelBuildError};
+use super::scan::{DeclaredKernel, Shape, declared_kernels, kernels_in, makes_kernels_by_macros};
 use super::scratch::Scratch;
 use super::unit::{NVCC_UNIT, UNIT, name_place};
 
@@ -40,7 +40,17 @@ pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &st
         name,
         source_name: source.name.clone(),
         defined,
+        doubts: doubts(source),
     })
+}
+
+fn doubts(source: &Source) -> Vec<Doubt> {
+    let by_architecture = source.files.iter().any(|file| file.text().contains("__CUDA_ARCH__"));
+    let macros = makes_kernels_by_macros(source).then_some(Doubt::Macros);
+    macros
+        .into_iter()
+        .chain(by_architecture.then_some(Doubt::Architectures))
+        .collect()
 }
 
 /// The messages that concern the user, each once.

@@ -41,6 +41,27 @@ impl std::fmt::Display for Target {
     }
 }
 
+/// Why a source may define kernels that a look at its text does not find, or not define those that it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Its macros make kernels.
+    Macros,
+    /// Parts of it are for some architectures.
+    Architectures,
+}
+
+impl std::fmt::Display for Doubt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Doubt::Macros => "kernels that macros make are not listed",
+            Doubt::Architectures => {
+                "what depends on `__CUDA_ARCH__` is there for some architectures alone; the CPU device defines it only by an option, as in \
+                 `-D__CUDA_ARCH__=800`"
+            }
+        })
+    }
+}
+
 /// A source could not be turned into kernels that a device loads.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelBuildError {
@@ -138,7 +159,10 @@ pub enum KernelBuildError {
         architecture: Architecture,
     },
     /// An option that is not passed on.
-    #[error("`{source_name}` asks for the option `{option}`, which is not passed to {compiler}")]
+    #[error(
+        "`{source_name}` asks for the option `{option}`, which is not passed to {compiler} (hint: leave it out if it is about host code; \
+         `docs/gpu-kernels.md` lists the options that are passed on)"
+    )]
     Option {
         /// The source as named in `cuda_source!`.
         source_name: String,
@@ -169,7 +193,7 @@ pub enum KernelBuildError {
     #[error("interrupted")]
     Interrupted,
     /// A kernel is not in its source.
-    #[error("unknown kernel `{name}`; {}", defines(.source_name, .defined))]
+    #[error("unknown kernel `{name}`; {}{}", defines(.source_name, .defined, .doubts), hint(.defined, .doubts))]
     UnknownKernel {
         /// The name expression asked for.
         name: String,
@@ -177,6 +201,8 @@ pub enum KernelBuildError {
         source_name: String,
         /// Kernels it defines.
         defined: Vec<String>,
+        /// Why it may have others.
+        doubts: Vec<Doubt>,
     },
     /// A file of the source has a path that leads nowhere below the crate.
     #[error("the kernel source file `{path}` has no relative path")]
@@ -222,11 +248,22 @@ fn lines(refusals: &[Refusal]) -> String {
     lines.join("\n")
 }
 
-fn defines(source_name: &str, defined: &[String]) -> String {
-    if defined.is_empty() {
-        return format!("`{source_name}` defines no kernel");
+fn defines(source_name: &str, defined: &[String], doubts: &[Doubt]) -> String {
+    match defined {
+        [] if doubts.contains(&Doubt::Macros) => format!("`{source_name}` makes its kernels by macros"),
+        [] => format!("`{source_name}` defines no kernel"),
+        _ => format!("`{source_name}` defines {}", listed(defined)),
     }
-    format!("`{source_name}` defines {}", listed(defined))
+}
+
+fn hint(defined: &[String], doubts: &[Doubt]) -> String {
+    // Where nothing is listed, macros are spoken of already.
+    let news = |doubt: &&Doubt| **doubt != Doubt::Macros || !defined.is_empty();
+    let doubts: Vec<String> = doubts.iter().filter(news).map(Doubt::to_string).collect();
+    match doubts.is_empty() {
+        true => String::new(),
+        false => format!(" (hint: {})", doubts.join("; ")),
+    }
 }
 
 fn listed(names: &[String]) -> String {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use gpubench_harness::shim::SHIM;
+
 use super::scan::{Token, tokens};
 
 /// A construct the CPU device cannot run.
@@ -83,10 +85,14 @@ pub(super) fn refusals(file: &str, text: &str) -> Vec<Refusal> {
     let tokens = tokens(text);
     let found = tokens.iter().enumerate().filter_map(|(at, token)| {
         let construct = construct_at(&tokens, at)?;
+        let word = match token.text {
+            "include" => directive(&tokens[at + 1..]),
+            word => word.to_owned(),
+        };
         Some(Refusal {
             file: file.to_owned(),
             line: token.line,
-            word: token.text.to_owned(),
+            word,
             construct,
         })
     });
@@ -109,13 +115,27 @@ fn construct_at(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
         .map(|(_, construct)| *construct)
 }
 
+/// The `#include` line whose words follow.
+fn directive(after_include: &[Token<'_>]) -> String {
+    let path = after_include.iter().take_while(|token| token.text != ">");
+    let path: String = path.map(|token| token.text).collect();
+    format!("#include {path}>")
+}
+
 fn is_launch(tokens: &[Token<'_>]) -> bool {
     tokens.len() > 3 && tokens[..3].iter().all(|token| token.text == "<") && tokens[3].text != "<"
 }
 
 fn header(after_include: &[Token<'_>]) -> Option<&'static str> {
-    let words: Vec<&str> = after_include.iter().take(3).map(|token| token.text).collect();
+    let words: Vec<&str> = after_include
+        .iter()
+        .map(|token| token.text)
+        .take_while(|&word| word != ">")
+        .collect();
     let ["<", rest @ ..] = &words[..] else { return None };
+    if SHIM.iter().any(|(path, _)| *path == rest.concat()) {
+        return None;
+    }
     HEADERS
         .iter()
         .find(|(header, _)| rest.starts_with(header))
@@ -159,15 +179,16 @@ mod tests {
 
     #[test]
     fn constructs_are_named_with_their_lines() {
-        let text = "#include <mma.h>\n// asm\n__device__ void f() { asm volatile(\"\"); }\nauto g = this_grid();\nk<<<1, 2>>>();\nint x = a << b;\n";
+        let text = "#include <mma.h>\n#include <cuda/std/limits>\n#include <cuda/atomic>\n// asm\n__device__ void f() { asm volatile(\"\"); }\nauto g = this_grid();\nk<<<1, 2>>>();\nint x = a << b;\n";
         let found: Vec<String> = refusals("k.cu", text).iter().map(Refusal::to_string).collect();
         assert_eq!(
             found,
             [
-                "k.cu:1: tensor cores (`include`)",
-                "k.cu:3: inline PTX (`asm`)",
-                "k.cu:4: a grid-wide barrier (`this_grid`)",
-                "k.cu:5: a launch from a kernel (`<`)",
+                "k.cu:1: tensor cores (`#include <mma.h>`)",
+                "k.cu:3: a library of the CUDA toolkit (`#include <cuda/atomic>`)",
+                "k.cu:5: inline PTX (`asm`)",
+                "k.cu:6: a grid-wide barrier (`this_grid`)",
+                "k.cu:7: a launch from a kernel (`<`)",
             ]
         );
     }

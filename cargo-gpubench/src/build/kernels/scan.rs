@@ -49,7 +49,7 @@ pub fn declared_kernels(source: &Source) -> Vec<String> {
 pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
     let mut kernels: Vec<DeclaredKernel> = Vec::new();
     for file in &source.files {
-        let text = file.text();
+        let text = without_definitions(&file.text());
         for (name, line, shape) in kernels_of(&tokens(&text)) {
             if !kernels.iter().any(|known| known.name == name) {
                 let file = file.path.clone();
@@ -63,6 +63,22 @@ pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
         }
     }
     kernels
+}
+
+/// The text with empty lines in place of `#define` directives.
+fn without_definitions(text: &str) -> String {
+    let mut rest = String::with_capacity(text.len());
+    let mut continued = false;
+    for line in text.lines() {
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let defines = continued || directive.is_some_and(|directive| directive.starts_with("define"));
+        if !defines {
+            rest.push_str(line);
+        }
+        rest.push('\n');
+        continued = defines && line.ends_with('\\');
+    }
+    rest
 }
 
 fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, Shape)> {
@@ -276,6 +292,14 @@ mod tests {
                 ("made".to_owned(), 5, Shape::Template)
             ]
         );
+    }
+
+    #[test]
+    fn what_a_macro_makes_has_no_name_yet() {
+        let text = "#define OP(NAME) \\\n  extern \"C\" __global__ void NAME(float *x) { \\\n  }\n__global__ void plain() {}\nOP(made)\n";
+        let found = kernels_in(&source(text));
+        assert_eq!((found.len(), &*found[0].name, found[0].line), (1, "plain", 4));
+        assert!(makes_kernels_by_macros(&source(text)));
     }
 
     #[test]

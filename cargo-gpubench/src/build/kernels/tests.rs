@@ -200,6 +200,20 @@ fn a_name_that_does_not_compile_harms_no_other() {
 }
 
 #[test]
+fn a_kernel_that_macros_or_an_architecture_may_make_is_missed_with_a_hint() {
+    let text = "#define OP(NAME, T) \\\nextern \"C\" __global__ void NAME(T *x) { x[0] = T(1); }\n\
+        #if __CUDA_ARCH__ >= 800\nOP(one_u8, char)\n#endif\nOP(one_f32, float)\n";
+    insta::assert_snapshot!(
+        rejection(&[("src/image.cu", text)], &["one_u8"]),
+        @"unknown kernel `one_u8`; `image.cu` makes its kernels by macros (hint: what depends on `__CUDA_ARCH__` is there for some architectures alone; the CPU device defines it only by an option, as in `-D__CUDA_ARCH__=800`)"
+    );
+    let mut shown = source(&[("src/image.cu", text)]);
+    shown.options = vec!["-D__CUDA_ARCH__=800".to_owned()];
+    let cache = tempfile::tempdir().expect("a directory");
+    compile_in(cache.path(), &shown, &["one_u8", "one_f32"]).expect("both are there");
+}
+
+#[test]
 fn an_error_of_the_source_is_that_of_all_its_names() {
     let cache = tempfile::tempdir().expect("a directory");
     let text = "template <int N> __global__ void blur(float *x) { x[0] = N; }\nint wrong = true_;\n";
@@ -240,7 +254,7 @@ __global__ void __cluster_dims__(2) gray(float *x, cudaTextureObject_t image) {
 "#;
     insta::assert_snapshot!(rejection(&[("src/image.cu", text)], &["gray"]), @r"
     `image.cu` cannot run on the CPU device
-      src/image.cu:1: tensor cores (`include`)
+      src/image.cu:1: tensor cores (`#include <mma.h>`)
       src/image.cu:4: thread block clusters (`__cluster_dims__`)
       src/image.cu:4: textures and surfaces (`cudaTextureObject_t`)
       src/image.cu:6: inline PTX (`asm`)

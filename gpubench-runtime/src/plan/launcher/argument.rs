@@ -4,15 +4,18 @@ use super::buffer::{Buffer, Constant, In, InOut, Out, Scratch, View};
 use crate::element::{BF16, Element, F16};
 use crate::plan::TensorMapDescription;
 
-/// Something a kernel can be given: a buffer, a scalar, or a `#[repr(C)]` struct that derives [`KernelArg`](derive@crate::KernelArg).
+/// Something a kernel can be given: a buffer, [`Null`], a scalar, or a `#[repr(C)]` struct that derives [`KernelArg`](derive@crate::KernelArg).
 ///
 /// | Rust | CUDA C++ |
 /// |---|---|
 /// | `In<T>`, `Constant<T>` | `const T *` |
 /// | `Out<T>`, `InOut<T>`, `Scratch<T>` | `T *` |
+/// | [`Null`] | any pointer, null |
 /// | `u8` … `u64`, `i8` … `i64` | `unsigned char` … `unsigned long long`, `signed char` … `long long` |
 /// | `usize`, `isize` | `size_t`, `long long` |
 /// | `bool`, `f32`, `f64`, `F16`, `BF16` | `bool`, `float`, `double`, `__half`, `__nv_bfloat16` |
+/// | a `#[repr(C)]` struct with `#[derive(KernelArg)]` | a struct with the same fields |
+/// | `0u8` | a struct without fields, which has a byte in C++ |
 /// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
 ///
 /// The kernel's own parameter types are not visible here: a number of another width is an error when the plan meets the compiled kernel.
@@ -20,7 +23,7 @@ use crate::plan::TensorMapDescription;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel argument",
     label = "not a kernel argument",
-    note = "arguments are buffers, numbers, `bool`, and `#[repr(C)]` structs with `#[derive(KernelArg)]`"
+    note = "arguments are buffers, `Null`, numbers, `bool`, and `#[repr(C)]` structs with `#[derive(KernelArg)]`"
 )]
 pub trait KernelArg {
     #[doc(hidden)]
@@ -53,6 +56,25 @@ impl<T: KernelValue> KernelArg for T {
         let mut bytes = vec![0; size_of::<T>()];
         self.write(&mut bytes);
         RecordedArgument::Value(bytes)
+    }
+}
+
+/// A null pointer: for a parameter that is a pointer and may be null, such as a bias that a layer does without.
+///
+/// ```
+/// use gpubench::prelude::*;
+/// # cuda_source!(IMAGE = "../../../doc/image.cu");
+///
+/// fn scale(cx: &mut Launcher, rows: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+///     cx.launch(IMAGE.kernel("scale_and_shift"), Grid::new(rows, 256), (x, Null, y))
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Null;
+
+impl KernelArg for Null {
+    fn argument(&self) -> RecordedArgument {
+        RecordedArgument::Value(vec![0; size_of::<u64>()])
     }
 }
 
@@ -107,11 +129,11 @@ macro_rules! pointers {
 
 pointers!(In Out InOut Scratch Constant);
 
-/// The arguments of a launch: a tuple of up to 16, in the kernel's order. One argument is `(x,)`, none is `()`.
+/// The arguments of a launch: a tuple of up to 32, in the kernel's order. One argument is `(x,)`, none is `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of kernel arguments",
     label = "not a tuple of kernel arguments",
-    note = "arguments are a tuple of up to 16 buffers, numbers and `#[derive(KernelArg)]` structs; one argument is `(x,)`"
+    note = "arguments are a tuple of up to 32 buffers, numbers and `#[derive(KernelArg)]` structs; one argument is `(x,)`"
 )]
 pub trait Arguments {
     #[doc(hidden)]
@@ -141,4 +163,4 @@ macro_rules! tuples {
     };
 }
 
-tuples!([] A B C D E F G H I J K L M N O P);
+tuples!([] A B C D E F G H I J K L M N O P Q R S T U V W X Y Z Aa Bb Cc Dd Ee Ff);

@@ -5,7 +5,7 @@ mod buffer;
 mod grid;
 mod tensor_map;
 
-pub use argument::{Arguments, KernelArg, KernelValue, RecordedArgument};
+pub use argument::{Arguments, KernelArg, KernelValue, Null, RecordedArgument};
 pub use buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View, WritableBuffer};
 pub use grid::{Count, Dimensions, Grid};
 pub use tensor_map::TensorMap;

@@ -202,17 +202,27 @@ fn arguments_are_recorded_in_device_byte_order() {
 }
 
 #[test]
-fn a_launch_takes_sixteen_arguments() {
+fn a_launch_takes_thirty_two_arguments() {
     let mut cx = launcher(gpu());
     cx.launch(
         kernel(),
         Grid::new(1, 1),
-        (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16),
+        (
+            1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+            30, 31, 32,
+        ),
     )
     .unwrap();
     let arguments = only_launch(cx).arguments;
-    assert_eq!(arguments.len(), 16);
-    assert_eq!(arguments[15], Argument::Value(16i32.to_le_bytes().to_vec()));
+    assert_eq!(arguments.len(), 32);
+    assert_eq!(arguments[31], Argument::Value(32i32.to_le_bytes().to_vec()));
+}
+
+#[test]
+fn a_null_pointer_has_the_size_of_a_pointer() {
+    let mut cx = launcher(gpu());
+    cx.launch(kernel(), Grid::new(1, 1), (crate::Null,)).unwrap();
+    assert_eq!(only_launch(cx).arguments, [Argument::Value(vec![0; 8])]);
 }
 
 #[test]

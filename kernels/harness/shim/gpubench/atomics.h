@@ -1,6 +1,15 @@
 /* Atomic functions: relaxed, as CUDA's are. */
 #pragma once
 
+/* A parameter of a function that old GPUs lack: where a source defines it itself, behind `#if __CUDA_ARCH__ < 600` say, its own goes first,
+ * since its argument needs no conversion. */
+template <class T>
+struct gb_yielding {
+  T value;
+  template <class V>
+  gb_yielding(V v) : value(v) {}
+};
+
 /* Applies `f` to the value at `p` atomically and answers the old value; for what the processor has no instruction for. */
 template <class T, class F>
 static inline T gb_atomic_update(T *p, F f) {
@@ -46,8 +55,8 @@ static inline unsigned short atomicCAS(unsigned short *p, unsigned short expecte
 static inline float atomicAdd(float *p, float v) {
   return gb_atomic_update(p, [v](float old) { return old + v; });
 }
-static inline double atomicAdd(double *p, double v) {
-  return gb_atomic_update(p, [v](double old) { return old + v; });
+static inline double atomicAdd(double *p, gb_yielding<double> v) {
+  return gb_atomic_update(p, [v](double old) { return old + v.value; });
 }
 static inline float atomicExch(float *p, float v) {
   return gb_atomic_update(p, [v](float) { return v; });

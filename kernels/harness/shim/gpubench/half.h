@@ -126,8 +126,14 @@ static inline unsigned short gb_bfloat_from_double(double v) {
   static inline T hceil(T a) { return T(std::ceil(float(a))); }                                                         \
   static inline T htrunc(T a) { return T(std::trunc(float(a))); }                                                       \
   static inline T hrint(T a) { return T(std::nearbyint(float(a))); }                                                    \
-  static inline T atomicAdd(T *p, T v) {                                                                                \
-    return gb_atomic_update(p, [v](T old) { return old + v; });                                                         \
+  static inline T atomicAdd(T *p, gb_yielding<T> v) {                                                                   \
+    return gb_atomic_update(p, [v](T old) { return old + v.value; });                                                   \
+  }                                                                                                                     \
+  static inline T __hmax_nan(T a, gb_yielding<T> b) {                                                                   \
+    return __hisnan(a) ? a : __hisnan(b.value) ? b.value : __hmax(a, b.value);                                          \
+  }                                                                                                                     \
+  static inline T __hmin_nan(T a, gb_yielding<T> b) {                                                                   \
+    return __hisnan(a) ? a : __hisnan(b.value) ? b.value : __hmin(a, b.value);                                          \
   }
 
 /* Pairs: element by element. */

@@ -145,12 +145,55 @@ static __device__ __forceinline__ void cudaTriggerProgrammaticLaunchCompletion()
 #endif
 ";
 
-/// The header that sources with these words need, which they do not include where nvcc is at home: it includes it by itself.
-pub(super) const DEVICE_RUNTIME_HEADER: &str = "cuda_device_runtime_api.h";
-pub(super) const DEVICE_RUNTIME_WORDS: &[&str] = &[
-    "cudaGridDependencySynchronize",
-    "cudaTriggerProgrammaticLaunchCompletion",
+/// Where nvcc is at home, sources need not include what it includes by itself.
+const DEVICE_RUNTIME_HEADER: &str = "cuda_device_runtime_api.h";
+
+/// Headers that nvcc includes by itself, and the beginnings of words that a source needs them for.
+pub(super) const INCLUDED_BY_NVCC: &[(&str, &[&str])] = &[
+    (
+        DEVICE_RUNTIME_HEADER,
+        &[
+            "cudaGridDependencySynchronize",
+            "cudaTriggerProgrammaticLaunchCompletion",
+        ],
+    ),
+    (
+        "math.h",
+        &[
+            "INFINITY", "NAN", "HUGE_VAL", "M_E", "M_PI", "M_LN", "M_LOG", "M_SQRT", "M_1_PI", "M_2_",
+        ],
+    ),
 ];
+
+/// Of the standard library, what CUDA's has under the same names.
+macro_rules! standard {
+    ($($name:literal)*) => {
+        &[$((
+            $name,
+            concat!(
+                "#pragma once\n#if __has_include(<cuda/std/", $name, ">)\n#include <cuda/std/", $name,
+                ">\nnamespace std { using namespace ::cuda::std; }\n#else\n#error \"<", $name,
+                "> needs CUDA's C++ library: `pip install nvidia-cuda-cccl`, or that of the CUDA toolkit\"\n#endif\n"
+            ),
+        )),*]
+    };
+}
+
+/// Headers that are there where CUDA's C++ library is.
+pub(super) const STANDARD_HEADERS: &[(&str, &str)] =
+    standard!("array" "functional" "limits" "tuple" "type_traits" "utility");
+
+/// The driver's interface is host code, which NVRTC takes from no toolkit's header; kernels want its version and the type of tensor maps.
+const CUDA: &str = "#pragma once
+#define CUDA_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)
+struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };
+";
+
+/// The folder of headers that go before a toolkit's own, inside of that of all headers.
+pub(super) const FIRST: &str = "first";
+
+/// What is in it.
+pub(super) const FIRST_HEADERS: &[(&str, &str)] = &[("first/cuda.h", CUDA)];
 
 /// The headers by the names they are included with.
 pub(super) const HEADERS: &[(&str, &str)] = &[
@@ -168,9 +211,12 @@ pub(super) const HEADERS: &[(&str, &str)] = &[
     ("cassert", EMPTY),
     ("stdio.h", EMPTY),
     ("cstdio", EMPTY),
+    ("stdlib.h", EMPTY),
+    ("cstdlib", EMPTY),
+    ("string.h", EMPTY),
+    ("cstring", EMPTY),
     ("time.h", EMPTY),
     ("ctime", EMPTY),
-    ("cuda.h", EMPTY),
     ("cuda_runtime.h", EMPTY),
     ("cuda_runtime_api.h", EMPTY),
     (DEVICE_RUNTIME_HEADER, DEVICE_RUNTIME),

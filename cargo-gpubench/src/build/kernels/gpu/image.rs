@@ -36,6 +36,7 @@ pub(super) fn accept(source: &Source, names: &[String], device: Architecture) ->
             name,
             source_name: source.name.clone(),
             defined: kernels,
+            doubts: Vec::new(),
         });
     }
     let mut image = bytes.to_vec();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::super::error::KernelBuildError;
 use super::super::process::{Finished, Outcome, Patience, run_with_input};
-use super::headers::{DEVICE_RUNTIME_HEADER, DEVICE_RUNTIME_WORDS, HEADERS};
+use super::headers::{FIRST, FIRST_HEADERS, HEADERS, INCLUDED_BY_NVCC, STANDARD_HEADERS};
 use super::job::Job;
 use super::options::Dialect;
 use super::request::{Description, Order, Reply, Request};
@@ -87,7 +87,9 @@ impl NvrtcCompiler {
     }
 
     pub(super) fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
-        job.scratch.add_headers(HEADERS)?;
+        for headers in [FIRST_HEADERS, HEADERS, STANDARD_HEADERS] {
+            job.scratch.add_headers(headers)?;
+        }
         let request = Request {
             libraries: vec![self.library.path.clone()],
             order: Order::Compile {
@@ -123,12 +125,12 @@ impl NvrtcCompiler {
         let mut options = job.options();
         let folder = |path: &Path| format!("--include-path={}", path.display());
         options.push("--include-path=.".to_owned());
+        options.push(folder(&job.scratch.shim().join(FIRST)));
         options.extend(self.headers.iter().map(|path| folder(path)));
         options.push(folder(&job.scratch.shim()));
-        let mentions = |word: &&str| job.source.files.iter().any(|file| file.text().contains(*word));
-        if DEVICE_RUNTIME_WORDS.iter().any(mentions) {
-            options.push(format!("--pre-include={DEVICE_RUNTIME_HEADER}"));
-        }
+        let mentions = |word: &&str| job.source.files.iter().any(|file| file.text().contains(word));
+        let needed = INCLUDED_BY_NVCC.iter().filter(|(_, words)| words.iter().any(mentions));
+        options.extend(needed.map(|(header, _)| format!("--pre-include={header}")));
         options
     }
 }

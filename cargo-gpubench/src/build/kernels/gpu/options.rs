@@ -103,6 +103,12 @@ const OPTIONS: &[(&[&str], Shape, Use)] = &[
         Use::NvccOnly,
     ),
     (&["--generate-line-info", "-lineinfo"], Shape::Flag, Use::Nothing),
+    (&["--default-stream", "-default-stream"], Shape::Word, Use::Nothing),
+    (&["-Wno-deprecated-gpu-targets"], Shape::Flag, Use::Nothing),
+    (&["--threads", "-t"], Shape::Word, Use::Nothing),
+    (&["--verbose", "-v"], Shape::Flag, Use::Nothing),
+    (&["--ptx", "-ptx"], Shape::Flag, Use::Nothing),
+    (&["--cubin", "-cubin"], Shape::Flag, Use::Nothing),
     (&["-O0"], Shape::Flag, Use::Nothing),
     (&["-O1"], Shape::Flag, Use::Nothing),
     (&["-O2"], Shape::Flag, Use::Nothing),
@@ -152,6 +158,10 @@ pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, Str
         if !fits(shape, &value) || dialect == Dialect::Nvcc && value.contains(FOR_A_SHELL) {
             return Err(option.clone());
         }
+        let used = match used {
+            Use::Both if names[0] == "-D" && defines_the_architecture(&value) => Use::Nothing,
+            used => used,
+        };
         match (used, dialect) {
             (Use::Nothing, _) | (Use::NvccOnly, Dialect::Nvrtc) => {}
             (Use::NvrtcOnly, Dialect::Nvcc) => return Err(option.clone()),
@@ -167,6 +177,11 @@ pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, Str
         }
     }
     Ok(wishes)
+}
+
+/// The compilers for GPUs define it themselves; given as an option it is for the CPU device.
+fn defines_the_architecture(definition: &str) -> bool {
+    definition.split('=').next() == Some("__CUDA_ARCH__")
 }
 
 /// What is known of an option, and the value that is written in one word with it.
@@ -266,6 +281,30 @@ mod tests {
             ["--expt-relaxed-constexpr", "--extended-lambda"]
         );
         assert_eq!(read(&["-default-device"], Dialect::Nvcc), Err("-default-device".into()));
+    }
+
+    #[test]
+    fn what_build_scripts_tell_nvcc_about_host_code_and_outputs_changes_nothing() {
+        let given = [
+            "--default-stream",
+            "per-thread",
+            "-default-stream=legacy",
+            "-t=4",
+            "--threads",
+            "8",
+            "-Wno-deprecated-gpu-targets",
+            "--ptx",
+            "--verbose",
+        ];
+        assert_eq!(read(&given, Dialect::Nvcc), Ok(Wishes::default()));
+    }
+
+    #[test]
+    fn the_architecture_that_the_cpu_device_shows_is_not_told_to_compilers_for_gpus() {
+        for dialect in [Dialect::Nvrtc, Dialect::Nvcc] {
+            let wishes = read(&["-D__CUDA_ARCH__=800", "-D", "__CUDA_ARCH__", "-DTILE=8"], dialect).expect("known");
+            assert_eq!(wishes.passed, ["-DTILE=8"]);
+        }
     }
 
     #[test]

@@ -60,6 +60,58 @@ fn bfloat_numbers_round_to_nearest_even() {
 }
 
 #[test]
+fn numbers_of_eight_bits_round_to_nearest_even_and_saturate() {
+    expect_checks(
+        "#include <cuda_fp8.h>",
+        "auto bits = [](double v) { return (int)__nv_fp8_e4m3(v).__x; };
+         CHECK(bits(1.0) == 0x38 && bits(-1.0) == 0xb8 && bits(448.0) == 0x7e && bits(464.0) == 0x7e && bits(1e9) == 0x7e && bits(-0.0) == 0x80);
+         CHECK(bits(1.0625) == 0x38 && bits(1.1875) == 0x3a && bits(1.9375) == 0x40 && bits(0x1p-9) == 1 && bits(0x1p-10) == 0 && bits(0x1.8p-10) == 1);
+         CHECK(bits(0x1.fp-7) == 8 && (bits(NAN) & 0x7f) == 0x7f && bits(INFINITY) == 0x7e);
+         CHECK(__nv_cvt_float_to_fp8(465.0f, __NV_NOSAT, __NV_E4M3) == 0x7f && __nv_cvt_float_to_fp8(464.0f, __NV_NOSAT, __NV_E4M3) == 0x7e);
+         CHECK(__nv_cvt_float_to_fp8(61440.0f, __NV_NOSAT, __NV_E5M2) == 0x7c && __nv_cvt_float_to_fp8(61439.0f, __NV_NOSAT, __NV_E5M2) == 0x7b);
+         CHECK(__nv_cvt_float_to_fp8(-1e9f, __NV_SATFINITE, __NV_E5M2) == 0xfb && __nv_fp8_e5m2(1.5f).__x == 0x3e && __nv_fp8_e5m2(0x1p-16f).__x == 1);
+         for (int i = 0; i < 256; i++) {
+             __nv_fp8_e4m3 a; a.__x = (unsigned char)i; __nv_fp8_e5m2 b; b.__x = (unsigned char)i;
+             float f = float(a), g = float(b);
+             CHECK(f != f ? (i & 0x7f) == 0x7f : __nv_fp8_e4m3(f).__x == i);
+             CHECK(g != g ? (i & 0x7f) > 0x7c : __nv_cvt_float_to_fp8(g, __NV_NOSAT, __NV_E5M2) == i);
+             if (f == f) CHECK(__half2float(__half(__nv_cvt_fp8_to_halfraw(a.__x, __NV_E4M3))) == f);
+         }
+         CHECK(int(__nv_fp8_e4m3(-3.5f)) == -3 && float(__nv_fp8_e4m3(__float2half(2.0f))) == 2 && sizeof(__nv_fp8_e4m3) == 1);
+         __nv_fp8x4_e4m3 four(make_float4(1, 2, 3, -4)); CHECK(sizeof(four) == 4 && float4(four).w == -4 && (four.__x & 0xff) == 0x38);
+         __nv_fp8x2_e5m2 two(make_float2(8, 0.5f)); CHECK(sizeof(two) == 2 && float2(two).x == 8 && float2(two).y == 0.5f);",
+    );
+}
+
+#[test]
+fn the_standards_part_of_cudas_library_is_the_hosts() {
+    expect_checks(
+        "#include <cuda/std/limits>\n#include <cuda/std/type_traits>\n#include <cuda/std/cstdint>",
+        "CHECK(cuda::std::numeric_limits<int>::max() == 2147483647 && sizeof(cuda::std::uint32_t) == 4);
+         static_assert(cuda::std::is_same<int, cuda::std::remove_cv_t<const int>>::value);",
+    );
+}
+
+#[test]
+fn a_source_may_bring_what_old_gpus_lack() {
+    expect_checks(
+        "#include <cuda_fp16.h>
+         #if __CUDA_ARCH__ < 600
+         __device__ double atomicAdd(double *p, double v) { double old = *p; *p = old + 2 * v; return old; }
+         __device__ __half atomicAdd(__half *p, __half v) { __half old = *p; *p = old + v + v; return old; }
+         __device__ __forceinline__ __half __hmax_nan(__half a, __half b) { return b; }
+         #endif",
+        "double d = 1; atomicAdd(&d, 1.0); CHECK(d == 3); __half h = 1.0f; atomicAdd(&h, __half(1.0f)); CHECK(float(h) == 3);
+         CHECK(float(__hmax_nan(__half(2.0f), __half(1.0f))) == 1 && float(__hmin_nan(__half(2.0f), __half(1.0f))) == 1);",
+    );
+    expect_checks(
+        "#include <cuda_fp16.h>",
+        "double d = 1; CHECK(atomicAdd(&d, 1) == 1 && d == 2); __half h = 1.0f; atomicAdd(&h, __half(1.0f)); CHECK(float(h) == 2);
+         CHECK(__hisnan(__hmax_nan(__half(2.0f), __ushort_as_half(0x7e00))) && float(__hmax_nan(__half(2.0f), __half(1.0f))) == 2);",
+    );
+}
+
+#[test]
 fn integer_functions_match_their_definitions() {
     expect_checks(
         "",

@@ -1,0 +1,128 @@
+//! Where the files are that a kernel source includes.
+
+use std::path::{Component, Path, PathBuf};
+use syn::{Error, LitStr, Result};
+
+/// An `#include` line: the path in it, and how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Include<'a> {
+    /// `"path"`: beside the file that includes it, then in the folders.
+    Quoted(&'a str),
+    /// `<path>`: in the folders.
+    Angled(&'a str),
+}
+
+/// The `#include` lines of a source.
+pub(crate) fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {
+    text.lines().filter_map(|line| {
+        let directive = line.trim_start().strip_prefix('#')?.trim_start();
+        let named = directive.strip_prefix("include")?.trim_start();
+        if let Some(quoted) = named.strip_prefix('"') {
+            return quoted.split_once('"').map(|(path, _)| Include::Quoted(path));
+        }
+        let angled = named.strip_prefix('<')?;
+        angled.split_once('>').map(|(path, _)| Include::Angled(path))
+    })
+}
+
+/// The folders of the package that `-I` names, in the order in which compilers search them.
+#[derive(Debug, Default)]
+pub(crate) struct IncludeFolders(Vec<PathBuf>);
+
+/// How compilers call the option.
+const NAMES: [&str; 2] = ["-I", "--include-path"];
+
+impl IncludeFolders {
+    /// Reads a source's options. Paths are relative to the package's root, where compilers run. What lies at an absolute path is of the machine
+    /// that compiles the kernels, and is left to it.
+    pub(crate) fn named_by(options: &[LitStr], root: &Path) -> Result<IncludeFolders> {
+        let mut folders = Vec::new();
+        let mut rest = options.iter();
+        while let Some(option) = rest.next() {
+            let text = option.value();
+            let named = match NAMES.contains(&text.as_str()) {
+                true => rest.next().map(LitStr::value),
+                false => attached(&text).map(str::to_owned),
+            };
+            let Some(named) = named.filter(|named| Path::new(named).is_relative()) else {
+                continue;
+            };
+            let folder = normal(&root.join(&named));
+            if !folder.is_dir() {
+                let message =
+                    format!("there is no folder `{named}` in the package, whose root the path is relative to");
+                return Err(Error::new(option.span(), message));
+            }
+            folders.push(folder);
+        }
+        Ok(IncludeFolders(folders))
+    }
+
+    /// The file that an `#include` of a file in the folder `beside` means, if it is one of the package.
+    pub(crate) fn find(&self, include: &Include<'_>, beside: &Path) -> Option<PathBuf> {
+        let (path, beside) = match include {
+            Include::Quoted(path) => (path, Some(beside)),
+            Include::Angled(path) => (path, None),
+        };
+        let folders = beside.into_iter().chain(self.0.iter().map(PathBuf::as_path));
+        folders
+            .map(|folder| normal(&folder.join(path)))
+            .find(|path| path.is_file())
+    }
+}
+
+/// The path that is written in one word with the option.
+fn attached(option: &str) -> Option<&str> {
+    let path = match option.strip_prefix("--include-path") {
+        Some(rest) => rest.strip_prefix('=')?,
+        None => option.strip_prefix("-I")?,
+    };
+    Some(path).filter(|path| !path.is_empty())
+}
+
+/// The path without `.` and `..`, by its text alone.
+pub(crate) fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn includes_are_found_however_they_are_written() {
+        let text = "#include <cuda_fp16.h>\n  #  include \"a.cuh\" // why\n#include\"deep/b.cuh\"\n// #include \"no.cuh\"\nint x;";
+        let expected = [
+            Include::Angled("cuda_fp16.h"),
+            Include::Quoted("a.cuh"),
+            Include::Quoted("deep/b.cuh"),
+        ];
+        assert_eq!(includes(text).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn the_path_of_an_option_may_stand_in_the_same_word() {
+        assert_eq!(attached("-Iinclude"), Some("include"));
+        assert_eq!(attached("--include-path=a/b"), Some("a/b"));
+        assert_eq!(attached("-DI=1"), None);
+        assert_eq!(attached("--include-paths"), None);
+    }
+
+    #[test]
+    fn paths_lose_their_dots() {
+        assert_eq!(
+            normal(Path::new("/a/src/../kernels/./x.cu")),
+            Path::new("/a/kernels/x.cu")
+        );
+    }
+}

@@ -1,0 +1,5 @@
+#include "quoted.cuh"
+#include <angled.cuh>
+#include <stdint.h>
+
+__global__ void count(unsigned *counts) { atomicAdd(counts, STEP); }

@@ -1,0 +1,1 @@
+#error "the file beside the one that includes it goes first"

@@ -1,0 +1,2 @@
+#pragma once
+#define STEP 1u

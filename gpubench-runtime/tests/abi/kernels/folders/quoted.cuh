@@ -1,0 +1,2 @@
+#pragma once
+#define FROM_A_FOLDER
