@@ -13,7 +13,16 @@ use serde_json::Value;
 /// A run with enough samples for a comparison, from five workers.
 fn paced() -> Run {
     Run::on(&Fixture::of("paced"))
-        .args(["--workers", "5", "--min-samples", "40", "--max-samples", "40", "--max-time", "1min"])
+        .args([
+            "--workers",
+            "5",
+            "--min-samples",
+            "40",
+            "--max-samples",
+            "40",
+            "--max-time",
+            "1min",
+        ])
         .args(["--flush-bytes", "256KiB", "--threads", "1"])
 }
 
