@@ -14,6 +14,9 @@ const FEWEST_ESTIMATES: usize = 16;
 /// Samples of a worker before their spread and interval count: two that are alike by chance say nothing of either.
 const FEWEST_OF_WORKER: usize = 6;
 
+/// Workers agree when their case's median is known to so many of the intervals to which the samples of a case are to know it.
+const AGREED: f64 = 0.5;
+
 /// A case's stop rule, shared out among fresh workers that are measured one after another.
 ///
 /// Samples and time are divided, with what is left over going to the first ones, so that the limits of the case hold over all workers. The samples
@@ -46,11 +49,13 @@ impl Shares {
         self.turnout.first().get()
     }
 
-    /// Whether the samples of each worker so far are as many as the case must have and say enough of its median, so that no more workers are needed.
+    /// Whether the samples of each worker so far are as many as the case must have, and the workers agree: two runs that are each known to half of what two runs may differ by do not differ by more. No more workers are
+    /// needed then.
     pub fn suffice(&self, workers: &[&[f64]]) -> bool {
         let medians: Vec<f64> = worker_medians(workers).into_iter().flatten().collect();
         let samples: usize = workers.iter().map(|samples| samples.len()).sum();
-        samples >= self.case.min_samples && workers_agree(&medians, self.case.median_interval, self.case.tick_ns)
+        samples >= self.case.min_samples
+            && workers_agree(&medians, AGREED * self.case.median_interval, self.case.tick_ns)
     }
 
     /// When the worker at `position`, counted from 0, has samples enough of its own.
@@ -165,7 +170,7 @@ mod tests {
         let suffice = |workers: &[Vec<f64>]| shares.suffice(&workers.iter().map(Vec::as_slice).collect::<Vec<_>>());
         assert!(suffice(&workers(6, 0.2)));
         assert!(!suffice(&workers(3, 0.2)), "20 samples are the fewest");
-        assert!(!suffice(&workers(6, 2.0)));
+        assert!(!suffice(&workers(6, 0.4)), "0.8 % is more than half of 1 %");
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use super::crew::Crew;
 use super::measure::{MeasureError, Watcher};
-use super::null_windows::NullSide;
 use super::purpose::Purpose;
 use super::side::{Side, Stage, Step};
 use crate::broker::against::question::Question;
@@ -165,16 +164,16 @@ impl<'a> Rounds<'a> {
                 break;
             }
             if round == last {
-                last = self.go_on(round, stage.null);
+                last = self.go_on(round);
             }
         }
         Ok(())
     }
 
     /// After so many rounds, how many there are to be.
-    fn go_on(&mut self, rounds: usize, null: &NullSide<'_>) -> usize {
+    fn go_on(&mut self, rounds: usize) -> usize {
         let last = match &self.baseline {
-            None => self.candidate.side.workers_to_have(rounds, null),
+            None => self.candidate.side.workers_to_have(rounds),
             Some(baseline) => self.rounds_to_have(rounds, baseline),
         };
         self.parties().for_each(|party| party.crew.call_more(last - rounds));

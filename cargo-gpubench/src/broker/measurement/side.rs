@@ -131,12 +131,10 @@ impl<'a> Side<'a> {
     }
 
     /// How many workers there are to be on a side of its own, when so many have had their turns.
-    pub(super) fn workers_to_have(&self, had: usize, null: &NullSide<'_>) -> usize {
-        let bound_is_precise = !null.is_there() || self.bound_will_be_precise(null);
-        if bound_is_precise && self.shares.suffice(&self.samples_by_worker()) {
-            had
-        } else {
-            self.shares.workers().max(had)
+    pub(super) fn workers_to_have(&self, had: usize) -> usize {
+        match self.shares.suffice(&self.samples_by_worker()) {
+            true => had,
+            false => self.shares.workers().max(had),
         }
     }
 

@@ -19,8 +19,8 @@ use crate::device::{Access, DeviceError, DevicePtr, Memory, Seal};
 
 const POSIX_FD: CUmemAllocationHandleType = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
-/// `CUDA_ERROR_INVALID_VALUE`, `CUDA_ERROR_INVALID_HANDLE` and `CUDA_ERROR_NOT_SUPPORTED`: how a descriptor of something else is refused.
-const NO_ALLOCATION: [c_int; 3] = [1, 400, 801];
+/// `CUDA_ERROR_INVALID_VALUE`, `CUDA_ERROR_INVALID_HANDLE`, `CUDA_ERROR_NOT_SUPPORTED` and `CUDA_ERROR_UNKNOWN`: how a descriptor of something else is refused, the last by driver 580.
+const NO_ALLOCATION: [c_int; 4] = [1, 400, 801, 999];
 
 /// The shareable allocations of one process.
 #[derive(Default)]
