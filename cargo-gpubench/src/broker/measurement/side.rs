@@ -19,6 +19,10 @@ use crate::window::{ConductError, Conducted, Conductor, NullPace, Place, Seat, W
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
 const DIAGNOSIS: u32 = 2;
 
+/// What a case that replays a plan may spend on windows that its median does not need. Its claims are the tool's own: the bound holds them against kernels that compute outside of their call, and is printed whatever it is. Where the
+/// user's code could forge claims, a precise bound is worth all the time that the case has.
+const PATIENCE_WITH_PLANS: Duration = Duration::from_millis(400);
+
 /// The windows of a side so far.
 pub(super) struct Side<'a> {
     seat: Seat,
@@ -300,9 +304,8 @@ impl<'a> Side<'a> {
     /// Whether the limits leave the present worker more windows, if the other side needs them.
     pub(super) fn may_go_on(&self) -> bool {
         let position = self.position();
-        let sampled_for: Duration = self.turns.iter().map(|turn| turn.sampled_for).sum();
         self.samples_ns.len() < self.shares.max_samples_until(position)
-            && sampled_for < self.shares.max_time_until(position)
+            && self.sampled_for() < self.shares.max_time_until(position)
     }
 
     fn decide(&mut self, null: &NullSide<'_>) {
@@ -323,7 +326,20 @@ impl<'a> Side<'a> {
 
     /// Whether more windows of this worker would tell more of the claims. The limits on samples and time hold all the same.
     fn waits_for_bound(&self, null: &NullSide<'_>) -> bool {
-        null.is_there() && self.may_go_on() && !self.bound_will_be_precise(null)
+        null.is_there() && self.may_go_on() && self.is_patient() && !self.bound_will_be_precise(null)
+    }
+
+    /// Whether there is time for windows that only the bound on the claims needs.
+    fn is_patient(&self) -> bool {
+        let patience = match self.case.recording.execution {
+            gpubench::catalog::Execution::Sealed => PATIENCE_WITH_PLANS,
+            gpubench::catalog::Execution::Hosted => self.protocol.stop.max_time,
+        };
+        self.sampled_for() < self.shares.patience_until(self.position(), patience)
+    }
+
+    fn sampled_for(&self) -> Duration {
+        self.turns.iter().map(|turn| turn.sampled_for).sum()
     }
 
     /// Whether the bound on the claims will be precise when the workers that are still to come have had as many windows each.
