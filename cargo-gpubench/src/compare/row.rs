@@ -83,28 +83,7 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>, medians: &mut ResampledM
 
 /// The samples of a result that passed; those of others mean nothing.
 fn side(result: &BenchmarkComplete, medians: &mut ResampledMedians) -> Option<Side> {
-    (result.verdict == Verdict::Pass).then(|| Side::of(&by_worker(result), medians))?
-}
-
-/// The samples of each worker. A result that does not tell them apart, or whose shares do not add up, is that of one.
-fn by_worker(result: &BenchmarkComplete) -> Vec<&[f64]> {
-    let mut rest = result.samples_ns.as_slice();
-    let mut shares = Vec::with_capacity(result.workers.len());
-    for share in &result.workers {
-        let Some((own, others)) = usize::try_from(share.samples)
-            .ok()
-            .and_then(|samples| rest.split_at_checked(samples))
-        else {
-            return vec![&result.samples_ns];
-        };
-        shares.push(own);
-        rest = others;
-    }
-    if rest.is_empty() {
-        shares
-    } else {
-        vec![&result.samples_ns]
-    }
+    (result.verdict == Verdict::Pass).then(|| Side::of(&result.samples_by_worker(), medians))?
 }
 
 fn compared_result(result: &BenchmarkComplete, side: Option<&Side>) -> ComparedResult {
@@ -215,7 +194,7 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>, dif
     let looks = ground.rules.looks_at(&CaseKey::of(pair.candidate));
     let paired = match ground.arrangement {
         Arrangement::Apart => None,
-        Arrangement::Interleaved => Paired::of(&by_worker(pair.baseline), &by_worker(pair.candidate)),
+        Arrangement::Interleaved => Paired::of(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker()),
     };
     let ratio = match &paired {
         Some(paired) => paired.ratio(looks.confidence(confidence), ground.tick_ns),

@@ -281,6 +281,27 @@ impl BenchmarkComplete {
         }
     }
 
+    /// The samples of each worker. A result that does not tell them apart, or whose shares do not add up, is that of one.
+    pub fn samples_by_worker(&self) -> Vec<&[f64]> {
+        let mut rest = self.samples_ns.as_slice();
+        let mut shares = Vec::with_capacity(self.workers.len());
+        for share in &self.workers {
+            let Some((own, others)) = usize::try_from(share.samples)
+                .ok()
+                .and_then(|samples| rest.split_at_checked(samples))
+            else {
+                return vec![&self.samples_ns];
+            };
+            shares.push(own);
+            rest = others;
+        }
+        if rest.is_empty() {
+            shares
+        } else {
+            vec![&self.samples_ns]
+        }
+    }
+
     /// A result without any measurement, to be filled in: of a case that was skipped or ended before its first window.
     pub fn unmeasured(started: &BenchmarkStarted, device: DeviceName, verdict: Verdict) -> BenchmarkComplete {
         BenchmarkComplete {

@@ -40,7 +40,7 @@ impl Shares {
     }
 
     /// Number of workers at most.
-    pub fn workers(&self) -> usize {
+    pub fn most(&self) -> usize {
         self.turnout.most().get()
     }
 
@@ -60,9 +60,9 @@ impl Shares {
 
     /// When the worker at `position`, counted from 0, has samples enough of its own.
     pub fn of(&self, position: usize) -> StopRule {
-        let coarser = (self.workers() as f64).sqrt();
+        let coarser = (self.most() as f64).sqrt();
         let plateau = self.case.plateau.map(|Plateau { samples, spread }| Plateau {
-            samples: (samples / self.workers()).max(FEWEST_ESTIMATES.min(samples)),
+            samples: (samples / self.most()).max(FEWEST_ESTIMATES.min(samples)),
             spread: spread * coarser,
         });
         StopRule {
@@ -70,7 +70,7 @@ impl Shares {
             min_samples: self.part(self.case.min_samples, position),
             spread_from: FEWEST_OF_WORKER.min(self.case.min_samples),
             max_samples: self.part(self.case.max_samples, position).max(1),
-            max_time: self.case.max_time / self.workers() as u32,
+            max_time: self.case.max_time / self.most() as u32,
             plateau,
             ..self.case.clone()
         }
@@ -95,20 +95,16 @@ impl Shares {
     /// How many times as many windows there will be as when the worker at `position` has had its own: until the first workers have had theirs those of the first, then those of all; none more behind them.
     pub fn growth_after(&self, position: usize) -> f64 {
         let had = position + 1;
-        let expected = if had <= self.first() {
-            self.first()
-        } else {
-            self.workers()
-        };
+        let expected = if had <= self.first() { self.first() } else { self.most() };
         (expected as f64 / had as f64).max(1.0)
     }
 
     fn progress(&self, position: usize) -> f64 {
-        (position + 1) as f64 / self.workers() as f64
+        (position + 1) as f64 / self.most() as f64
     }
 
     fn part(&self, of: usize, position: usize) -> usize {
-        of / self.workers() + usize::from(position < of % self.workers())
+        of / self.most() + usize::from(position < of % self.most())
     }
 }
 
@@ -142,7 +138,7 @@ mod tests {
             spread_from: 6,
             ..StopRule::default()
         };
-        assert_eq!((one.workers(), one.of(0)), (1, rule));
+        assert_eq!((one.most(), one.of(0)), (1, rule));
         assert_eq!((one.max_samples_until(0), one.growth_after(0)), (1_000, 1.0));
     }
 
@@ -159,7 +155,7 @@ mod tests {
     #[test]
     fn workers_that_may_be_enough_are_what_the_first_windows_count_on() {
         let shares = Shares::new(StopRule::default(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
-        assert_eq!((shares.first(), shares.workers()), (5, 8));
+        assert_eq!((shares.first(), shares.most()), (5, 8));
         let growth: Vec<f64> = [0, 4, 5, 7, 9].map(|position| shares.growth_after(position)).into();
         assert_eq!(growth, [5.0, 1.0, 8.0 / 6.0, 1.0, 1.0]);
         assert_eq!(shares.max_samples_until(7), 1_000);
@@ -193,7 +189,7 @@ mod tests {
     #[test]
     fn a_case_of_three_samples_has_three_workers() {
         let shares = shares(1, 3, 5);
-        assert_eq!(shares.workers(), 3);
+        assert_eq!(shares.most(), 3);
         assert!((0..3).all(|worker| shares.of(worker).max_samples == 1));
     }
 
@@ -213,7 +209,7 @@ mod tests {
             (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
         };
         let mut all = Vec::new();
-        for worker in 0..shares.workers() {
+        for worker in 0..shares.most() {
             let (rule, mut own) = (shares.of(worker), Vec::new());
             while rule.decide(&own, Duration::ZERO).is_none() {
                 own.push(1e4 * (1.0 + cv * normal()));
@@ -259,11 +255,11 @@ mod tests {
         ) {
             let max = min + more;
             let shares = shares(min, max, workers);
-            let sum = |of: fn(StopRule) -> usize| (0..shares.workers()).map(|worker| of(shares.of(worker))).sum::<usize>();
+            let sum = |of: fn(StopRule) -> usize| (0..shares.most()).map(|worker| of(shares.of(worker))).sum::<usize>();
             prop_assert_eq!(sum(|rule| rule.min_samples), min);
             prop_assert_eq!(sum(|rule| rule.max_samples), max);
-            prop_assert_eq!(shares.max_samples_until(shares.workers() - 1), max);
-            for worker in 0..shares.workers() {
+            prop_assert_eq!(shares.max_samples_until(shares.most() - 1), max);
+            for worker in 0..shares.most() {
                 let rule = shares.of(worker);
                 prop_assert!(rule.max_samples >= rule.min_samples.max(1));
             }

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use super::interval::Interval;
 use super::{case_median, worker_interval};
 
 /// How many fresh workers a case has: so many, and more where those leave its median open.
@@ -56,7 +55,7 @@ pub fn workers_agree(medians: &[f64], within: f64, tick_ns: f64) -> bool {
     let (Some(median), Some(interval)) = (case_median(medians), worker_interval(medians)) else {
         return false;
     };
-    Interval::reach_from(&interval, median) <= (within * median.abs()).max(tick_ns)
+    interval.reach_from(median) <= (within * median.abs()).max(tick_ns)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use super::StoredRun;
-use crate::contract::{BenchmarkComplete, RunFinished, Stats, WorkerShare};
+use crate::contract::{BenchmarkComplete, RunFinished, Stats};
 use crate::stats::{Moments, case_median, quantile, worker_interval, worker_medians};
 use crate::verdict::{Grade, Verdict};
 
@@ -224,30 +224,19 @@ fn check_workers(result: &BenchmarkComplete) -> Result<(), Contradiction> {
             samples: samples_ns.len() as u64,
         });
     }
-    let computed = worker_medians(&by_worker(result));
+    let computed = worker_medians(&result.samples_by_worker());
     for (worker, computed) in result.workers.iter().zip(computed) {
         agree(case, "workers.median_ns", worker.median_ns, computed)?;
     }
     check_worker_interval(result)
 }
 
-/// The samples of each worker; of a record that names none, those of the one that there was.
-fn by_worker(result: &BenchmarkComplete) -> Vec<&[f64]> {
-    let mut rest = result.samples_ns.as_slice();
-    if result.workers.is_empty() {
-        return vec![rest];
-    }
-    let own = |worker: &WorkerShare| {
-        let (own, others) = rest.split_at(worker.samples as usize);
-        rest = others;
-        own
-    };
-    result.workers.iter().map(own).collect()
-}
-
 /// The medians of the workers that have samples.
 fn medians(result: &BenchmarkComplete) -> Vec<f64> {
-    worker_medians(&by_worker(result)).into_iter().flatten().collect()
+    worker_medians(&result.samples_by_worker())
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Records of tools that did not say have none.

@@ -6,7 +6,7 @@ use gpubench_tests::{Fixture, Role, Run, RunFolder, repository, slowed};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::{comparison, loaded, paced, records};
+use crate::{comparison, loaded, paced, records, save_run};
 
 #[test]
 fn a_name_is_a_baseline_in_the_target_directory() {
@@ -60,10 +60,7 @@ fn what_is_loaded_is_what_was_saved() {
     let folder = RunFolder::new();
     let saved = folder.path("saved.json");
     let run = folder.lines("run.jsonl", records());
-    let _ = loaded(&run)
-        .args(["--save-baseline", saved.as_str()])
-        .finish()
-        .expect_code(0);
+    save_run(&run, &saved);
     let again = loaded(saved.as_str()).json().finish().expect_code(0).records();
     assert_eq!(again.all(), records());
     let chosen = loaded(saved.as_str())
@@ -87,10 +84,7 @@ fn a_run_of_some_benchmarks_replaces_theirs_and_leaves_the_others_in_the_baselin
     let folder = RunFolder::new();
     let kept = folder.path("main.json");
     let run = folder.lines("run.jsonl", records());
-    let _ = loaded(&run)
-        .args(["--save-baseline", kept.as_str()])
-        .finish()
-        .expect_code(0);
+    save_run(&run, &kept);
     let part = paced().json().args(["walk", "--save-baseline", kept.as_str()]);
     let part = part.finish().expect_code(0);
     assert!(part.stderr.contains("Kept 1 result in"), "{}", part.stderr);
@@ -127,10 +121,7 @@ fn results_of_another_device_are_not_kept_beside_new_ones_and_nothing_is_measure
     let folder = RunFolder::new();
     let kept = folder.path("main.json");
     let run = folder.lines("run.jsonl", records());
-    let _ = loaded(&run)
-        .args(["--save-baseline", kept.as_str()])
-        .finish()
-        .expect_code(0);
+    save_run(&run, &kept);
     let part = paced()
         .json()
         .args(["walk", "--flush", "write", "--save-baseline", kept.as_str()]);

@@ -7,6 +7,7 @@ mod unharmed;
 
 use std::sync::OnceLock;
 
+use camino::Utf8Path;
 use gpubench_tests::{Fixture, Records, Run};
 use serde_json::Value;
 
@@ -29,6 +30,14 @@ fn paced() -> Run {
 /// Nothing is measured: a stored run takes the place of a run.
 fn loaded(run: &str) -> Run {
     Run::on(&Fixture::of("paced")).args(["--load-baseline", run])
+}
+
+/// Saves a stored run as a baseline.
+fn save_run(run: &str, baseline: &Utf8Path) {
+    let _ = loaded(run)
+        .args(["--save-baseline", baseline.as_str()])
+        .finish()
+        .expect_code(0);
 }
 
 /// The records of one run of all cases. Its times vary with the machine; what tests compare with it are copies of it.

@@ -9,16 +9,13 @@ use gpubench_tests::{Ending, Fixture, Run, RunFolder, slowed, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::{loaded, paced, records};
+use crate::{loaded, paced, records, save_run};
 
 /// The files that no run may be made of, and what is said of each.
 fn unusable(folder: &RunFolder) -> Vec<(String, &'static str)> {
     let good = folder.path("good.json");
     let run = folder.lines("run.jsonl", records());
-    let _ = loaded(&run)
-        .args(["--save-baseline", good.as_str()])
-        .finish()
-        .expect_code(0);
+    save_run(&run, &good);
     let text = std::fs::read_to_string(good).expect("it is saved");
     let newer = text.replacen("\"format_version\":1", "\"format_version\":2", 1);
     vec![
@@ -58,10 +55,7 @@ fn an_edited_baseline_is_refused() {
     let folder = RunFolder::new();
     let saved = folder.path("saved.json");
     let run = folder.lines("run.jsonl", records());
-    let _ = loaded(&run)
-        .args(["--save-baseline", saved.as_str()])
-        .finish()
-        .expect_code(0);
+    save_run(&run, &saved);
     let mut text = std::fs::read_to_string(&saved).expect("it is saved");
     let median = text.find("\"median_ns\":").expect("there is one") + "\"median_ns\":".len();
     text.insert(median, '1');

@@ -232,8 +232,8 @@ pub fn measure_in_turns(
     // Fewer rounds than there are before the first look are all that may be had.
     let question = contest
         .question
-        .filter(|_| baseline.is_some() && shares.workers() == protocol.turnout.most().get());
-    let most = question.map_or(shares.workers(), |question| most_rounds(&question, workers));
+        .filter(|_| baseline.is_some() && shares.most() == protocol.turnout.most().get());
+    let most = question.map_or(shares.most(), |question| most_rounds(&question, workers));
     let party = |seat, case, buffers| {
         let post = Post {
             seat,

@@ -138,7 +138,7 @@ impl<'a> Side<'a> {
     pub(super) fn workers_to_have(&self, had: usize) -> usize {
         match self.shares.suffice(&self.samples_by_worker()) {
             true => had,
-            false => self.shares.workers().max(had),
+            false => self.shares.most().max(had),
         }
     }
 
