@@ -3,6 +3,7 @@
 mod client;
 mod hosted;
 mod launched;
+mod sources;
 
 use client::{Memory, catalog, params, record};
 use gpubench::abi::Status;
@@ -254,22 +255,6 @@ fn benchmark(path: &str) -> Benchmark {
 const SHIPPED_PTX: &str = ".version 7.8\n.target sm_75\n";
 
 #[test]
-fn what_is_compiled_already_travels_as_it_is() {
-    let catalog = catalog();
-    let source = |name: &str| {
-        let found = catalog.sources.iter().find(|source| source.name == name);
-        found.map(|source| (source.form, source.files[0].contents.clone()))
-    };
-    let file = include_bytes!("kernels/affine.ptx").to_vec();
-    assert_eq!(source("kernels/affine.ptx"), Some((SourceForm::Ptx, file)));
-    assert_eq!(source("SHIPPED"), Some((SourceForm::Ptx, SHIPPED_PTX.into())));
-    assert_eq!(source("SHIPPED_BYTES"), Some((SourceForm::Cubin, b"\x7fELF".to_vec())));
-    let forms = catalog.sources.iter().filter(|source| source.name == "kernels/sums.cu");
-    let forms: Vec<SourceForm> = forms.map(|source| source.form).collect();
-    assert_eq!(forms, [SourceForm::Cuda, SourceForm::CudaForNvcc]);
-}
-
-#[test]
 fn a_benchmark_is_in_the_catalog_with_all_that_its_attribute_says() {
     let catalog = catalog();
     let benchmark = catalog
@@ -288,27 +273,6 @@ fn a_benchmark_is_in_the_catalog_with_all_that_its_attribute_says() {
     );
     assert_eq!(benchmark.device_axes.len(), 1);
     assert_eq!(benchmark.device_axes[0].0, DeviceKind::Cpu);
-}
-
-#[test]
-fn a_source_travels_with_everything_it_includes() {
-    let catalog = catalog();
-    let source = catalog
-        .sources
-        .iter()
-        .find(|source| source.name == "kernels/image.cu")
-        .unwrap();
-    let paths: Vec<&str> = source.files.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(
-        paths,
-        [
-            "tests/abi/kernels/image.cu",
-            "tests/abi/kernels/pixel.cuh",
-            "tests/abi/kernels/weights.cuh"
-        ]
-    );
-    assert!(source.files[2].text().contains("#define RED"));
-    assert_eq!(source.options, ["-DFAST"]);
 }
 
 #[test]
@@ -388,39 +352,6 @@ fn benchmarks_are_listed_by_path() {
         "sums::tree::two-passes",
     ];
     assert_eq!(paths, expected);
-}
-
-#[test]
-fn what_is_included_from_a_folder_of_the_package_travels_too() {
-    let catalog = catalog();
-    let source = catalog
-        .sources
-        .iter()
-        .find(|source| source.name == "kernels/by_folders.cu")
-        .unwrap();
-    let paths: Vec<&str> = source.files.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(
-        paths,
-        [
-            "tests/abi/kernels/by_folders.cu",
-            "tests/abi/kernels/folders/quoted.cuh",
-            "tests/abi/kernels/folders/deeper/angled.cuh",
-            "tests/abi/kernels/folders/deeper/beside.cuh",
-        ]
-    );
-}
-
-#[test]
-fn a_source_that_is_embedded_twice_is_listed_once() {
-    let sources = catalog()
-        .sources
-        .into_iter()
-        .filter(|source| source.form == SourceForm::Cuda);
-    let sources: Vec<String> = sources.map(|source| source.name).collect();
-    assert_eq!(
-        sources,
-        ["kernels/by_folders.cu", "kernels/image.cu", "kernels/sums.cu"]
-    );
 }
 
 #[test]
