@@ -12,7 +12,7 @@ fi
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 records=$(mktemp)
 trap 'rm -f -- "$records"' EXIT
-for queues in 8 4 2 1; do
+for queues in 8 4 3 2 1; do
     echo "$queues hardware queues"
     CUDA_DEVICE_MAX_CONNECTIONS=$queues "$1" gpubench --device cuda --archive-file "$2" --workers 20 --min-samples 1000 --max-samples 1000 --max-time 60s \
         --export-json "$records" 'add1.*n=1024' >&2

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use gpubench::catalog::OccupancyQuery;
+use gpubench::catalog::{DeviceKind, OccupancyQuery};
 
 use super::against::opponent::{Counterpart, Opponent};
 use super::against::question::Question;
@@ -309,7 +309,11 @@ impl<'a> Campaign<'a> {
                 _ if !purpose.is_timed() => Turnout::exactly(NonZeroUsize::MIN),
                 (Counterpart::Ready(..), _) => Turnout::exactly(looks.first(workers)),
                 (_, Looks::Once) => Turnout::exactly(workers),
-                (_, Looks::UntilDecided) => Turnout::until_known(workers),
+                (_, Looks::UntilDecided) => match facts.device.kind {
+                    DeviceKind::Cuda => Turnout::until_known(workers),
+                    // Its times are advisory: not worth twice the time.
+                    DeviceKind::Cpu => Turnout::first_of(workers),
+                },
             },
             warm_up: WarmUpRule {
                 tick_ns: facts.clock_tick_ns,

@@ -22,10 +22,10 @@ pub(super) struct CaseArguments {
 
     /// Measure each case by this many fresh processes, one after another
     ///
-    /// Two processes that run the same code differ by more than the samples inside one of them: their medians tell how far a result can be reproduced. Unless a number is given, 5 of them will do
-    /// where their medians say the case's to 0.5% or a tick of the clock. Limits on samples and time are the case's, and are divided. A comparison wants at least 3. With `--against`, a number that is
-    /// given is that of the rounds; otherwise there are 5, and more of them until they decide. `--workers 1` is the shortest run.
-    #[arg(long, value_name = "N", default_value = "8")]
+    /// Two processes that run the same code differ by more than the samples inside one of them: their medians tell how far a result can be reproduced. Unless a number is given, there are 5 on the CPU
+    /// device, and on a GPU where 5 say the case's median to 0.5% or a tick of the clock. Limits on samples and time are the case's, and are divided. A comparison wants at least 3. With `--against`, a
+    /// number that is given is that of the rounds; otherwise there are 5, and more of them until they decide. `--workers 1` is the shortest run.
+    #[arg(long, value_name = "N", default_value = "10")]
     workers: WorkerCount,
 
     /// Stop sampling when the coefficient of variation is below this many percent

@@ -78,8 +78,8 @@ case_settings! {
     "timeout" => timeout: TimeLimit = TimeLimit::seconds(10),
     /// How long a CPU reference or CPU generator may take for one call.
     "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60),
-    /// How many fresh workers the samples come from.
-    "workers" => workers: WorkerCount = WorkerCount::of(8),
+    /// How many fresh workers the samples come from. Where nobody says, so many are the most.
+    "workers" => workers: WorkerCount = WorkerCount::of(10),
     /// The coefficient of variation that is good enough.
     "target-cv" => target_cv: Percent = Percent::whole(1),
     /// The fewest samples.

@@ -14,7 +14,7 @@ use crate::stats::{Balance, StopReason, Summary, harrell_davis, median};
 pub struct Stats {
     /// Number of samples.
     pub n: u64,
-    /// Median of the case: the mean of the workers' medians without those of the fastest and the slowest fifth of the workers; of fewer than five workers the mean of all.
+    /// Median of the case: the mean of the workers' medians without those of the fastest and the slowest tenth of the workers, one at least; of fewer than five workers the mean of all.
     pub median_ns: f64,
     /// Arithmetic mean.
     pub mean_ns: f64,

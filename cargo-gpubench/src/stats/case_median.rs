@@ -4,21 +4,27 @@ use super::harrell_davis::harrell_davis;
 use super::moments::Moments;
 use super::quantile::sorted;
 
-/// The part of the workers that is left out at either end: the fastest and the slowest fifth.
-const LEFT_OUT: usize = 5;
+/// The part of the workers that is left out at either end, the fastest and the slowest tenth, but one at least where there are so many that one does not tell much.
+const LEFT_OUT: usize = 10;
+
+/// From so many workers on the fastest and the slowest are left out.
+const FEWEST: usize = 5;
 
 /// Each worker's median, by the estimator of Harrell and Davis. `None` for a worker without samples, and where a sample is not finite.
 pub fn worker_medians(workers: &[&[f64]]) -> Vec<Option<f64>> {
     workers.iter().map(|samples| harrell_davis(samples)).collect()
 }
 
-/// The median of a case from those of its workers: their mean without the fastest and the slowest fifth (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures for location based on a single
+/// The median of a case from those of its workers: their mean without the fastest and the slowest tenth, one at least (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures for location based on a single
 /// sample", Sankhyā A 25 (1963)); of fewer than five the mean of all. `None` where there are none or one is not finite.
 ///
 /// Workers are what repeats, so each of them counts once, however many samples it has; and one of five whose processor was somebody else's does not move the case's median.
 pub fn case_median(of_workers: &[f64]) -> Option<f64> {
     let sorted = sorted(of_workers)?;
-    let left_out = sorted.len() / LEFT_OUT;
+    let left_out = match sorted.len() {
+        ..FEWEST => 0,
+        workers => (workers / LEFT_OUT).max(1),
+    };
     let kept = &sorted[left_out..sorted.len() - left_out];
     let mean = Moments::of(kept).mean()?;
     Some(mean.clamp(kept[0], kept[kept.len() - 1]))
@@ -38,13 +44,15 @@ mod tests {
     }
 
     #[test]
-    fn of_five_to_nine_workers_the_fastest_and_the_slowest_do_not_count() {
+    fn of_five_workers_and_more_the_fastest_and_the_slowest_tenth_do_not_count() {
         assert_eq!(case_median(&[1.0, 2.0, 3.0, 4.0, 1e9]), Some(3.0));
         assert_eq!(case_median(&[0.0, 2.0, 2.0, 2.0, 4.0, 4.0, 4.0, 90.0]), Some(3.0));
         assert_eq!(
-            case_median(&[0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 9.0, 9.0]),
-            Some(1.0)
+            case_median(&[0.0, 3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, 9.0]),
+            Some(2.0)
         );
+        let twenty: Vec<f64> = [[0.0, 0.0], [9.0, 9.0]].concat().into_iter().chain([1.0; 16]).collect();
+        assert_eq!(case_median(&twenty), Some(1.0));
     }
 
     #[test]

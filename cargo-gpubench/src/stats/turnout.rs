@@ -31,6 +31,11 @@ impl Turnout {
         }
     }
 
+    /// Five and no more, where there might be up to `most`.
+    pub fn first_of(most: NonZeroUsize) -> Turnout {
+        Turnout::exactly(Self::FIRST.min(most))
+    }
+
     /// How many there are in any case.
     pub fn first(self) -> NonZeroUsize {
         self.first
@@ -71,6 +76,8 @@ mod tests {
         let numbers = |turnout: Turnout| (turnout.first().get(), turnout.most().get());
         assert_eq!(numbers(Turnout::until_known(number(8))), (5, 8));
         assert_eq!(numbers(Turnout::until_known(number(3))), (3, 3));
+        assert_eq!(numbers(Turnout::first_of(number(8))), (5, 5));
+        assert_eq!(numbers(Turnout::first_of(number(3))), (3, 3));
         assert_eq!(numbers(Turnout::exactly(number(8))), (8, 8));
         assert_eq!(numbers(Turnout::until_known(number(8)).at_most(number(6))), (5, 6));
         assert_eq!(numbers(Turnout::exactly(number(8)).at_most(number(2))), (2, 2));

@@ -66,7 +66,7 @@ fn the_defaults_are_those_of_the_design() {
         stopping,
         limits,
     } = options.measurement.everywhere();
-    assert_eq!((workers.get(), looks), (8, Looks::UntilDecided));
+    assert_eq!((workers.get(), looks), (10, Looks::UntilDecided));
     assert_eq!(noise_threshold, 0.01);
     assert_eq!(
         (stopping.target_cv, stopping.min_samples, stopping.max_samples),
