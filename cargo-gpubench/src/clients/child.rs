@@ -119,7 +119,7 @@ const HARDWARE_QUEUES: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
 const QUEUES_OF_REFEREE: &str = "8";
 
 /// A plan is queued on one stream, and queues are most of what a context's creation and its end take: a case of 20 workers takes 4.0 s instead of 8.6 s with three instead of eight. With fewer still, the
-/// tool's own part of a window falls into two modes 8 us apart, which leaves a bound vague (`docs/measurements/queues.sh`).
+/// windows' own parts spread too much for a bound (`docs/measurements/queues.sh`).
 const QUEUES_OF_PLAN: &str = "3";
 
 /// A spawned role. Dropping it kills the process and waits for its end.

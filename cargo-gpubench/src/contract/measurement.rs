@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ElementValue, GpuEnvironment};
 use crate::device::KernelPart;
-use crate::stats::{Balance, StopReason, Summary, harrell_davis, median};
+use crate::stats::{Balance, StopReason, Summary, interquartile_mean, median};
 
 /// What the samples say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,7 +112,7 @@ impl HostTime {
 pub struct WorkerShare {
     /// How many of `samples_ns` are its own: the next ones after those of the workers before it.
     pub samples: u64,
-    /// Median of its samples, by the estimator of Harrell and Davis; null where it has none.
+    /// Median of its samples: the mean of those between their quartiles; null where it has none.
     pub median_ns: Option<f64>,
 }
 
@@ -121,7 +121,7 @@ impl WorkerShare {
     pub fn of(samples: &[f64]) -> WorkerShare {
         WorkerShare {
             samples: samples.len() as u64,
-            median_ns: harrell_davis(samples),
+            median_ns: interquartile_mean(samples),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The median of a case, which several fresh workers measured.
 
-use super::harrell_davis::harrell_davis;
+use super::interquartile_mean::interquartile_mean;
 use super::moments::Moments;
 use super::quantile::sorted;
 
@@ -10,9 +10,9 @@ const LEFT_OUT: usize = 10;
 /// From so many workers on the fastest and the slowest are left out.
 const FEWEST: usize = 5;
 
-/// Each worker's median, by the estimator of Harrell and Davis. `None` for a worker without samples, and where a sample is not finite.
+/// Each worker's median: its [`interquartile_mean`]. `None` for a worker without samples, and where a sample is not finite.
 pub fn worker_medians(workers: &[&[f64]]) -> Vec<Option<f64>> {
-    workers.iter().map(|samples| harrell_davis(samples)).collect()
+    workers.iter().map(|samples| interquartile_mean(samples)).collect()
 }
 
 /// The median of a case from those of its workers: their mean without the fastest and the slowest tenth, one at least (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures for location based on a single

@@ -1,5 +1,6 @@
 //! The ratio of two sides' medians, and how far it is known.
 
+use super::interquartile_mean::mean_between_quartiles;
 use super::interval::Interval;
 use super::quantile::sorted;
 use super::resampled_median::ResampledMedians;
@@ -60,7 +61,7 @@ impl Side {
         let mut within = 0.0;
         for samples in workers.iter().filter(|samples| !samples.is_empty()) {
             let sorted = sorted(samples)?;
-            let median = medians.median(&sorted).filter(|median| *median > 0.0)?;
+            let median = Some(mean_between_quartiles(&sorted)).filter(|median| *median > 0.0)?;
             centers.push(median.ln());
             within += medians.relative_variance(&sorted);
         }

@@ -1,6 +1,7 @@
 //! 95 % confidence intervals of the median: a bootstrap for reports, order statistics for decisions while samples arrive.
 
 use super::case_median::case_median;
+use super::interquartile_mean::mean_of_resample;
 use super::quantile::{quantile, sorted};
 
 /// Resamples of [`bootstrap_median`]. The standard error of a 2.5 % point over 2 000 resamples is 0.35 % in probability: below what the
@@ -30,7 +31,7 @@ impl Interval {
 /// Bootstrap", 1993, chapter 13): each worker's samples are resampled, and [`case_median`] is taken of the medians. It says how well the samples know the median of these workers, and nothing
 /// of what other workers would have measured. `None` where a worker has no samples or one is not finite; workers of a single sample each have an interval without width.
 ///
-/// A resample is counted, not sorted: its draws are positions in the sorted samples, so its median is read off the counts in one pass.
+/// A resample is counted, not sorted: its draws are positions in the sorted samples, so its middle is read off the counts in one pass.
 /// 1 000 samples take about 3 ms.
 pub fn bootstrap_median(workers: &[&[f64]]) -> Option<Interval> {
     let workers: Vec<Vec<f64>> = workers.iter().map(|samples| sorted(samples)).collect::<Option<_>>()?;
@@ -58,28 +59,13 @@ pub fn bootstrap_median(workers: &[&[f64]]) -> Option<Interval> {
     })
 }
 
-/// The median of as many draws with replacement as there are samples.
+/// The median, as it is taken of a worker, of as many draws with replacement as there are samples.
 fn resampled_median(sorted: &[f64], counts: &mut [u32], random: &mut fastrand::Rng) -> f64 {
     counts.fill(0);
     for _ in sorted {
         counts[random.usize(..sorted.len())] += 1;
     }
-    let n = sorted.len() as u32;
-    let lower = sorted[position_of_rank(counts, (n - 1) / 2)];
-    let upper = sorted[position_of_rank(counts, n / 2)];
-    lower + (upper - lower) / 2.0
-}
-
-/// Where the draw of a rank (from 0) lies.
-fn position_of_rank(counts: &[u32], rank: u32) -> usize {
-    let mut drawn = 0;
-    counts
-        .iter()
-        .position(|count| {
-            drawn += count;
-            drawn > rank
-        })
-        .unwrap_or(counts.len() - 1)
+    mean_of_resample(sorted, counts)
 }
 
 /// The 95 % interval of the median between two order statistics (H. A. David and H. N. Nagaraja, "Order Statistics", 2003, section 7.1):

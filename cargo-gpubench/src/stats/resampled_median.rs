@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::harrell_davis::{Weights, weighted, weights};
 use super::quantile::quantile;
 use super::student::{incomplete_beta, ln_gamma};
 
@@ -17,7 +16,6 @@ const EVEN_UP_TO: usize = 1_000;
 #[derive(Debug, Default)]
 pub struct ResampledMedians {
     laws: HashMap<usize, Law>,
-    weights: HashMap<usize, Weights>,
 }
 
 /// With which probability each rank is the lower of the two middle draws, and what an even number needs beside it.
@@ -36,12 +34,6 @@ enum Middle {
 }
 
 impl ResampledMedians {
-    /// The median of ascending samples by [`harrell_davis`](super::harrell_davis()); `None` where there are no samples.
-    pub fn median(&mut self, sorted: &[f64]) -> Option<f64> {
-        let n = sorted.len();
-        (n > 0).then(|| weighted(sorted, self.weights.entry(n).or_insert_with(|| weights(n))))
-    }
-
     /// The variance of a resample's median relative to the square of the samples' own; zero for a single sample and for none, infinite where it is more than a number can be.
     ///
     /// The samples are ascending and above zero.

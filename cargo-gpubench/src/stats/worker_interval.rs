@@ -66,7 +66,7 @@ mod tests {
                 .collect();
             let medians: Vec<f64> = workers
                 .iter()
-                .filter_map(|samples| crate::stats::harrell_davis(samples))
+                .filter_map(|samples| crate::stats::interquartile_mean(samples))
                 .collect();
             by_workers += usize::from(holds(worker_interval(&medians).unwrap()));
             pooled += usize::from(holds(bootstrap_median(&[&workers.concat()]).unwrap()));

@@ -132,7 +132,7 @@ mod tests {
         let told = workers(&result).map(|phrase| phrase.replace(NO_BREAK, " "));
         assert_eq!(
             told.as_deref(),
-            Some("3 workers, medians 3.612 µs to 3.721 µs, 95% of their mean 3.505 µs to 3.800 µs")
+            Some("3 workers, medians 3.612 µs to 3.721 µs, 95% of their mean 3.503 µs to 3.801 µs")
         );
         result.workers.truncate(1);
         assert_eq!(workers(&result), None);
