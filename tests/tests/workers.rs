@@ -58,6 +58,18 @@ fn a_case_is_measured_by_as_many_processes_as_are_asked_for() {
 }
 
 #[test]
+fn the_cpu_device_has_five_workers_where_nobody_says_how_many() {
+    let records = Run::on(&Fixture::of("hostile"))
+        .json()
+        .args(["--exact", "later::honest::n=600", "--include-ignored"])
+        .args(["--min-samples", "10", "--max-samples", "10", "--flush-bytes", "256KiB"])
+        .finish()
+        .expect_code(0)
+        .records();
+    assert_eq!(samples_of_workers(records.result("later::honest")).len(), 5);
+}
+
+#[test]
 fn every_worker_has_a_median_an_early_check_and_calls_with_numbers_of_their_own() {
     let records = run_of("honest", "4").finish().expect_code(0).records();
     let result = records.result("later::honest");
