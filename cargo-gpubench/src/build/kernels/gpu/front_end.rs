@@ -34,8 +34,13 @@ pub(super) fn usual_form(log: &str) -> String {
                 _ if message.text.starts_with(REPETITION) => Context::Hidden,
                 _ if message.file == NAME_MAP => Context::Name(message.text.to_owned()),
                 severity => {
+                    let hint = hint(message.text);
                     // Writing to a `String` cannot fail.
-                    let _ = writeln!(text, "{}:{}: {severity}: {}", message.file, message.line, message.text);
+                    let _ = writeln!(
+                        text,
+                        "{}:{}: {severity}: {}{hint}",
+                        message.file, message.line, message.text
+                    );
                     Context::Shown
                 }
             };
@@ -107,6 +112,20 @@ fn message(line: &str) -> Option<Message<'_>> {
     })
 }
 
+/// What helps where a header of the host's C++ library is missing, which NVRTC has none of: those alone have names without an ending.
+fn hint(text: &str) -> &'static str {
+    let header = text
+        .strip_prefix("cannot open source file \"")
+        .and_then(|rest| rest.strip_suffix('"'));
+    let is_of_host = |header: &str| header.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    match header {
+        Some(header) if is_of_host(header) => {
+            " (hint: NVRTC has no C++ library of a host: `compiler = nvcc` in `cuda_source!` has, and `cuda/std` has much of it for kernels)"
+        }
+        _ => "",
+    }
+}
+
 /// What is said of all messages together.
 fn is_chatter(line: &str) -> bool {
     line.is_empty() || line.starts_with("Remark: ") || line.contains(" detected in the compilation of ")
@@ -135,6 +154,26 @@ mod tests {
         src/a.cu:6: fatal error: cannot open source file "n.h"
         ptxas error   : too much shared data
         "#);
+    }
+
+    #[test]
+    fn a_missing_header_of_the_hosts_library_is_told_with_what_has_it() {
+        let shown = |header: &str| {
+            usual_form(&format!(
+                "a.cu(1): catastrophic error: cannot open source file \"{header}\"\n"
+            ))
+        };
+        assert!(
+            shown("unordered_map").contains("`compiler = nvcc`"),
+            "{}",
+            shown("unordered_map")
+        );
+        for own in ["step.cuh", "cub/cub.cuh", "cuda/std/vector"] {
+            assert_eq!(
+                shown(own),
+                format!("a.cu:1: fatal error: cannot open source file \"{own}\"\n")
+            );
+        }
     }
 
     #[test]
