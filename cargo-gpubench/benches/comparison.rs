@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use cargo_gpubench::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
 use cargo_gpubench::report::{Arrangement, ChangeVerdict, ThresholdSource};
-use cargo_gpubench::stats::{Confidence, Looks, Paired, Ratio, ResampledMedians, Side, median};
+use cargo_gpubench::stats::{Confidence, Looks, Paired, Ratio, Side, interquartile_mean, median};
 use cargo_gpubench::store::{read, save};
 use simulated_run::samples::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
 use simulated_run::{Size, run};
@@ -82,11 +82,10 @@ const FLOOR: Threshold = Threshold {
 /// The verdicts of [`TRIALS`] comparisons in which the second side is slower by `factor`.
 fn verdicts(shape: &TwoLevel, (workers, samples): (usize, usize), factor: f64) -> Vec<ChangeVerdict> {
     let mut random = fastrand::Rng::with_seed(2026);
-    let mut medians = ResampledMedians::default();
     let mut side = |center: f64| {
         let side = shape.side(&mut random, workers, samples, center);
         let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-        Side::of(&side, &mut medians).expect("times")
+        Side::of(&side).expect("times")
     };
     (0..TRIALS)
         .map(|_| {
@@ -177,7 +176,9 @@ fn precision() {
     title("Standard deviation of a side, per cent");
     let mut estimators: Vec<(&str, Estimator)> = Vec::new();
     estimators.push(("geometric mean of the workers' medians", |side| {
-        let logarithms = side.iter().map(|samples| median(samples).expect("samples").ln());
+        let logarithms = side
+            .iter()
+            .map(|samples| interquartile_mean(samples).expect("samples").ln());
         logarithms.sum::<f64>() / side.len() as f64
     }));
     estimators.push(("median of all samples", |side| {
@@ -216,7 +217,6 @@ fn verdicts_in_turns(
     factor: f64,
 ) -> Vec<ChangeVerdict> {
     let mut random = fastrand::Rng::with_seed(2026);
-    let mut medians = ResampledMedians::default();
     (0..TRIALS)
         .map(|_| {
             let sides = drift.sides(shape, &mut random, size, (100.0, factor));
@@ -228,7 +228,7 @@ fn verdicts_in_turns(
                     .expect("rounds")
                     .ratio(Confidence::DEFAULT, 0.0),
                 Method::Unpaired => {
-                    let [before, after] = [before, after].map(|side| Side::of(&side, &mut medians).expect("times"));
+                    let [before, after] = [before, after].map(|side| Side::of(&side).expect("times"));
                     Ratio::of(&before, &after, Confidence::DEFAULT, 0.0)
                 }
             };

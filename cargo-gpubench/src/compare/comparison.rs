@@ -5,7 +5,6 @@ use super::difference;
 use super::pairing::Pairing;
 use super::row::{Ground, row};
 use crate::contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
-use crate::stats::ResampledMedians;
 use crate::store::StoredRun;
 
 /// A run and what it was asked for by.
@@ -33,7 +32,6 @@ pub fn compare(
         tick_ns: tick_ns(&baseline).max(tick_ns(&candidate)),
     };
     let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
-    let mut medians = ResampledMedians::default();
     ComparisonComplete {
         schema_version: SchemaVersion,
         baseline: compared_run(&baseline),
@@ -44,7 +42,7 @@ pub fn compare(
             .both
             .iter()
             .filter(|pair| !pair.is_skipped())
-            .map(|pair| row(pair, &ground, &mut medians))
+            .map(|pair| row(pair, &ground))
             .collect(),
         new: names(&pairing.new),
         removed: names(&pairing.removed),

@@ -66,7 +66,7 @@ pub(super) fn ruled_out(threshold: Threshold) -> f64 {
 mod tests {
     use super::super::simulated::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
     use super::*;
-    use crate::stats::{Confidence, Interval, Looks, Paired, ResampledMedians, Side};
+    use crate::stats::{Confidence, Interval, Looks, Paired, Side};
 
     const FLOOR: Threshold = Threshold {
         value: 0.01,
@@ -139,13 +139,12 @@ mod tests {
     /// The verdicts of `trials` seeded comparisons of two sides of `workers` with `samples` each, the second slower by `factor`.
     fn verdicts(shape: TwoLevel, workers: usize, samples: usize, factor: f64, trials: usize) -> Vec<ChangeVerdict> {
         let mut random = fastrand::Rng::with_seed(17);
-        let mut medians = ResampledMedians::default();
         (0..trials)
             .map(|_| {
                 let [before, after] = [100.0, 100.0 * factor].map(|center| {
                     let side = shape.side(&mut random, workers, samples, center);
                     let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-                    Side::of(&side, &mut medians).unwrap()
+                    Side::of(&side).unwrap()
                 });
                 judge(&Ratio::of(&before, &after, Confidence::DEFAULT, 0.0), FLOOR)
             })
@@ -217,7 +216,6 @@ mod tests {
         trials: usize,
     ) -> Vec<ChangeVerdict> {
         let mut random = fastrand::Rng::with_seed(23);
-        let mut medians = ResampledMedians::default();
         (0..trials)
             .map(|_| {
                 let sides = drift.sides(&shape, &mut random, size, (100.0, factor));
@@ -229,7 +227,7 @@ mod tests {
                         paired.ratio(Confidence::DEFAULT, 0.0)
                     }
                     Method::Unpaired => {
-                        let [before, after] = [before, after].map(|side| Side::of(&side, &mut medians).unwrap());
+                        let [before, after] = [before, after].map(|side| Side::of(&side).unwrap());
                         Ratio::of(&before, &after, Confidence::DEFAULT, 0.0)
                     }
                 };

@@ -10,7 +10,7 @@ use crate::contract::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom,
     SampleFlagKind, ThresholdSource,
 };
-use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, ResampledMedians, Side, Spread};
+use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, Side, Spread};
 use crate::store::{Origin, StoredRun};
 use crate::units::percent;
 use crate::verdict::{Grade, Verdict};
@@ -48,9 +48,9 @@ impl Finding {
     }
 }
 
-pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>, medians: &mut ResampledMedians) -> ComparisonRow {
+pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
     let (before, after) = (pair.baseline, pair.candidate);
-    let sides = [before, after].map(|result| side(result, medians));
+    let sides = [before, after].map(side);
     let origins = [(before, ground.runs[0]), (after, ground.runs[1])].map(|(result, run)| run.origin_of(result));
     let differences = differences(pair, &origins, ground);
     let mut finding = match obstacle(pair, ground, &differences) {
@@ -82,8 +82,8 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>, medians: &mut ResampledM
 }
 
 /// The samples of a result that passed; those of others mean nothing.
-fn side(result: &BenchmarkComplete, medians: &mut ResampledMedians) -> Option<Side> {
-    (result.verdict == Verdict::Pass).then(|| Side::of(&result.samples_by_worker(), medians))?
+fn side(result: &BenchmarkComplete) -> Option<Side> {
+    (result.verdict == Verdict::Pass).then(|| Side::of(&result.samples_by_worker()))?
 }
 
 fn compared_result(result: &BenchmarkComplete, side: Option<&Side>) -> ComparedResult {

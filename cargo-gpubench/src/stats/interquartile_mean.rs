@@ -1,5 +1,6 @@
 //! The middle of samples that lie in modes.
 
+use super::moments::Moments;
 use super::quantile::sorted;
 
 /// The mean of the samples between the quartiles, which is what is called the median of a worker: the trimmed mean of a quarter (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures
@@ -21,9 +22,25 @@ pub(super) fn mean_of_resample(sorted: &[f64], counts: &[u32]) -> f64 {
     of_counted(sorted, |position| counts[position])
 }
 
+/// The variance of the interquartile mean of ascending samples above zero, relative to its square: from the samples that are left, with those that are left out moved to their ends, as J. W. Tukey and
+/// D. H. McLaughlin have it (K. K. Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61 (1974)). Zero for a single sample and for none.
+pub(super) fn relative_variance(sorted: &[f64]) -> f64 {
+    let left_out = sorted.len() / 4;
+    let kept = &sorted[left_out..sorted.len() - left_out];
+    let (Some(least), Some(most)) = (kept.first(), kept.last()) else {
+        return 0.0;
+    };
+    let center = mean_between_quartiles(sorted);
+    let number = kept.len() as f64;
+    let moved = sorted.iter().map(|sample| sample.clamp(*least, *most) / center - 1.0);
+    let all = Moments::of(&moved.collect::<Vec<_>>());
+    all.stddev().unwrap_or(0.0).powi(2) * (sorted.len() as f64 - 1.0) / (number * (number - 1.0)).max(1.0)
+}
+
 fn of_counted(sorted: &[f64], count: impl Fn(usize) -> u32) -> f64 {
     let n = sorted.len() as f64;
     let (low, high) = (0.25 * n, 0.75 * n);
+    let part = 1.0 / (high - low);
     let (mut before, mut mean) = (0.0, 0.0);
     let (mut least, mut most) = (f64::NAN, f64::NAN);
     for (position, sample) in sorted.iter().enumerate() {
@@ -33,7 +50,7 @@ fn of_counted(sorted: &[f64], count: impl Fn(usize) -> u32) -> f64 {
             least = if least.is_nan() { *sample } else { least };
             most = *sample;
             // Each part by itself, so that the sum of large samples stays a number.
-            mean += sample * (inside / (high - low));
+            mean += sample * (inside * part);
         }
         if behind >= high {
             break;
@@ -117,7 +134,54 @@ mod tests {
         assert_eq!(interquartile_mean(&[f64::MAX; 3]), Some(f64::MAX));
     }
 
+    /// What 10 000 resamples say.
+    fn by_drawing(sorted: &[f64]) -> f64 {
+        let mut random = fastrand::Rng::with_seed(5);
+        let means: Vec<f64> = (0..10_000)
+            .map(|_| {
+                let draws: Vec<f64> = sorted.iter().map(|_| sorted[random.usize(..sorted.len())]).collect();
+                interquartile_mean(&draws).unwrap() / mean_between_quartiles(sorted)
+            })
+            .collect();
+        Moments::of(&means).stddev().unwrap().powi(2)
+    }
+
+    #[test]
+    fn the_variance_is_about_the_one_that_drawing_resamples_approaches() {
+        let in_modes = |n: usize| (0..n).map(move |i| if i * 10 < n * 7 { 3_376.0 } else { 3_536.0 });
+        for samples in [
+            (0..40).map(|i| 100.0 + f64::from(i)).collect::<Vec<_>>(),
+            (0..40).map(|i| 100.0 + f64::from(i * i) / 10.0).collect(),
+            in_modes(20).collect(),
+            in_modes(100).collect(),
+            in_modes(200).collect(),
+        ] {
+            let (variance, drawn) = (relative_variance(&samples), by_drawing(&samples));
+            assert!(
+                (0.8..2.0).contains(&(variance / drawn)),
+                "{variance} is not {drawn}: {samples:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_sample_and_equal_samples_do_not_vary() {
+        for equal in [&[][..], &[3.0], &[3.0; 12]] {
+            assert_eq!(relative_variance(equal), 0.0);
+        }
+        assert!((relative_variance(&[1.0, 3.0]) - 0.25).abs() < 1e-12);
+    }
+
     proptest! {
+        #[test]
+        fn a_variance_does_not_depend_on_the_unit(mut samples in prop::collection::vec(1.0..1e6f64, 1..50)) {
+            samples.sort_unstable_by(f64::total_cmp);
+            let variance = relative_variance(&samples);
+            prop_assert!(variance.is_finite() && variance >= 0.0);
+            let scaled: Vec<f64> = samples.iter().map(|sample| sample * 1024.0).collect();
+            prop_assert!((relative_variance(&scaled) - variance).abs() <= 1e-9 * variance);
+        }
+
         #[test]
         fn it_lies_among_the_samples_and_does_not_depend_on_their_order(mut samples in prop::collection::vec(0.0..1e12f64, 1..60)) {
             let mean = interquartile_mean(&samples).unwrap();

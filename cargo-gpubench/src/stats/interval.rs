@@ -48,7 +48,7 @@ pub fn bootstrap_median(workers: &[&[f64]]) -> Option<Interval> {
     let mut medians = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
         for ((samples, counts), median) in workers.iter().zip(&mut counts).zip(&mut of_workers) {
-            *median = resampled_median(samples, counts, &mut random);
+            *median = of_resample(samples, counts, &mut random);
         }
         medians.push(case_median(&of_workers)?);
     }
@@ -60,7 +60,7 @@ pub fn bootstrap_median(workers: &[&[f64]]) -> Option<Interval> {
 }
 
 /// The median, as it is taken of a worker, of as many draws with replacement as there are samples.
-fn resampled_median(sorted: &[f64], counts: &mut [u32], random: &mut fastrand::Rng) -> f64 {
+fn of_resample(sorted: &[f64], counts: &mut [u32], random: &mut fastrand::Rng) -> f64 {
     counts.fill(0);
     for _ in sorted {
         counts[random.usize(..sorted.len())] += 1;

@@ -153,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stats::{ResampledMedians, Side};
+    use crate::stats::Side;
 
     fn paired(baseline: &[Vec<f64>], candidate: &[Vec<f64>]) -> Option<Paired> {
         let [baseline, candidate] =
@@ -185,7 +185,7 @@ mod tests {
         assert!(near(in_turns.interval.low, in_turns.interval.high), "{in_turns:?}");
         let sides = [&before, &after].map(|side| {
             let workers: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-            Side::of(&workers, &mut ResampledMedians::default()).unwrap()
+            Side::of(&workers).unwrap()
         });
         let apart = Ratio::of(&sides[0], &sides[1], Confidence::DEFAULT, 0.0);
         assert!(apart.interval.low < 0.1 && apart.interval.high > 10.0, "{apart:?}");
