@@ -72,6 +72,14 @@ pub enum ExpectedError {
         #[source]
         source: Box<ExpectedError>,
     },
+    /// An archive was made, and lacks kernels that were asked for.
+    #[error("`{archive}` is without the kernels that could not be compiled for {}", .targets.join(" and "))]
+    NotCompiledAhead {
+        /// What was made.
+        archive: camino::Utf8PathBuf,
+        /// What they were to be compiled for.
+        targets: Vec<String>,
+    },
     /// There is no history to show.
     #[error(transparent)]
     History(#[from] crate::history::HistoryError),
@@ -135,6 +143,7 @@ impl Expected for ExpectedError {
             Self::Store(error) => error.exit_code(),
             Self::Checkout(error) => error.exit_code(),
             Self::NoSources { .. } => ExitCode::Usage,
+            Self::NotCompiledAhead { .. } => ExitCode::BuildFailed,
             Self::OtherRevision { source, .. } => source.exit_code(),
             Self::Baseline(error) => error.exit_code(),
             Self::History(error) => error.exit_code(),
@@ -156,6 +165,7 @@ impl Expected for ExpectedError {
             Self::Cases(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Checkout(error) => error.hint(),
+            Self::NotCompiledAhead { .. } => Some("cases that launch them fail where it is run; `requires(..)` keeps a case from devices that it is not for".to_owned()),
             Self::NoSources { .. } => Some("`--against-archive FILE` takes an archive of the revision".to_owned()),
             Self::OtherRevision { source, .. } => source.hint(),
             Self::Baseline(error) => error.hint(),

@@ -80,6 +80,7 @@ fn a_failure_is_run_again_from_the_archive() {
         .run(archive())
         .briefly()
         .args(NEW_INSTANTIATION)
+        .args(["--device", "cpu", "--schedule", "7"])
         .finish()
         .expect_code(100);
     let command = format!("cargo-gpubench gpubench --archive-file {} --exact", archive());
@@ -90,6 +91,7 @@ fn a_failure_is_run_again_from_the_archive() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(said.contains(&command), "{said}");
+    assert!(said.contains(" --schedule 7"), "{said}");
 }
 
 #[test]
@@ -165,6 +167,25 @@ fn an_archive_that_cannot_be_written_is_named() {
     let archive = Utf8Path::new("/no/such/folder/tidy.tar.gz");
     let refused = Run::archiving(&Fixture::of("tidy"), archive).finish().expect_code(103);
     assert!(refused.stderr.contains("`/no/such/folder`"), "{}", refused.stderr);
+}
+
+#[test]
+fn an_archive_without_a_kernel_that_does_not_compile_is_made_and_the_command_fails() {
+    let machine = BareMachine::new();
+    let archive = machine.work.join("hostile.tar.gz");
+    let made = Run::archiving(&Fixture::of("hostile"), &archive)
+        .finish()
+        .expect_code(101);
+    let words = [
+        "is without the kernels that could not be compiled",
+        "src/sources/broken.cu:5:21",
+        "(hint: ",
+    ];
+    for word in words {
+        assert!(made.stderr.contains(word), "{word}: {}", made.stderr);
+    }
+    let listed = machine.run(&archive).args(["--list"]).finish().expect_code(0);
+    assert!(listed.stdout.contains("later::honest"), "{}", listed.stdout);
 }
 
 #[test]

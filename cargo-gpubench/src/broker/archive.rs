@@ -41,10 +41,18 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
     let mut contents = Contents::of(&built)?.made_from(revision);
     let mut archived = vec![counted(built.libraries.len(), "library", "libraries")];
+    let mut lacking = Vec::new();
     for target in targets(options)? {
         say(options, &format_args!("   Compiling kernels for {}", target.name));
-        let number = compile_ahead(&target, &built, &catalogs, &mut authors, &mut contents, &interrupt)?;
-        archived.push(format!("{} for {}", counted(number, "kernel", "kernels"), target.name));
+        let compiled = compile_ahead(&target, &built, &catalogs, &mut authors, &mut contents, &interrupt)?;
+        archived.push(format!(
+            "{} for {}",
+            counted(compiled.kernels, "kernel", "kernels"),
+            target.name
+        ));
+        if compiled.sources_that_do_not_compile > 0 && is_asked_for(options, &target) {
+            lacking.push(target.name);
+        }
     }
     if interrupt.is_set() {
         return Err(ExpectedError::Interrupted);
@@ -55,7 +63,18 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
         options,
         &format_args!("    Archived {} to {}", archived.join(", "), options.archive),
     );
+    if !lacking.is_empty() {
+        return Err(ExpectedError::NotCompiledAhead {
+            archive: options.archive.clone(),
+            targets: lacking,
+        });
+    }
     Ok(ExitCode::Success)
+}
+
+/// A crate for GPUs may have kernels that no compiler for processors takes; where no GPU is named, the CPU device is what the archive is for.
+fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
+    options.architectures.is_empty() || target.name != BASELINE
 }
 
 /// Where the sources stand.

@@ -296,7 +296,8 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     };
     let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options))
         .with_overridden_axes(overridden)
-        .with_archive(archive);
+        .with_archive(archive)
+        .with_schedule(options.measurement.schedule);
     match Purpose::from(options.action) {
         Purpose::Measure => reporter,
         Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),

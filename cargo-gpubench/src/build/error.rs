@@ -183,7 +183,8 @@ impl Expected for BuildError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::CargoNotStarted { .. } => Some("cargo must be in `PATH`, or named by `CARGO`".to_owned()),
+            Self::CargoNotStarted { .. } => Some(format!("cargo must be in `PATH`, or named by `CARGO`; {NO_CARGO}")),
+            Self::CompilerSilent { .. } => Some(format!("rustc must be in `PATH`, or named by `RUSTC`; {NO_CARGO}")),
             Self::SeveralRuntimes { .. } => Some(
                 "make every crate with benchmarks depend on the same version of `gpubench-runtime`; \
                  two copies would each hold half of the benchmarks"
@@ -203,6 +204,9 @@ impl Expected for BuildError {
         }
     }
 }
+
+/// What runs benchmarks where nothing can be built.
+const NO_CARGO: &str = "`--archive-file FILE` runs what `cargo gpubench archive` made elsewhere";
 
 /// Why a package cannot have benchmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,16 @@ pub(in crate::broker) struct AheadTarget {
     pub(in crate::broker) compiler: Box<dyn Compiler>,
 }
 
-/// Records every case for the target's device and adds the kernels that they launch to an archive; gives the number of kernels. What cannot be recorded or
+/// What came of compiling ahead for a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::broker) struct Ahead {
+    /// Kernels that were compiled.
+    pub(in crate::broker) kernels: usize,
+    /// Sources, or instantiations of them, that the compiler found errors in.
+    pub(in crate::broker) sources_that_do_not_compile: usize,
+}
+
+/// Records every case for the target's device and adds the kernels that they launch to an archive. What cannot be recorded or
 /// compiled is warned of, and fails when it is run.
 ///
 /// # Errors
@@ -41,12 +50,12 @@ pub(in crate::broker) fn compile_ahead(
     authors: &mut Authors<'_>,
     contents: &mut Contents,
     interrupt: &Interrupt,
-) -> Result<usize, ExpectedError> {
+) -> Result<Ahead, ExpectedError> {
     let cases = runnable_cases(built, catalogs, &target.facts)?;
     let cache = built.target_directory.join("gpubench").join("kernels");
     let naming = Naming::for_packages(built.libraries.len());
     let interrupted = |Interrupted| ExpectedError::Interrupted;
-    let mut number = 0;
+    let mut ahead = Ahead::default();
     for (library, catalog) in catalogs.iter().enumerate() {
         let package = &built.libraries[library].package;
         let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
@@ -76,6 +85,7 @@ pub(in crate::broker) fn compile_ahead(
             return Err(ExpectedError::Interrupted);
         }
         for failure in kernels::failures(&modules) {
+            ahead.sources_that_do_not_compile += usize::from(failure.cause == Cause::CompileFailed);
             warn(&target.name, None, failure);
         }
         for (source, names, image) in kernels::images(&modules, recordings()) {
@@ -84,11 +94,11 @@ pub(in crate::broker) fn compile_ahead(
                 target: &target.name,
                 compiler: target.compiler.identity(),
             };
-            number += names.len();
+            ahead.kernels += names.len();
             contents.add_kernels(&origin, names, utf8(image)?)?;
         }
     }
-    Ok(number)
+    Ok(ahead)
 }
 
 /// The cases of the libraries, ignored ones too, that the device can run.

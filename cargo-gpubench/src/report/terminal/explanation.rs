@@ -15,6 +15,8 @@ const BAR: &str = "  │ ";
 pub(super) struct Repetition<'a> {
     /// The archive that the case comes from.
     pub(super) archive: Option<&'a str>,
+    /// The order of a block's threads on the CPU device; 0 is their own.
+    pub(super) schedule: u64,
     /// Axes whose values are the command line's.
     pub(super) overridden: &'a [String],
     /// The seed of the run.
@@ -39,6 +41,9 @@ impl Repetition<'_> {
         for (name, value) in overridden {
             let value = shell_quoted(&printable_line(&format!("{name}={value}")));
             command = format!("{command} --axis {value}");
+        }
+        if self.schedule != 0 {
+            command = format!("{command} --schedule {}", self.schedule);
         }
         if result.windows > 0 {
             command = format!("{command} --seed {}", printable_line(self.seed));

@@ -106,6 +106,7 @@ pub struct TerminalReporter {
     comparison: Option<String>,
     overridden: Vec<String>,
     archive: Option<String>,
+    schedule: u64,
     figures: Figures,
 }
 
@@ -129,6 +130,7 @@ impl TerminalReporter {
             comparison: None,
             overridden: Vec::new(),
             archive: None,
+            schedule: 0,
             figures: Figures::Expected,
         }
     }
@@ -139,6 +141,11 @@ impl TerminalReporter {
             overridden: names,
             ..self
         }
+    }
+
+    /// Says in which order threads of a block run on the CPU device, for the commands that are shown.
+    pub fn with_schedule(self, schedule: u64) -> TerminalReporter {
+        TerminalReporter { schedule, ..self }
     }
 
     /// Names the archive that the cases come from, for the commands that are shown.
@@ -179,6 +186,7 @@ impl TerminalReporter {
         let mut text = String::new();
         let repetition = Repetition {
             archive: self.archive.as_deref(),
+            schedule: self.schedule,
             overridden: &self.overridden,
             seed,
         };

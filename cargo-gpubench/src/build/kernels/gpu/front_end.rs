@@ -112,7 +112,7 @@ fn message(line: &str) -> Option<Message<'_>> {
     })
 }
 
-/// What helps where a header of the host's C++ library is missing, which NVRTC has none of: those alone have names without an ending.
+/// What helps where a header is missing that others bring: of the host's C++ library, which NVRTC has none of (those alone have names without an ending), or of CUDA.
 fn hint(text: &str) -> &'static str {
     let header = text
         .strip_prefix("cannot open source file \"")
@@ -122,9 +122,15 @@ fn hint(text: &str) -> &'static str {
         Some(header) if is_of_host(header) => {
             " (hint: NVRTC has no C++ library of a host: `compiler = nvcc` in `cuda_source!` has, and `cuda/std` has much of it for kernels)"
         }
+        Some(header) if CUDA_HEADERS.iter().any(|start| header.starts_with(start)) => {
+            " (hint: CUDA's headers come with the toolkit, or by `pip install nvidia-cuda-runtime`)"
+        }
         _ => "",
     }
 }
+
+/// How the names of CUDA's own headers begin that NVRTC does not bring by itself.
+const CUDA_HEADERS: &[&str] = &["cuda_", "cooperative_groups", "mma.h", "device_functions.h", "curand_"];
 
 /// What is said of all messages together.
 fn is_chatter(line: &str) -> bool {
@@ -157,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_header_of_the_hosts_library_is_told_with_what_has_it() {
+    fn a_missing_header_that_others_bring_is_told_with_what_has_it() {
         let shown = |header: &str| {
             usual_form(&format!(
                 "a.cu(1): catastrophic error: cannot open source file \"{header}\"\n"
@@ -167,6 +173,11 @@ mod tests {
             shown("unordered_map").contains("`compiler = nvcc`"),
             "{}",
             shown("unordered_map")
+        );
+        assert!(
+            shown("cuda_fp16.h").contains("`pip install nvidia-cuda-runtime`"),
+            "{}",
+            shown("cuda_fp16.h")
         );
         for own in ["step.cuh", "cub/cub.cuh", "cuda/std/vector"] {
             assert_eq!(
