@@ -466,9 +466,9 @@ struct CaseWatcher<'a> {
 }
 
 impl Watcher for CaseWatcher<'_> {
-    fn sampled(&mut self, samples_ns: &[f64]) {
+    fn sampled(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]) {
         self.telemetry.after_sample(samples_ns.len());
-        self.reporting.progress(samples_ns);
+        self.reporting.progress(samples_ns, of_workers);
     }
 
     fn other_clients(&mut self) -> Option<u32> {

@@ -15,7 +15,6 @@ use crate::report::{
     JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, Reporter,
     Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
-use crate::stats::{Moments, median};
 use crate::verdict::{Cause, Verdict};
 use crate::window::Seeds;
 
@@ -157,18 +156,8 @@ impl Reporting {
     }
 
     /// The case has another sample.
-    pub(super) fn progress(&mut self, samples_ns: &[f64]) {
-        let cv = samples_ns.iter().fold(Moments::default(), |mut moments, sample| {
-            moments.push(*sample);
-            moments
-        });
-        let windows = samples_ns.len() as u64;
-        let progress = Progress {
-            phase: Phase::Sampling,
-            windows,
-            median_ns: median(samples_ns),
-            cv: cv.cv(),
-        };
+    pub(super) fn progress(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]) {
+        let progress = Progress::of_samples(samples_ns, of_workers);
         self.tell(|reporters| reporters.progress(&progress));
     }
 

@@ -20,12 +20,12 @@ pub(super) struct CaseArguments {
     #[arg(long, value_name = "DURATION", default_value = "60s")]
     reference_timeout: TimeLimit,
 
-    /// Measure each case by this many fresh processes, one after another
+    /// Measure each case by this many fresh processes, one after another [default: 5 on the CPU device, 5 or 10 on a GPU]
     ///
     /// Two processes that run the same code differ by more than the samples inside one of them: their medians tell how far a result can be reproduced. Unless a number is given, there are 5 on the CPU
-    /// device, and on a GPU where 5 say the case's median to 0.5% or a tick of the clock. Limits on samples and time are the case's, and are divided. A comparison wants at least 3. With `--against`, a
-    /// number that is given is that of the rounds; otherwise there are 5, and more of them until they decide. `--workers 1` is the shortest run.
-    #[arg(long, value_name = "N", default_value = "10")]
+    /// device; on a GPU 5 where they say the case's median to 0.5% or a tick of the clock, else 10. Limits on samples and time are the case's, and are divided. A comparison wants at least 3. With
+    /// `--against`, a number that is given is that of the rounds; otherwise there are 5, and where those do not decide 10 or 20. `--workers 1` is the shortest run.
+    #[arg(long, value_name = "N", default_value = "10", hide_default_value = true)]
     workers: WorkerCount,
 
     /// Stop sampling when the coefficient of variation is below this many percent

@@ -9,7 +9,7 @@ use clap::Args;
 use super::offer::Source;
 use crate::build::{BenchmarkPackages, packages_with_benchmarks};
 use crate::closest::closest;
-use crate::config::{CaseLayers, CaseNames, CaseSettings};
+use crate::config::{CaseLayers, CaseNames, CaseSettings, Place};
 use crate::error::print_warning;
 use crate::store::{Home, Listing};
 
@@ -50,6 +50,18 @@ pub(super) struct SettingInForce {
     pub(super) texts: Vec<String>,
     /// None where it is built in.
     pub(super) source: Option<Source>,
+}
+
+/// Who says what a setting is.
+#[derive(Clone, Copy, Debug)]
+enum Origin<'a> {
+    Said(&'a Source),
+    Overridden(&'a Place),
+    BuiltIn,
+    /// Nobody, and there is no value.
+    Nobody,
+    /// Nobody, and how many workers there are depends on the device and on what they measure.
+    OpenWorkers,
 }
 
 /// How a setting is written.
@@ -208,7 +220,7 @@ impl InForce {
         let lines: Vec<_> = self
             .settings
             .iter()
-            .map(|setting| (setting.assignment(), setting.origin()))
+            .map(|setting| (setting.assignment(), setting.origin().to_string()))
             .collect();
         push_aligned(&mut text, &lines);
         for other in &self.cases.overrides {
@@ -232,7 +244,14 @@ impl InForce {
         let lines: Vec<_> = CaseSettings::from(held)
             .entries()
             .into_iter()
-            .map(|(key, value)| (format!("{key} = {}", quoted(&value)), self.origin_for_case(key, names)))
+            .map(|(key, value)| {
+                let origin = self.origin_for_case(key, names);
+                let assignment = match origin {
+                    Origin::OpenWorkers => format!("# {key}"),
+                    _ => format!("{key} = {}", quoted(&value)),
+                };
+                (assignment, origin.to_string())
+            })
             .collect();
         let mut text = case.remarks() + &lookup.remark() + &self.which_fit(names);
         text += &self.head();
@@ -257,7 +276,7 @@ impl InForce {
         format!("# {file}\n[profile.{profile}]\n")
     }
 
-    fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> String {
+    fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> Origin<'_> {
         let setting = self.settings.iter().find(|setting| setting.key == key);
         let by_environment = |setting: &&SettingInForce| matches!(setting.source, Some(Source::Environment(_)));
         if let Some(setting) = setting.filter(by_environment) {
@@ -266,8 +285,8 @@ impl InForce {
         let has_it = |settings: &CaseSettings| settings.entries().iter().any(|(other, _)| *other == key);
         let mut overrides = self.cases.overrides.iter();
         match overrides.find(|other| other.fits(names) && has_it(&other.settings)) {
-            Some(other) => other.place.to_string(),
-            None => setting.map(SettingInForce::origin).unwrap_or_default(),
+            Some(other) => Origin::Overridden(&other.place),
+            None => setting.map_or(Origin::BuiltIn, SettingInForce::origin),
         }
     }
 }
@@ -276,6 +295,7 @@ impl SettingInForce {
     fn assignment(&self) -> String {
         let Self { key, kind, texts, .. } = self;
         match (kind, &texts[..]) {
+            _ if matches!(self.origin(), Origin::OpenWorkers) => format!("# {key}"),
             (SettingKind::Flag, texts) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
             (_, []) => format!("# {key}"),
             (SettingKind::One, [text, ..]) => format!("{key} = {}", quoted(text)),
@@ -286,11 +306,24 @@ impl SettingInForce {
         }
     }
 
-    fn origin(&self) -> String {
+    fn origin(&self) -> Origin<'_> {
         match &self.source {
-            None if self.texts.is_empty() && self.kind != SettingKind::Flag => "not set".to_owned(),
-            None => "built in".to_owned(),
-            Some(source) => source.to_string(),
+            Some(source) => Origin::Said(source),
+            None if self.key == "workers" => Origin::OpenWorkers,
+            None if self.texts.is_empty() && self.kind != SettingKind::Flag => Origin::Nobody,
+            None => Origin::BuiltIn,
+        }
+    }
+}
+
+impl Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Said(source) => source.fmt(f),
+            Origin::Overridden(place) => place.fmt(f),
+            Origin::BuiltIn => f.write_str("built in"),
+            Origin::Nobody => f.write_str("not set"),
+            Origin::OpenWorkers => f.write_str("not set: 5 on the CPU device, 5 or 10 on a GPU"),
         }
     }
 }
@@ -344,7 +377,7 @@ mod tests {
     use regex::Regex;
 
     use super::*;
-    use crate::config::{CaseOverride, Place, TimeLimit};
+    use crate::config::{CaseOverride, TimeLimit, WorkerCount};
 
     /// What holds for a case where an override says 3 s for what `filter` fits.
     fn shown(filter: &str, case: &str, packages: &[&str]) -> String {
@@ -400,6 +433,66 @@ mod tests {
         let text = shown("^cols::", "rows::sums::n=1", &["rows"]);
         assert!(
             text.contains("gpubench.toml:7, filter `^cols::`, does not fit\n"),
+            "{text}"
+        );
+    }
+
+    fn workers(source: Option<Source>, overrides: Vec<CaseOverride>) -> InForce {
+        InForce {
+            settings: vec![SettingInForce {
+                key: "workers".to_owned(),
+                kind: SettingKind::One,
+                texts: vec!["10".to_owned()],
+                source,
+            }],
+            cases: CaseLayers {
+                overrides,
+                ..CaseLayers::default()
+            },
+            ..InForce::default()
+        }
+    }
+
+    fn of_a_case(in_force: &InForce) -> String {
+        in_force.of_case(&BothForms::of("sums", &[]), &LookedUp::Nowhere)
+    }
+
+    #[test]
+    fn a_number_of_workers_that_nobody_says_is_none() {
+        let open = workers(None, Vec::new());
+        for text in [open.of_run(), of_a_case(&open)] {
+            let line = text.lines().find(|line| line.contains("workers")).expect("a line");
+            let words: Vec<_> = line.split_whitespace().collect();
+            assert_eq!(
+                words.join(" "),
+                "# workers # not set: 5 on the CPU device, 5 or 10 on a GPU"
+            );
+        }
+    }
+
+    #[test]
+    fn a_number_of_workers_that_is_said_is_shown_though_it_is_the_built_in_one() {
+        let said = workers(Some(Source::Environment("GPUBENCH_WORKERS".to_owned())), Vec::new());
+        for text in [said.of_run(), of_a_case(&said)] {
+            assert!(
+                text.contains("\nworkers = 10") && text.contains("# environment: GPUBENCH_WORKERS"),
+                "{text}"
+            );
+        }
+        let overridden = workers(
+            None,
+            vec![CaseOverride {
+                place: Place::at("gpubench.toml", 7),
+                filter: Regex::new("^sums").expect("an expression"),
+                settings: CaseSettings {
+                    workers: Some(WorkerCount::of(10)),
+                    ..CaseSettings::default()
+                },
+            }],
+        );
+        let text = of_a_case(&overridden);
+        assert!(
+            text.contains("\nworkers = 10") && text.contains("# gpubench.toml:7\n"),
             "{text}"
         );
     }

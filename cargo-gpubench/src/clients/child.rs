@@ -118,7 +118,7 @@ const HARDWARE_QUEUES: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
 /// 3.4 us in a worker took 0.1 us longer on an H200.
 const QUEUES_OF_REFEREE: &str = "8";
 
-/// A plan is queued on one stream, and queues are most of what a context's creation and its end take: a case of 20 workers takes 4.0 s instead of 8.6 s with three instead of eight. With fewer still, the
+/// A plan is queued on one stream, and queues are most of what a context's creation and its end take: a case of 20 workers takes 4.05 s with three and 8.33 s with eight. With fewer still, the
 /// windows' own parts spread too much for a bound (`docs/measurements/queues.sh`).
 const QUEUES_OF_PLAN: &str = "3";
 

@@ -118,8 +118,8 @@ pub struct Measured {
 
 /// What stands beside a case while it is measured.
 pub trait Watcher {
-    /// There is another sample; these are all of them so far, in nanoseconds.
-    fn sampled(&mut self, samples_ns: &[f64]);
+    /// There is another sample; these are all of them so far in nanoseconds, together and of each worker.
+    fn sampled(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]);
 
     /// How many other processes have computed on the device since the case began, where that is known.
     fn other_clients(&mut self) -> Option<u32>;
@@ -127,7 +127,7 @@ pub trait Watcher {
 
 /// Looks at the samples alone.
 impl<F: FnMut(&[f64])> Watcher for F {
-    fn sampled(&mut self, samples_ns: &[f64]) {
+    fn sampled(&mut self, samples_ns: &[f64], _: &[&[f64]]) {
         self(samples_ns);
     }
 

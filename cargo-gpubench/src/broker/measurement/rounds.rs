@@ -240,7 +240,7 @@ impl<'a> Rounds<'a> {
             })?;
             let samples = party.side.samples_ns();
             if party.side.seat() == Seat::Candidate && samples.len() > before {
-                watcher.sampled(samples);
+                watcher.sampled(samples, &party.side.samples_by_worker());
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use super::markup::{Element, Markup, element, text};
 use super::names::counted;
 use crate::report::units::time;
 use crate::report::{BenchmarkComplete, Stats, WorkerShare};
-use crate::stats::{Histogram, quantile};
+use crate::stats::{Histogram, Looks, quantile};
 
 const WIDTH: f64 = 340.0;
 const LEFT: f64 = 6.0;
@@ -16,8 +16,8 @@ const BASE: f64 = 96.0;
 /// Height of a worker's line.
 const LINE: f64 = 13.0;
 
-/// Workers that have a line each; of more, the first.
-const WORKERS: usize = 8;
+/// Workers that have a line each; of more, the first. All have where nobody says how many there are, also as rounds of a comparison.
+const WORKERS: usize = Looks::ROUNDS[Looks::ROUNDS.len() - 1];
 
 /// Points of the line that says which share of the samples is at most how long.
 const STEPS: usize = 60;
@@ -42,7 +42,7 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
             workers
                 .iter()
                 .enumerate()
-                .map(|(position, samples)| worker(position, samples, &scale))
+                .map(|(position, (share, samples))| worker(position, share, samples, &scale))
                 .collect::<Markup>(),
         )
         .then(time_axis(&scale, axis));
@@ -122,10 +122,12 @@ fn interval(stats: &Stats, scale: &Scale, axis: f64) -> Element {
     rectangle("band", (scale.at(low), scale.at(high)), (At(TOP), At(axis)))
 }
 
-/// The samples of each worker where several took part.
-fn workers(result: &BenchmarkComplete) -> Vec<&[f64]> {
-    shares(&result.workers, &result.samples_ns)
-        .filter(|samples| !samples.is_empty())
+/// Each worker that has samples, with them, where several took part.
+fn workers(result: &BenchmarkComplete) -> Vec<(&WorkerShare, &[f64])> {
+    let samples = shares(&result.workers, &result.samples_ns);
+    let workers = result.workers.iter().zip(samples);
+    workers
+        .filter(|(_, samples)| !samples.is_empty())
         .take(WORKERS)
         .collect()
 }
@@ -141,15 +143,19 @@ pub(super) fn shares<'a>(workers: &'a [WorkerShare], samples: &'a [f64]) -> impl
     })
 }
 
-/// A worker's range, its middle half, and its median.
-fn worker(position: usize, samples: &[f64], scale: &Scale) -> Markup {
+/// A worker's range, its middle half, and its median as the record has it.
+fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) -> Markup {
     let mut sorted = samples.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let at = |share| scale.at(quantile(&sorted, share).unwrap_or(0.0));
     let y = BASE + 4.0 + LINE * (position as f64 + 0.5);
+    let median = share.median_ns.map(|median| {
+        let x = scale.at(median);
+        line("tick", (x, At(y - 5.0)), (x, At(y + 5.0)))
+    });
     Markup::from(line("range", (at(0.0), At(y)), (at(1.0), At(y))))
         .then(rectangle("mass", (at(0.25), at(0.75)), (At(y - 3.5), At(y + 3.5))))
-        .then(line("tick", (at(0.5), At(y - 5.0)), (at(0.5), At(y + 5.0))))
+        .then(median)
 }
 
 /// The scale in figures, below a drawing.
@@ -198,6 +204,8 @@ fn caption(histogram: &Histogram, shown: usize, workers: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples::all_passed;
+    use crate::stats::Summary;
 
     fn share(samples: u64) -> WorkerShare {
         WorkerShare {
@@ -212,6 +220,40 @@ mod tests {
         let workers = [share(2), share(0), share(1)];
         let found: Vec<&[f64]> = shares(&workers, &samples).collect();
         assert_eq!(found, [&[1.0, 2.0][..], &[], &[3.0]]);
+    }
+
+    /// The figure of a case that so many workers measured, ten samples each.
+    fn figure_of(workers: usize) -> String {
+        let mut result = all_passed().results.remove(0);
+        result.samples_ns = (0..10 * workers).map(|sample| 3e3 + (sample % 7) as f64).collect();
+        let by_worker: Vec<&[f64]> = result.samples_ns.chunks(10).collect();
+        let stats = Summary::of_workers(&by_worker).as_ref().map(Stats::from);
+        result.workers = by_worker.into_iter().map(WorkerShare::of).collect();
+        let figure = figure(&result, &stats.expect("samples")).expect("a figure");
+        Markup::from(figure).into_html()
+    }
+
+    #[test]
+    fn every_worker_has_a_line_as_many_as_there_are_where_nobody_says_how_many() {
+        for workers in [5, 10, 20] {
+            let figure = figure_of(workers);
+            assert_eq!(figure.matches("\"tick\"").count(), workers);
+            assert!(figure.contains(&format!("Below, the {workers} workers:")), "{figure}");
+        }
+        let figure = figure_of(64);
+        assert_eq!(figure.matches("\"tick\"").count(), 20);
+        assert!(figure.contains("Below, the first 20 of 64 workers:"), "{figure}");
+    }
+
+    #[test]
+    fn a_workers_tick_is_at_the_median_of_its_record() {
+        let scale = Scale::new((0.0, 10.0), (0.0, 100.0));
+        let samples = [1.0, 2.0, 3.0, 9.0, 9.0];
+        let drawn = |share: &WorkerShare| worker(0, share, &samples, &scale).into_html();
+        let mean = WorkerShare::of(&samples);
+        assert_eq!(mean.median_ns, Some(4.5));
+        assert!(drawn(&mean).contains("\"tick\" d=\"M45 "), "{}", drawn(&mean));
+        assert!(!drawn(&share(5)).contains("tick"), "there is none in the record");
     }
 
     #[test]
