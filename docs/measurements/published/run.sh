@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Measures kernels that nobody here wrote: those of the published crate `candle-kernels`, which cargo fetches.
+#
+# usage: run.sh [OPTIONS of cargo gpubench, or `archive` and its options]
+#
+# Copies the crate's CUDA sources, unchanged, to src/candle-kernels, which git ignores, prints its version and their sums, and runs `cargo gpubench` on this package.
+# GPUBENCH names a cargo-gpubench that is built already.
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+repository=$(cd -- "$here/../../.." && pwd)
+manifest=$here/Cargo.toml
+
+if ! metadata=$(cargo metadata --quiet --format-version 1 --manifest-path "$manifest"); then
+    echo "error: cargo could not fetch candle-kernels (hint: the first time it needs the network)" >&2
+    exit 1
+fi
+read -r version crate < <(python3 -c '
+import json, pathlib, sys
+
+(found,) = [package for package in json.load(sys.stdin)["packages"] if package["name"] == "candle-kernels"]
+print(found["version"], pathlib.Path(found["manifest_path"]).parent)
+' <<<"$metadata")
+copies=$here/src/candle-kernels
+rm -rf -- "$copies"
+mkdir -- "$copies"
+cp -- "$crate"/src/*.cu "$crate"/src/*.cuh "$copies"
+echo "candle-kernels $version"
+(cd -- "$copies" && sha256sum -- *)
+echo
+
+if [ -z "${GPUBENCH:-}" ]; then
+    cargo build --quiet --release --manifest-path "$repository/Cargo.toml" --package cargo-gpubench
+    GPUBENCH=${CARGO_TARGET_DIR:-$repository/target}/release/cargo-gpubench
+fi
+
+if [ "${1-}" = archive ]; then
+    shift
+    set -- archive --manifest-path "$manifest" "$@"
+else
+    set -- --manifest-path "$manifest" "$@"
+fi
+exec "$GPUBENCH" gpubench "$@"

@@ -1,0 +1,27 @@
+//! Where elements of a matrix lie, as the kernels are told.
+
+use gpubench::prelude::*;
+
+/// Steps from one row to the next and from one column to the next, in elements.
+pub type Strides = [usize; 2];
+
+/// Rows one after the other.
+pub fn contiguous(columns: usize) -> Strides {
+    [columns, 1]
+}
+
+/// One row that stands for all.
+pub const SAME_ROW: Strides = [0, 1];
+
+/// Declares the constant `layout`: both extents, then the strides of each of `matrices`.
+pub fn with_layout(tensors: Tensors, extents: [usize; 2], matrices: &[Strides]) -> Tensors {
+    let table: Vec<u64> = [&[extents], matrices]
+        .concat()
+        .as_flattened()
+        .iter()
+        .map(|&word| word as u64)
+        .collect();
+    tensors
+        .constant("layout", u64::shape(table.len()), ByCpu)
+        .generate(move |_: &mut Rng, data: &mut CpuData| data.slice::<u64>("layout").copy_from_slice(&table))
+}
