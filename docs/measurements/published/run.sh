@@ -3,7 +3,7 @@
 #
 # usage: run.sh [OPTIONS of cargo gpubench, or `archive` and its options]
 #
-# Copies the crate's CUDA sources, unchanged, to src/candle-kernels, which git ignores, prints its version and their sums, and runs `cargo gpubench` on this package.
+# Copies the crate's CUDA sources, unchanged, to src/candle-kernels, which git ignores, prints the version and their sums, and runs `cargo gpubench` on this package.
 # GPUBENCH names a cargo-gpubench that is built already.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -11,7 +11,7 @@ repository=$(cd -- "$here/../../.." && pwd)
 manifest=$here/Cargo.toml
 
 if ! metadata=$(cargo metadata --quiet --format-version 1 --manifest-path "$manifest"); then
-    echo "error: cargo could not fetch candle-kernels (hint: the first time it needs the network)" >&2
+    echo "error: the sources of candle-kernels are not here, and cargo could not fetch them (hint: the first time it needs the network)" >&2
     exit 1
 fi
 read -r version crate < <(python3 -c '
@@ -21,11 +21,16 @@ import json, pathlib, sys
 print(found["version"], pathlib.Path(found["manifest_path"]).parent)
 ' <<<"$metadata")
 copies=$here/src/candle-kernels
-rm -rf -- "$copies"
-mkdir -- "$copies"
-cp -- "$crate"/src/*.cu "$crate"/src/*.cuh "$copies"
+sums() { (cd -- "$1" && sha256sum -- *.cu *.cuh); }
+published=$(sums "$crate/src")
+# Files that are the same stay as they are, so that cargo need not compile again.
+if [ "$(sums "$copies" 2>/dev/null)" != "$published" ]; then
+    rm -rf -- "$copies"
+    mkdir -- "$copies"
+    cp -- "$crate"/src/*.cu "$crate"/src/*.cuh "$copies"
+fi
 echo "candle-kernels $version"
-(cd -- "$copies" && sha256sum -- *)
+echo "$published"
 echo
 
 if [ -z "${GPUBENCH:-}" ]; then

@@ -86,7 +86,7 @@ fn argmax_on_cpu(_rows: usize, columns: usize, _layout: &[u64], x: &[f32], index
 }
 
 #[gpubench(
-    axes(rows = [4096], columns = [1024]),
+    axes(rows = [1024], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),
     inputs = with_layout(shuffled(rows, columns, 1), [rows, columns], &[contiguous(columns)]),
     reference = argmax_on_cpu,

@@ -112,25 +112,48 @@ fn message(line: &str) -> Option<Message<'_>> {
     })
 }
 
-/// What helps where a header is missing that others bring: of the host's C++ library, which NVRTC has none of (those alone have names without an ending), or of CUDA.
+/// Headers that kernels include and that are no part of NVRTC's own package.
+const OF_CUDA_RUNTIME: &[&str] = &[
+    "cooperative_groups.h",
+    "cuComplex.h",
+    "cuda_awbarrier.h",
+    "cuda_bf16.h",
+    "cuda_fp16.h",
+    "cuda_fp4.h",
+    "cuda_fp6.h",
+    "cuda_fp8.h",
+    "cuda_pipeline.h",
+    "math_constants.h",
+    "mma.h",
+    "vector_types.h",
+];
+
+/// Folders that CUDA's C++ library is included from.
+const OF_CUDA_LIBRARY: &[&str] = &["cub/", "cuda/", "nv/", "thrust/"];
+
+/// What helps where a header is missing that is not the source's own.
 fn hint(text: &str) -> &'static str {
     let header = text
         .strip_prefix("cannot open source file \"")
         .and_then(|rest| rest.strip_suffix('"'));
+    // Those alone have names without an ending.
     let is_of_host = |header: &str| header.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     match header {
         Some(header) if is_of_host(header) => {
             " (hint: NVRTC has no C++ library of a host: `compiler = nvcc` in `cuda_source!` has, and `cuda/std` has much of it for kernels)"
         }
-        Some(header) if CUDA_HEADERS.iter().any(|start| header.starts_with(start)) => {
-            " (hint: CUDA's headers come with the toolkit, or by `pip install nvidia-cuda-runtime`)"
+        Some(header) if OF_CUDA_RUNTIME.contains(&header) => {
+            " (hint: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-runtime nvidia-cuda-cccl` where NVRTC is from Python's packages; those for CUDA 12 end in `-cu12`)"
+        }
+        Some(header) if header.starts_with("crt/") => {
+            " (hint: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-crt` where NVRTC is from Python's packages; for CUDA 12, `nvidia-cuda-nvcc-cu12` has it)"
+        }
+        Some(header) if OF_CUDA_LIBRARY.iter().any(|folder| header.starts_with(folder)) => {
+            " (hint: CUDA's C++ library comes with the CUDA toolkit, or with `pip install nvidia-cuda-cccl` where NVRTC is from Python's packages; that for CUDA 12 ends in `-cu12`)"
         }
         _ => "",
     }
 }
-
-/// How the names of CUDA's own headers begin that NVRTC does not bring by itself.
-const CUDA_HEADERS: &[&str] = &["cuda_", "cooperative_groups", "mma.h", "device_functions.h", "curand_"];
 
 /// What is said of all messages together.
 fn is_chatter(line: &str) -> bool {
@@ -162,26 +185,33 @@ mod tests {
         "#);
     }
 
+    /// What is shown where a header is missing.
+    fn missing(header: &str) -> String {
+        usual_form(&format!(
+            "a.cu(1): catastrophic error: cannot open source file \"{header}\"\n"
+        ))
+    }
+
     #[test]
-    fn a_missing_header_that_others_bring_is_told_with_what_has_it() {
-        let shown = |header: &str| {
-            usual_form(&format!(
-                "a.cu(1): catastrophic error: cannot open source file \"{header}\"\n"
-            ))
-        };
-        assert!(
-            shown("unordered_map").contains("`compiler = nvcc`"),
-            "{}",
-            shown("unordered_map")
-        );
-        assert!(
-            shown("cuda_fp16.h").contains("`pip install nvidia-cuda-runtime`"),
-            "{}",
-            shown("cuda_fp16.h")
-        );
-        for own in ["step.cuh", "cub/cub.cuh", "cuda/std/vector"] {
+    fn a_missing_header_that_is_not_the_sources_own_is_told_with_what_has_it() {
+        for (header, holder) in [
+            ("unordered_map", "`compiler = nvcc`"),
+            ("cuda_fp16.h", "nvidia-cuda-runtime"),
+            ("cooperative_groups.h", "nvidia-cuda-runtime"),
+            ("crt/mma.h", "nvidia-cuda-crt"),
+            ("cuda/std/limits", "`pip install nvidia-cuda-cccl`"),
+            ("cub/cub.cuh", "`pip install nvidia-cuda-cccl`"),
+        ] {
+            let shown = missing(header);
+            assert!(shown.contains("(hint: ") && shown.contains(holder), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_missing_header_of_the_source_is_told_as_it_is() {
+        for own in ["step.cuh", "cuda_utils.cuh", "cuda_helpers.h", "kernels/cuda/step.h"] {
             assert_eq!(
-                shown(own),
+                missing(own),
                 format!("a.cu:1: fatal error: cannot open source file \"{own}\"\n")
             );
         }
