@@ -18,7 +18,7 @@ pub fn worker_medians(workers: &[&[f64]]) -> Vec<Option<f64>> {
 /// The median of a case from those of its workers: their mean without the fastest and the slowest tenth, one at least (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures for location based on a single
 /// sample", Sankhyā A 25 (1963)); of fewer than five the mean of all. `None` where there are none or one is not finite.
 ///
-/// Workers are what repeats, so each of them counts once, however many samples it has; and one whose processor was somebody else's does not move the case's median; two of ten do, by a tenth each, which is the price of how much less the mean of eight varies than that of six.
+/// Workers are what repeats, so each of them counts once, however many samples it has; and one whose processor was somebody else's does not move the case's median. The second of ten does, by an eighth: the price of a mean of eight, which varies less than one of six.
 pub fn case_median(of_workers: &[f64]) -> Option<f64> {
     let sorted = sorted(of_workers)?;
     let left_out = match sorted.len() {

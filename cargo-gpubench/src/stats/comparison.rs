@@ -60,7 +60,10 @@ impl Side {
         let mut within = 0.0;
         for samples in workers.iter().filter(|samples| !samples.is_empty()) {
             let sorted = sorted(samples)?;
-            let median = Some(mean_between_quartiles(&sorted)).filter(|median| *median > 0.0)?;
+            let median = mean_between_quartiles(&sorted);
+            if median <= 0.0 {
+                return None;
+            }
             centers.push(median.ln());
             within += relative_variance(&sorted);
         }

@@ -11,6 +11,10 @@ fn source(name: &str) -> Source {
     sources.find(|source| source.name == name).unwrap()
 }
 
+fn paths(source: &Source) -> Vec<&str> {
+    source.files.iter().map(|file| file.path.as_str()).collect()
+}
+
 #[test]
 fn what_is_compiled_already_travels_as_it_is() {
     let catalog = catalog();
@@ -30,9 +34,8 @@ fn what_is_compiled_already_travels_as_it_is() {
 #[test]
 fn a_source_travels_with_everything_it_includes() {
     let source = source("kernels/image.cu");
-    let paths: Vec<&str> = source.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(
-        paths,
+        paths(&source),
         [
             "tests/abi/kernels/image.cu",
             "tests/abi/kernels/pixel.cuh",
@@ -46,9 +49,8 @@ fn a_source_travels_with_everything_it_includes() {
 #[test]
 fn what_is_included_from_a_folder_of_the_package_travels_too() {
     let source = source("kernels/by_folders.cu");
-    let paths: Vec<&str> = source.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(
-        paths,
+        paths(&source),
         [
             "tests/abi/kernels/by_folders.cu",
             "tests/abi/kernels/folders/quoted.cuh",

@@ -331,9 +331,9 @@ impl<'a> Side<'a> {
 
     /// Whether there is time for windows that only the bound on the claims needs.
     fn is_patient(&self) -> bool {
-        let patience = match self.case.recording.execution {
-            gpubench::catalog::Execution::Sealed => PATIENCE_WITH_PLANS,
-            gpubench::catalog::Execution::Hosted => self.protocol.stop.max_time,
+        let patience = match self.execution {
+            Execution::Sealed => PATIENCE_WITH_PLANS,
+            Execution::Hosted(_) => self.protocol.stop.max_time,
         };
         self.sampled_for() < self.shares.patience_until(self.position(), patience)
     }

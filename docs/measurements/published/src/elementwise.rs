@@ -1,6 +1,7 @@
 //! One element of the output from one of each input.
 
 use crate::layout::{SAME_ROW, contiguous, with_layout};
+use crate::numbers::{NORMAL, U};
 use gpubench::prelude::*;
 
 // The options of the crate's own build; the definition is for the CPU device, as kernels of 16-bit types stand behind `#if __CUDA_ARCH__ >= …`.
@@ -25,13 +26,8 @@ cuda_source!(
     options = ["--expt-relaxed-constexpr", "-std=c++17", "-O3", "-D__CUDA_ARCH__=800"]
 );
 
-/// Half the distance from 1 to the next larger `f32`.
-const U: f64 = f32::EPSILON as f64 / 2.0;
-
 /// A table of dimensions and strides may be null where all is contiguous; the number of dimensions is then not looked at.
 const ONE_DIMENSION: usize = 1;
-
-const NORMAL: Normal = Normal { mean: 0.0, stddev: 1.0 };
 
 fn vectors(n: usize) -> Tensors {
     Tensors::new()

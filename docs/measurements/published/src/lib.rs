@@ -4,4 +4,5 @@
 
 mod elementwise;
 mod layout;
+mod numbers;
 mod rows;

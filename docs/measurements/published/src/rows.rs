@@ -1,6 +1,7 @@
 //! Something of every row of a matrix.
 
 use crate::layout::{contiguous, with_layout};
+use crate::numbers::{NORMAL, U};
 use gpubench::prelude::*;
 
 // The options are those of `elementwise`.
@@ -12,11 +13,6 @@ cuda_source!(
     SORT = "candle-kernels/sort.cu",
     options = ["--expt-relaxed-constexpr", "-std=c++17", "-O3", "-D__CUDA_ARCH__=800"]
 );
-
-/// Half the distance from 1 to the next larger `f32`.
-const U: f64 = f32::EPSILON as f64 / 2.0;
-
-const NORMAL: Normal = Normal { mean: 0.0, stddev: 1.0 };
 
 /// A block for each row, of a power of two of threads.
 fn block_a_row(rows: usize, columns: usize) -> Grid {
