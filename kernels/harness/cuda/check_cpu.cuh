@@ -7,6 +7,7 @@
 namespace gb {
 
 constexpr uint64_t CHECK_TILE_BYTES = GB_RUN_BYTES;
+constexpr double SMALLEST_NORMAL = 2.22507385850720138309023271733240406e-308;
 
 template <class E>
 GB_INLINE uint32_t count_same(const typename E::Bits *got, typename E::Bits first, uint32_t n) {
@@ -24,7 +25,8 @@ GB_INLINE uint32_t plain_if_exact(const typename E::Bits *got, const typename E:
 }
 
 // One bound for the rule and for both of the largest errors so far, so that most runs need one comparison an element. What is
-// not finite never is within it, as `max_abs` is finite.
+// not finite never is within it, as `max_abs` is finite. A product below the normal numbers may be rounded up to twice its value:
+// only what has no error is within it.
 template <class E>
 GB_INLINE uint32_t plain_if_close(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n, double rtol,
                                   double atol, double max_abs, double max_rel) {
@@ -32,8 +34,8 @@ GB_INLINE uint32_t plain_if_close(const typename E::Bits *got, const typename E:
   uint64_t plain = 0;
   GB_EACH(i, n, GB_RUN_BYTES / sizeof(typename E::Bits)) {
     const double magnitude = Rule<E>::magnitude(expected[i]), distance = Rule<E>::distance(got[i], expected[i]);
-    const double tolerated = atol + rtol * magnitude, relative = max_rel * magnitude;
-    const double bound = tolerated < max_abs ? tolerated : max_abs;
+    const double tolerated = atol + rtol * magnitude, product = max_rel * magnitude;
+    const double relative = product < SMALLEST_NORMAL ? 0.0 : product, bound = tolerated < max_abs ? tolerated : max_abs;
     plain += distance <= (relative < bound ? relative : bound) ? 1 : 0;
   }
   return (uint32_t)plain;

@@ -79,7 +79,8 @@ struct Limits<E, false> {
   }
   GB_INLINE bool include(typename E::Bits got, typename E::Bits expected) const {
     const double distance = Rule<E>::distance(got, expected), magnitude = Rule<E>::magnitude(expected);
-    const double tolerated = atol + rtol * magnitude, relative = rel * magnitude;
+    // Rounded to nearest, a product below the normal numbers may be twice its value.
+    const double tolerated = atol + rtol * magnitude, relative = __dmul_rd(rel, magnitude);
     return (distance <= tolerated) & (distance <= abs) & (distance <= relative);
   }
 };

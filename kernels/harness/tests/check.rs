@@ -301,6 +301,29 @@ fn every_pair_of_edge_values_is_judged_by_the_book() {
     }
 }
 
+/// A bound times a magnitude has few bits there, or none.
+#[test]
+fn errors_of_numbers_below_the_normal_ones_are_judged_by_the_book() {
+    let smallest_normal = f64::MIN_POSITIVE.to_bits();
+    let mode = Mode::Close { rtol: 1e-3, atol: 1e-5 };
+    for least in [0, 1, 40, 1 << 30, smallest_normal / 2, smallest_normal - 900] {
+        let expected: Vec<u64> = (0..3000).map(|i| least + (3000 - i) / 2).collect();
+        for last_bits in [1, 3] {
+            let got: Vec<u64> = expected
+                .iter()
+                .map(|bits| bits ^ (bits.wrapping_mul(0x9e37) >> 5 & last_bits))
+                .collect();
+            for geometry in GEOMETRIES {
+                assert_by_the_book(GB_F64, mode, &got, &expected, geometry, 3);
+            }
+        }
+    }
+    // Falling magnitudes: each error of one in the last place is relatively larger than those before it.
+    let expected: Vec<u64> = (0..4000).map(|i| smallest_normal * (4000 - i) / 2000).collect();
+    let got: Vec<u64> = expected.iter().map(|bits| bits + 1).collect();
+    assert_by_the_book(GB_F64, mode, &got, &expected, GEOMETRIES[0], 1);
+}
+
 proptest! {
     #[test]
     fn outputs_with_few_errors_are_judged_by_the_book(
