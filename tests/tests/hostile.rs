@@ -332,6 +332,27 @@ fn what_user_code_prints_is_shown_when_asked_for() {
     assert!(!finished.stdout.contains("this is no data"));
 }
 
+#[test]
+fn what_a_kernel_prints_is_shown_when_asked_for() {
+    let arguments = ["--no-capture", "--ignored", "--exact", "process::prints::n=600"];
+    let finished = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .json()
+        .args(arguments)
+        .finish()
+        .expect_code(0);
+    assert!(finished.stderr.contains("this is element 3"), "{}", finished.stderr);
+    assert!(!finished.stdout.contains("this is element 3"));
+}
+
+#[test]
+fn what_a_kernel_has_printed_is_shown_when_its_process_ends() {
+    let arguments = ["--ignored", "--exact", "process::prints_and_aborts::n=600"];
+    let finished = Run::on(&Fixture::of("hostile")).briefly().args(arguments).finish();
+    let finished = finished.expect_code(100);
+    assert!(finished.stdout.contains("this is element 3"), "{}", finished.stdout);
+}
+
 /// Some of the failures are compile errors, but not all.
 #[test]
 fn failed_benchmarks_give_the_run_the_exit_code_100() {

@@ -6,6 +6,7 @@ mod confinement;
 mod descriptors;
 mod files;
 mod hosted;
+mod printing;
 mod program;
 mod role;
 

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, Signal};
 
+use super::printing::print_by_lines;
 use crate::wire::Channel;
 
 /// Why a role could not be entered.
@@ -15,12 +16,16 @@ pub struct RoleError {
     source: std::io::Error,
 }
 
-/// Takes the connection to the broker from standard input after [`give_up`].
+/// Takes the connection to the broker from standard input after [`give_up`], and has what user code prints shown line by line.
 ///
 /// # Errors
 /// When standard input is no socket, or the operating system refuses.
 pub fn enter_role() -> Result<Channel, RoleError> {
     give_up()?;
+    print_by_lines().map_err(|source| RoleError {
+        what: "printing line by line",
+        source,
+    })?;
     Ok(Channel::from_socket(take_standard_input()?))
 }
 
