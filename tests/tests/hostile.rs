@@ -49,6 +49,8 @@ ends! {
         "answers::shifted_by_one" is "wrong-output", "mismatch", "600 of 600", "`y[0]`";
     an_in_place_tensor_left_alone_is_unwritten:
         "answers::leaves_in_place" is "wrong-output", "unwritten", "nothing was written to `z`", "`z[0]`";
+    the_end_of_an_in_place_tensor_left_alone_is_partial:
+        "answers::leaves_the_end_in_place" is "wrong-output", "partial", "5 of 600 elements of `z` were not written", "`z[591]`";
     the_wrong_one_of_two_outputs_is_named_with_its_place_in_two_dimensions:
         "answers::second_output_is_wrong" is "wrong-output", "mismatch", "1 of 600", "`bad[6, 3]`";
 }
@@ -202,7 +204,7 @@ ends! {
     an_offset_behind_the_end_is_named: "plans::offset_behind_the_end" is "error", "recording-failed", "argument 1", "601", "600";
     a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "`twice`", "3 parameters", "2 arguments";
     an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "`twice`", "3 parameters", "4 arguments";
-    an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "parameter 3", "`twice`", "8 bytes", "4";
+    an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "parameter 3", "`twice`", "8 bytes", "4", "`usize`";
     a_copy_of_unequal_lengths_is_named: "plans::copy_of_unequal_lengths" is "error", "recording-failed", "40 bytes", "44";
     a_constant_that_is_not_there_is_named: "plans::constant_unknown" is "error", "plan-invalid", "no variable `nothing`";
     a_constant_of_another_size_is_named:

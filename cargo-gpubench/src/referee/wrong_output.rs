@@ -25,17 +25,29 @@ impl Referee {
         output.got_bits = self.element(comparison.got, comparison.dtype, output.first_wrong)?;
         output.replay = self.find_replay(comparison, answers, place)? as u64;
         if let Some(masters) = buffer.masters() {
-            // An in-out tensor has no poison: what was left alone is what the call was given.
-            let given = Comparison {
-                expected: masters.current,
-                tolerance: Tolerance::Exact,
-                ..*comparison
-            };
-            if self.compare(&given)?.all_match() {
-                output.unwritten = output.elements - output.matched;
-            }
+            output.unwritten = self.left_as_given(comparison, masters.current, output)?;
         }
         Ok(())
+    }
+
+    /// How many wrong elements of an in-out tensor, which has no poison, surely are what the call was given: all that are what it was given, less those for which that is right.
+    fn left_as_given(
+        &mut self,
+        comparison: &Comparison,
+        given: DevicePtr,
+        output: &OutputFacts,
+    ) -> Result<u64, RefereeError> {
+        let as_given = self.compare(&Comparison {
+            expected: given,
+            tolerance: Tolerance::Exact,
+            ..*comparison
+        })?;
+        let right_as_given = self.compare(&Comparison {
+            got: given,
+            ..*comparison
+        })?;
+        let wrong = output.elements - output.matched;
+        Ok(as_given.matched.saturating_sub(right_as_given.matched).min(wrong))
     }
 
     /// Whether a wrong output is the right answer to an earlier call.

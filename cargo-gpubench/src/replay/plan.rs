@@ -147,6 +147,17 @@ fn start_of(span: &Span, space: &AddressSpace<'_>) -> Result<DevicePtr, ReplayEr
     space.address(span.buffer, span.offset)
 }
 
+/// What has as many bytes as a parameter.
+fn arguments_of(bytes: u32) -> &'static str {
+    match bytes {
+        1 => " (hint: `bool`, `u8` and `i8` have 1)",
+        2 => " (hint: `u16`, `i16`, `F16` and `BF16` have 2)",
+        4 => " (hint: `u32`, `i32` and `f32` have 4)",
+        8 => " (hint: buffers, `usize`, `u64`, `i64` and `f64` have 8)",
+        _ => "",
+    }
+}
+
 /// A launch must bring exactly the kernel's parameters: one too few would make the kernel read garbage.
 fn compare_with_parameters(launch: &Launch, arguments: &[Vec<u8>], parameters: &[u32]) -> Result<(), ReplayError> {
     let kernel = &launch.kernel;
@@ -160,7 +171,8 @@ fn compare_with_parameters(launch: &Launch, arguments: &[Vec<u8>], parameters: &
         if argument.len() != *parameter as usize {
             let (number, given) = (position + 1, argument.len());
             return Err(ReplayError::Mismatch(format!(
-                "parameter {number} of kernel `{kernel}` has {parameter} bytes, and the launch's argument has {given}"
+                "parameter {number} of kernel `{kernel}` has {parameter} bytes, and the launch's argument has {given}{}",
+                arguments_of(*parameter)
             )));
         }
     }

@@ -35,6 +35,14 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     format!("first wrong element {name}: expected {expected} {allowed}, got {got}")
 }
 
+/// An error has no relative size where zero is expected.
+fn largest_errors(output: &OutputFacts) -> String {
+    match (output.max_rel, output.max_abs) {
+        (0.0, absolute) => format!("largest absolute error {absolute:.3e}"),
+        (relative, absolute) => format!("largest relative error {relative:.3e}, absolute {absolute:.3e}"),
+    }
+}
+
 /// A wrong output, with the call it was found in.
 pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, call: u32) -> String {
     let name = &tensor.name;
@@ -57,8 +65,8 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
             format!("{non_finite} of {elements} elements of `{name}` are not finite in call {call}; {first}")
         }
         _ => format!(
-            "{wrong} of {elements} elements of `{name}` are wrong in call {call}; {first}; largest relative error {:.3e}, absolute {:.3e}",
-            output.max_rel, output.max_abs
+            "{wrong} of {elements} elements of `{name}` are wrong in call {call}; {first}; {}",
+            largest_errors(output)
         ),
     }
 }

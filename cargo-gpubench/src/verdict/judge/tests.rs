@@ -390,6 +390,7 @@ fn each_way_to_be_wrong_has_its_own_cause() {
             (output.non_finite, output.got_bits) = (3, u64::from(f32::NAN.to_bits()))
         }),
         wrong(3, |_| ()),
+        wrong(3, |output| (output.expected_bits, output.max_rel) = (0, 0.0)),
         wrong(100, |output| output.replay = Replay::First as u64),
         wrong(100, |output| output.replay = Replay::Previous as u64),
         wrong(0, |output| output.late_bytes = 8),
