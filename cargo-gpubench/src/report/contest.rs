@@ -48,7 +48,7 @@ pub(super) enum Standing {
     /// It is the fastest.
     Fastest,
     /// The 95 % intervals of the two medians overlap.
-    AsFast,
+    NotToldApart,
     /// This many times the fastest's time.
     Slower(f64),
     /// The fastest needs no time that could be measured.
@@ -143,7 +143,7 @@ impl Entry {
         if std::ptr::eq(self, best) {
             Standing::Fastest
         } else if self.interval_ns[0] <= best.interval_ns[1] {
-            Standing::AsFast
+            Standing::NotToldApart
         } else if ratio.is_finite() {
             Standing::Slower(ratio)
         } else {
@@ -210,6 +210,6 @@ mod tests {
     #[test]
     fn medians_whose_intervals_overlap_are_not_told_apart() {
         let contests = Contests(vec![entry("one", &[], 100.0), entry("other", &[], 101.5)]);
-        assert_eq!(ranking(&contests.held()[0])[1].1, Standing::AsFast);
+        assert_eq!(ranking(&contests.held()[0])[1].1, Standing::NotToldApart);
     }
 }

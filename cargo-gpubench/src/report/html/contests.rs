@@ -45,7 +45,7 @@ fn row(run: &StoredRun, ranked: &Ranked, slowest: f64) -> Element {
     };
     let standing = match ranked.standing {
         Standing::Fastest => Markup::from(element("span").class("good").text("fastest")),
-        Standing::AsFast => text("as fast, within the 95 % intervals"),
+        Standing::NotToldApart => text("not told apart by 95 % intervals"),
         Standing::Slower(ratio) => text(format_args!("{ratio:.2}× the time")),
         Standing::Undefined => Markup::default(),
     };

@@ -40,7 +40,7 @@ fn standing(ranked: &Ranked, styling: Styling) -> String {
     let median = format!("{:>8}", time(ranked.median_ns));
     match ranked.standing {
         Standing::Fastest => format!("{median}  {}", styling.paint(GOOD, "fastest")),
-        Standing::AsFast => format!("{median}  as fast, within the 95% intervals"),
+        Standing::NotToldApart => format!("{median}  not told apart by 95% intervals"),
         Standing::Slower(ratio) => format!("{median}  {ratio:.2}× the time"),
         Standing::Undefined => median,
     }
