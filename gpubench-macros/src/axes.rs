@@ -62,10 +62,12 @@ impl AxisOption {
     fn tokens(&self, function: &Function) -> Result<TokenStream> {
         let name = self.text();
         let parameter = function.axis(&name).ok_or_else(|| {
+            let is_buffer = function.tensors().any(|tensor| tensor.text() == name);
+            let otherwise = if is_buffer { ", but a buffer of it" } else { "" };
             let function = &function.item.sig.ident;
             Error::new(
                 self.name.span(),
-                format!("the axis `{name}` is not a parameter of `{function}`"),
+                format!("the axis `{name}` is not a parameter of `{function}`{otherwise}"),
             )
         })?;
         let ty = &parameter.ty;

@@ -45,4 +45,9 @@ fn unknown_axis_for_a_device(cx: &mut Launcher, width: usize, zeros: Out<f32>) -
     cx.memset(zeros, 0)
 }
 
+#[gpubench(axes(zeros = [1]), inputs = plane(1), reference = clear_on_cpu, exact)]
+fn axis_called_as_a_buffer(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
 fn main() {}
