@@ -185,6 +185,7 @@ fn choose_device(options: &RunOptions, interrupt: &Interrupt) -> Result<Chosen, 
         DeviceChoice::Kind(DeviceKind::Cpu) => choose_cpu(options),
         DeviceChoice::Kind(DeviceKind::Cuda) => choose_cuda(options, interrupt)?.map_err(|absence| {
             let Absence { reason, hint, .. } = absence;
+            let hint = pointing_to_the_doctor(hint);
             ExpectedError::SetupMissing { what: reason, hint }
         }),
         DeviceChoice::Auto => match choose_cuda(options, interrupt)? {
@@ -215,6 +216,14 @@ fn choose_cpu(options: &RunOptions) -> Result<Chosen, ExpectedError> {
 }
 
 /// The GPU, or why there is none. Only the referee has a context on it, so only the referee can tell.
+/// Where the first thing is missing, others may be: the doctor looks at all of them.
+fn pointing_to_the_doctor(hint: String) -> String {
+    if hint.contains("`cargo gpubench doctor`") {
+        return hint;
+    }
+    format!("{hint}; `cargo gpubench doctor` says what else a GPU needs")
+}
+
 fn choose_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Result<Chosen, Absence>, ExpectedError> {
     let device = DeviceOrder::cuda(options.device.ordinal);
     match RefereeClient::spawn(&device, Output::Captured, interrupt) {

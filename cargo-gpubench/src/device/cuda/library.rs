@@ -78,7 +78,7 @@ fn not_installed() -> Absence {
     Absence {
         kind: AbsenceKind::NotInstalled,
         reason: "no CUDA driver is installed: `libcuda.so.1` is not found".to_owned(),
-        hint: "`--device cpu` runs the kernels on the built-in CPU device".to_owned(),
+        hint: format!("{NEWER}; `--device cpu` runs the kernels on the built-in CPU device"),
     }
 }
 

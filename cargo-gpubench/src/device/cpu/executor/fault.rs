@@ -99,7 +99,7 @@ impl fmt::Display for FaultKind {
             FaultKind::Access {
                 address: _,
                 access: Access::Unknown,
-            } => f.write_str("invalid access, at an address that the processor does not tell"),
+            } => f.write_str("invalid access, at an address that the processor does not tell: misaligned, or of a pointer that something has overwritten"),
             FaultKind::DivisionByZero => f.write_str("integer division by zero"),
             FaultKind::StackOverflow => f.write_str("stack overflow"),
             FaultKind::IllegalInstruction => f.write_str("illegal instruction"),
