@@ -61,6 +61,13 @@ const FOREIGN: &[Foreign] = &[
         "`--export-json FILE`, or `--message-format json` for standard output",
     ),
     ("--csv", "NVBench", "`--export-csv FILE`"),
+    ("--md", "NVBench", "`--export-markdown FILE`"),
+    ("-a", "NVBench", "`--axis n=1024,2048` gives an axis other values"),
+    (
+        "--stopping-criterion",
+        "NVBench",
+        "`--target-cv`, `--max-time` and `--max-samples` say when there are enough samples",
+    ),
     (
         "--quick",
         "criterion",
@@ -304,6 +311,7 @@ mod tests {
             error.hint().as_deref(),
             Some("`--max-time` limits how long samples of a case are taken")
         );
+        assert_eq!(refusal(&["-a", "n=5"]).to_string(), "`-a` is an option of NVBench");
         assert!(
             refusal(&["--sample-size=10"])
                 .hint()

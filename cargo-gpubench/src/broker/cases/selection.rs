@@ -239,18 +239,29 @@ fn why_nothing(
         .iter()
         .map(|candidate| candidate.case.name_as(naming))
         .collect();
-    let wanted = match &selection.names {
-        NameFilter::Exact { filters, .. } => &filters[..],
-        NameFilter::Search { .. } => &[],
-    };
-    let closest = wanted
-        .iter()
-        .find_map(|wanted| closest(wanted, names.iter().map(String::as_str)));
     NothingBecause::NoNameFits {
         of: candidates.len(),
-        closest: closest.map(str::to_owned),
+        closest: probable_name(selection, &names),
         meant: selection.meant.clone(),
     }
+}
+
+/// The name that a filter was probably meant to be: for a whole name one that has it in it, or a similar one, for an expression a similar part of one.
+fn probable_name(selection: &CaseSelection, names: &[String]) -> Option<String> {
+    let similar = match &selection.names {
+        NameFilter::Exact { filters, .. } => filters.iter().find_map(|wanted| {
+            let whole = names.iter().find(|name| name.contains(wanted));
+            whole
+                .map(String::as_str)
+                .or_else(|| closest(wanted, names.iter().map(String::as_str)))
+        }),
+        NameFilter::Search { .. } if selection.meant.is_some() => None,
+        NameFilter::Search { filters, .. } => filters.iter().find_map(|wanted| {
+            let parts = names.iter().flat_map(|name| name.split("::"));
+            closest(wanted.as_str(), parts)
+        }),
+    };
+    similar.map(str::to_owned)
 }
 
 /// Whether the device has what a benchmark needs.

@@ -166,6 +166,19 @@ fn a_name_that_is_ignored_says_so() {
 }
 
 #[test]
+fn a_filter_like_a_name_is_told_the_name() {
+    let hint = |names: NameFilter| refusal(&by_name(names)).1;
+    assert_eq!(
+        hint(search(&["graysacle"], &[])).as_deref(),
+        Some("did you mean `grayscale`?")
+    );
+    assert_eq!(
+        hint(exact(&["grayscale"])).as_deref(),
+        Some("did you mean `image::grayscale::width=8,height=4`?")
+    );
+}
+
+#[test]
 fn a_filter_that_fits_nothing_says_so() {
     let (_, hint, code) = refusal(&by_name(search(&["nothing like it"], &[])));
     assert_eq!(
