@@ -136,6 +136,7 @@ fn older(kept_from: &[Option<KeptFrom>; 2], ground: &Ground<'_>) -> Vec<String> 
 fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> Option<String> {
     rivalry(pair)
         .or_else(|| failed_beside_nothing(pair))
+        .or_else(|| wrong_by_another_reference(pair, ground))
         .or_else(|| ended(pair.baseline, "baseline"))
         .or_else(|| ended(pair.candidate, "candidate"))
         .or_else(|| match ground.rules.setups {
@@ -169,6 +170,13 @@ fn rivalry(pair: &Pair<'_>) -> Option<String> {
 fn failed_beside_nothing(pair: &Pair<'_>) -> Option<String> {
     let is_first = pair.baseline.verdict == Verdict::Skipped && pair.candidate.verdict.is_failure();
     is_first.then(|| ended(pair.candidate, "candidate"))?
+}
+
+/// In turns the candidate's reference judges both sides: where only the baseline is wrong, it is the two references that may differ.
+fn wrong_by_another_reference(pair: &Pair<'_>, ground: &Ground<'_>) -> Option<String> {
+    let is_judge = ground.arrangement == Arrangement::Interleaved && pair.candidate.verdict == Verdict::Pass;
+    let is_wrong = pair.baseline.verdict == Verdict::WrongOutput;
+    (is_judge && is_wrong).then(|| "the baseline ended in `wrong-output` by the candidate's reference".to_owned())
 }
 
 fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {

@@ -38,6 +38,19 @@ fn results_that_were_measured_in_turns_are_compared_pair_by_pair() {
 }
 
 #[test]
+fn a_baseline_that_is_wrong_by_the_candidates_reference_says_whose_it_is() {
+    let [_, after] = drifting(5, 1.0);
+    let row = row_in_turns(result("axpy", Verdict::WrongOutput), after.clone());
+    assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+    assert_eq!(
+        remark(&row),
+        "the baseline ended in `wrong-output` by the candidate's reference"
+    );
+    let row = row_of(result("axpy", Verdict::WrongOutput), after, &Rules::default());
+    assert_eq!(remark(&row), "the baseline ended in `wrong-output`");
+}
+
+#[test]
 fn sides_in_turns_that_do_not_fit_together_are_compared_as_if_apart_and_say_so() {
     let [before, _] = drifting(5, 1.03);
     let [_, after] = drifting(4, 1.03);
