@@ -265,6 +265,13 @@ fn every_output_has_one_check_over_all_its_elements() {
             assert_eq!(check["first_wrong"], Value::Null);
         }
     }
+    let tolerances = |benchmark| -> Vec<[f64; 2]> {
+        let checks = records().result(benchmark)["checks"].as_array().expect("a list");
+        let number = |check: &Value, part: &str| check["tolerance"][part].as_f64().expect("a number");
+        let tolerance = |check| [number(check, "rtol"), number(check, "atol")];
+        checks.iter().map(tolerance).collect()
+    };
+    assert_eq!(tolerances("fills::halves"), [[1e-3, 1e-4], [0.0, 0.0]]);
     let outputs = |benchmark| -> Vec<(String, u64)> {
         let checks = records().result(benchmark)["checks"].as_array().expect("a list");
         let check = |check: &Value| Some((check["output"].as_str()?.to_owned(), check["elements"].as_u64()?));

@@ -2,6 +2,7 @@
 //!
 //! Times are nanoseconds. A value that is not known or not defined is `None`, `null` in JSON; no number stands for "unknown".
 
+use gpubench::catalog::Tolerance;
 use serde::{Deserialize, Serialize};
 
 use super::{ElementValue, GpuEnvironment};
@@ -207,9 +208,12 @@ pub struct Check {
     pub elements: u64,
     /// Elements within the tolerance.
     pub matched: u64,
+    /// The tolerance, which is the crate's own word; null in results that do not have it.
+    #[serde(default)]
+    pub tolerance: Option<AllowedError>,
     /// Largest absolute error over elements that are finite on both sides; null where there are none.
     pub max_abs_error: Option<f64>,
-    /// Largest relative error over them; null where there are none, or where it is not finite.
+    /// Largest relative error over those of them for which another number than zero is expected; null where there are none, or where it is not finite.
     pub max_rel_error: Option<f64>,
     /// Flat index of the element with the largest relative error; null where every element is equal.
     pub worst_index: Option<u64>,
@@ -217,6 +221,26 @@ pub struct Check {
     pub shape: Vec<u64>,
     /// The first element beyond the tolerance; null where there is none.
     pub first_wrong: Option<WrongElement>,
+}
+
+/// How far an element may be off: `|got - expected| <= atol + rtol * |expected|`. Both are zero where it must be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AllowedError {
+    /// In parts of the expected number.
+    pub rtol: f64,
+    /// Beside that.
+    pub atol: f64,
+}
+
+impl From<Tolerance> for AllowedError {
+    fn from(tolerance: Tolerance) -> AllowedError {
+        let (rtol, atol) = match tolerance {
+            Tolerance::Exact => (0.0, 0.0),
+            Tolerance::Close { rtol, atol } => (rtol, atol),
+        };
+        AllowedError { rtol, atol }
+    }
 }
 
 /// An element that is not what it should be.

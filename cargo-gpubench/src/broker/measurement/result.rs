@@ -168,6 +168,7 @@ fn check(tensor: &Tensor, output: &OutputFacts) -> Check {
         output: tensor.name.clone(),
         elements: output.elements,
         matched: output.matched,
+        tolerance: Some(tensor.tolerance.into()),
         max_abs_error: Some(output.max_abs),
         max_rel_error: Some(output.max_rel),
         worst_index: somewhere(output.worst),
