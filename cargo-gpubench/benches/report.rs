@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use cargo_gpubench::compare::{Contestant, Rules, compare};
 use cargo_gpubench::report::{
-    Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind, Environment, Execution,
-    GpuEnvironment, GpuState, HostTime, HtmlReport, KernelPartSource, ParamValue, Params, Peaks, RunStarted,
-    SchemaVersion, Stats, Stop, Throughput, WindowCounts, WorkerShare,
+    AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
+    Environment, Execution, GpuEnvironment, GpuState, HostTime, HtmlReport, KernelPartSource, ParamValue, Params,
+    Peaks, RunStarted, SchemaVersion, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
 use cargo_gpubench::stats::{StopReason, Summary};
 use cargo_gpubench::store::StoredRun;
@@ -131,6 +131,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             output: "y".to_owned(),
             elements,
             matched: elements,
+            tolerance: Some(AllowedError { rtol: 1e-5, atol: 0.0 }),
             max_abs_error: Some(1.2e-7),
             max_rel_error: Some(5.9e-8),
             worst_index: Some(17),
