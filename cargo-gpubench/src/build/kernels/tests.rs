@@ -108,7 +108,8 @@ fn rejection_of_name(name: &str) -> String {
         }\n\
         struct Wide { double a, b; };\n\
         __global__ void remainder(float *x) { x[0] = 1; }\n\
-        __global__ int answers(float *x) { return 1; }\n";
+        __global__ int answers(float *x) { return 1; }\n\
+        __global__ void refers(float *x, const int &n) { x[0] = n; }\n";
     rejection(&[("src/a.cu", text)], &[name]).to_string()
 }
 
@@ -134,6 +135,11 @@ fn what_is_wrong_with_a_name_is_said_of_the_name() {
     could not compile `image.cu` for the CPU device
     kernel `answers`: error: static assertion failed: a kernel is a function that returns void
     src/a.cu:7: note: `answers` is declared here
+    ");
+    insta::assert_snapshot!(rejection_of_name("refers"), @r"
+    could not compile `image.cu` for the CPU device
+    kernel `refers`: error: static assertion failed: the parameters of a kernel are values and pointers, no references
+    src/a.cu:8: note: `refers` is declared here
     ");
 }
 

@@ -16,6 +16,7 @@ pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
         format!(
             "#line 1 \"{}\"\nstatic constexpr auto gb_function_n{number} = ({name});\n\
              static_assert(gb_is_kernel<decltype(gb_function_n{number})>, \"a kernel is a function that returns void\");\n\
+             static_assert(gb_takes_values<decltype(gb_function_n{number})>, \"the parameters of a kernel are values and pointers, no references\");\n\
              #line 1 \"{UNIT}\"\nGB_EXPORT_AS(n{number}, {name:?}, gb_function_n{number})\n",
             name_place(&name.escape_default().to_string())
         )

@@ -13,6 +13,14 @@ constexpr bool gb_is_kernel<void (*const)(P...)> = true;
 template <class... P>
 constexpr bool gb_is_kernel<void (*const)(P...) noexcept> = true;
 
+/* Whether it has no reference for a parameter, which would refer to the host's memory. */
+template <class T>
+constexpr bool gb_takes_values = true;
+template <class... P>
+constexpr bool gb_takes_values<void (*const)(P...)> = !(std::is_reference_v<P> || ...);
+template <class... P>
+constexpr bool gb_takes_values<void (*const)(P...) noexcept> = !(std::is_reference_v<P> || ...);
+
 template <auto Kernel, bool Precise>
 struct gb_run;
 
