@@ -348,11 +348,23 @@ fn what_a_kernel_prints_is_shown_when_asked_for() {
 }
 
 #[test]
-fn what_a_kernel_has_printed_is_shown_when_its_process_ends() {
-    let arguments = ["--ignored", "--exact", "process::prints_and_aborts::n=600"];
-    let finished = Run::on(&Fixture::of("hostile")).briefly().args(arguments).finish();
-    let finished = finished.expect_code(100);
-    assert!(finished.stdout.contains("this is element 3"), "{}", finished.stdout);
+fn what_a_kernel_has_printed_is_shown_where_it_fails() {
+    let arguments = ["--ignored", "process::prints"];
+    let finished = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .json()
+        .args(arguments)
+        .finish();
+    let records = finished.expect_code(100).records();
+    let message = |benchmark: &str| records.result(benchmark)["message"].to_string();
+    assert_eq!(message("process::prints"), "null");
+    for failed in ["prints_and_writes_nothing", "prints_and_traps", "prints_and_aborts"] {
+        let message = message(&format!("process::{failed}"));
+        assert!(
+            message.contains("last wrote") && message.contains("this is element 3"),
+            "{failed}: {message}"
+        );
+    }
 }
 
 /// Some of the failures are compile errors, but not all.

@@ -36,9 +36,9 @@ pub(super) struct OutputArguments {
     #[arg(short, long, overrides_with = "verbose")]
     verbose: bool,
 
-    /// Show what benchmark functions, generators and references print, as they print it
+    /// Show what kernels, benchmark functions, generators and references print, as they print it
     ///
-    /// It goes to standard error. Without the option it is shown only where something fails.
+    /// It goes to standard error. Without the option the last of it is shown, and only where a kernel fails or a process ends.
     #[arg(long, visible_alias = "nocapture")]
     no_capture: bool,
 

@@ -144,6 +144,13 @@ impl WorkerClient {
         &mut self.child
     }
 
+    /// Ends the process, and tells the last of what it printed.
+    pub fn last_words(&mut self) -> String {
+        self.child.kill();
+        let _ = self.child.end();
+        self.child.log_tail()
+    }
+
     /// Waits until a hosted worker has closed its sandbox, which it says before it loads the user's library: nobody else can have said it.
     ///
     /// # Errors

@@ -30,6 +30,23 @@ pub struct Judgement {
     pub window: Option<usize>,
 }
 
+/// Of a long output this much is repeated in a message.
+const LINES_REPEATED: usize = 10;
+
+impl Judgement {
+    /// The same, with the last of what a worker that failed has printed.
+    #[must_use]
+    pub fn with_last_words(mut self, printed: &str) -> Judgement {
+        let lines: Vec<&str> = printed.lines().collect();
+        let last = &lines[lines.len().saturating_sub(LINES_REPEATED)..];
+        if let (Some(message), false) = (&mut self.message, last.is_empty()) {
+            message.push_str("; the worker last wrote:\n");
+            message.push_str(&last.join("\n"));
+        }
+        self
+    }
+}
+
 /// Judges a case. Any wrong, unsealed or late-written window fails it, whatever its kind.
 pub fn judge(evidence: &Evidence<'_>) -> Judgement {
     let findings = || {

@@ -73,6 +73,7 @@ impl<'a> Party<'a> {
     ) -> Result<(), ConductError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         if window(&mut self.side, stage, worker)? == Step::Failed {
+            self.side.hear(worker.last_words());
             self.worker = None;
         }
         Ok(())

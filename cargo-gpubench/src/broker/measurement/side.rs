@@ -38,6 +38,8 @@ pub(super) struct Side<'a> {
     overheads_ns: Vec<f64>,
     execution: Execution,
     ending: Ending,
+    /// The last that the worker printed that failed.
+    printed: String,
     /// Number of the window that this worker was to begin last; 0 before its first.
     last_call: u32,
     /// Every worker's part so far, the present one's included.
@@ -107,6 +109,7 @@ impl<'a> Side<'a> {
                 }
             },
             ending: Ending::Stopped,
+            printed: String::new(),
             last_call: 0,
             turns: Vec::new(),
             pacing: Pacing::new(),
@@ -145,6 +148,13 @@ impl<'a> Side<'a> {
     /// Whether every worker so far had samples enough.
     pub(super) fn came_through(&self) -> bool {
         self.turns.iter().all(|turn| turn.stop.is_some())
+    }
+
+    /// Takes note of what a worker that failed has printed, unless its end tells that already.
+    pub(super) fn hear(&mut self, printed: String) {
+        if !matches!(self.ending, Ending::WorkerEnded { .. }) {
+            self.printed = printed;
+        }
     }
 
     /// Another worker has its turn.
@@ -454,7 +464,8 @@ impl<'a> Side<'a> {
             other_clients,
             ..self.evidence(&self.windows, null, self.ending.clone())
         };
-        let (judgement, balance) = (judge(&evidence), balance(&evidence));
+        let judgement = judge(&evidence).with_last_words(&self.printed);
+        let balance = balance(&evidence);
         let stops: Vec<StopReason> = self.turns.iter().filter_map(|turn| turn.stop).collect();
         let stop = StopReason::of_case(&stops).filter(|_| self.is_complete());
         Measured {
