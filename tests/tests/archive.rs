@@ -83,7 +83,7 @@ fn a_failure_is_run_again_from_the_archive() {
         .args(["--device", "cpu", "--schedule", "7"])
         .finish()
         .expect_code(100);
-    let command = format!("cargo-gpubench gpubench --archive-file {} --exact", archive());
+    let command = format!("cargo-gpubench gpubench --archive-file {} --device cpu ", archive());
     let said: String = finished
         .stdout
         .split_whitespace()
@@ -91,7 +91,7 @@ fn a_failure_is_run_again_from_the_archive() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(said.contains(&command), "{said}");
-    assert!(said.contains(" --schedule 7"), "{said}");
+    assert!(said.contains(" --schedule 7 ") && said.contains(" --exact "), "{said}");
 }
 
 #[test]

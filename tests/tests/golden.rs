@@ -1,6 +1,7 @@
 //! What people see, with times and machines made equal.
 #![forbid(unsafe_code)]
 
+use camino::Utf8Path;
 use gpubench_tests::{Fixture, Run, Terminal};
 
 /// Numbers that differ from run to run keep their place: a column stays as wide as it was.
@@ -148,4 +149,54 @@ fn failures_are_explained_below_the_table() {
         .finish()
         .expect_code(100);
     insta::assert_snapshot!(redacted(&finished.stdout));
+}
+
+/// From a folder that is no package's, with a target directory that a shell would take for two.
+#[test]
+fn the_command_that_runs_a_failed_case_again_finds_it_where_it_is_pasted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
+    let target = folder.join("two words");
+    std::os::unix::fs::symlink(Fixture::target_directory(), &target).expect("a link");
+    let manifest = Fixture::of("hostile").directory().join("Cargo.toml");
+    let failed = Run::outside_of_workspaces(folder)
+        .args([
+            "--offline",
+            "--manifest-path",
+            manifest.as_str(),
+            "-p",
+            "hostile",
+            "--target-dir",
+            target.as_str(),
+        ])
+        .args([
+            "--device",
+            "cpu",
+            "--threads",
+            "2",
+            "--test",
+            "one_element_is_wrong::n=600",
+        ])
+        .finish()
+        .expect_code(100);
+    let mut lines = failed.stdout.lines();
+    let command = lines.find_map(|line| line.strip_prefix("  │ run it alone: cargo "));
+    let command = command.unwrap_or_else(|| panic!("no command in\n{}", failed.stdout));
+    let again = Run::of_shell(&format!("exec \"$0\" {command}"), folder)
+        .finish()
+        .expect_code(100);
+    let explained = |text: &str| {
+        text.split_once("\n✗")
+            .expect("an explanation")
+            .1
+            .lines()
+            .next()
+            .map(str::to_owned)
+    };
+    assert_eq!(explained(&again.stdout), explained(&failed.stdout));
+    assert!(
+        again.stdout.contains(" · 1 case\n") && again.stdout.contains(command),
+        "{}",
+        again.stdout
+    );
 }

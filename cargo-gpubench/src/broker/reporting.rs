@@ -12,8 +12,8 @@ use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, CsvReporter, Detail, Device, Environment, JsonReporter,
-    JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, Reporter,
-    Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+    JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, RepeatedCommand,
+    Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::verdict::{Cause, Verdict};
 use crate::window::Seeds;
@@ -279,14 +279,15 @@ fn first_of(failures: Vec<ExpectedError>) -> Result<(), ExpectedError> {
 
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     let overridden = options.cases.axes.iter().map(|axis| axis.name.clone()).collect();
-    let archive = match &options.libraries {
-        LibrarySource::Archive(archived) => Some(archived.archive.to_string()),
-        LibrarySource::Build(_) => None,
+    let program = match &options.libraries {
+        LibrarySource::Archive(_) => "cargo-gpubench gpubench",
+        LibrarySource::Build(_) => "cargo gpubench",
     };
-    let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options))
-        .with_overridden_axes(overridden)
-        .with_archive(archive)
-        .with_schedule(options.measurement.schedule);
+    let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options)).repeating(RepeatedCommand {
+        program,
+        options: options.repeated.clone(),
+        overridden_axes: overridden,
+    });
     match Purpose::from(options.action) {
         Purpose::Measure => reporter,
         Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),

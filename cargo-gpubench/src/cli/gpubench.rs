@@ -108,6 +108,10 @@ pub struct GpubenchArguments {
 
     #[command(flatten)]
     cargo: CargoArguments,
+
+    /// What a command that runs a case again repeats; known only when everything that speaks of it has been heard.
+    #[arg(skip)]
+    repeated: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -193,6 +197,11 @@ impl GpubenchArguments {
         self.measurement.cases = cases;
     }
 
+    /// Says what a command that runs a case again repeats.
+    pub(super) fn set_repeated(&mut self, words: Vec<String>) {
+        self.repeated = words;
+    }
+
     /// What the command line asks for.
     ///
     /// # Errors
@@ -237,6 +246,7 @@ impl GpubenchArguments {
             unpack,
             configuration: _,
             cargo,
+            repeated,
         } = self;
         let (device, measurement) = measurement.into_options();
         let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
@@ -264,6 +274,7 @@ impl GpubenchArguments {
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
             results,
+            repeated,
         })
     }
 }

@@ -30,6 +30,7 @@ mod places;
 mod play;
 mod precedence;
 mod profile_time;
+mod repeated;
 mod report;
 mod seed;
 mod selection;

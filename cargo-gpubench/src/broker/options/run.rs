@@ -27,6 +27,8 @@ pub struct RunOptions {
     pub output: OutputOptions,
     /// What becomes of the results.
     pub results: ResultOptions,
+    /// Options of the command line, word by word, that a command which runs a case again repeats.
+    pub repeated: Vec<String>,
 }
 
 /// What is done with the selected cases.

@@ -400,3 +400,67 @@ fn what_cargo_bench_is_given_by_habit_changes_nothing() {
 fn filters_may_stand_behind_two_dashes() {
     assert!(matches!(options(&["--", "--odd"]).cases.names, NameFilter::Search { filters, .. } if filters.len() == 1));
 }
+
+#[test]
+fn a_command_that_runs_a_case_again_repeats_what_says_what_is_built_and_how_it_is_measured() {
+    let repeated = |arguments: &[&str]| options(arguments).repeated.join(" ");
+    let chooses = [
+        "--ignored",
+        "--test",
+        "--manifest-path kernels/Cargo.toml",
+        "--locked",
+        "--config build.jobs=1",
+        "--package a",
+        "--package b",
+        "--features fp8,bf16",
+        "--no-default-features",
+        "--cargo-profile release",
+        "--target-dir there",
+        "--profile default",
+        "--device cpu",
+        "--threads 2",
+        "--schedule 7",
+        "--timeout 1s",
+    ];
+    let line: Vec<&str> = chooses.iter().flat_map(|option| option.split(' ')).collect();
+    assert_eq!(repeated(&line), chooses.join(" "));
+    assert_eq!(
+        repeated(&["-p", "a", "-F", "x", "-P", "default"]),
+        "--package a --features x --profile default"
+    );
+    assert_eq!(
+        repeated(&["--workspace", "--exclude", "slow"]),
+        "--workspace --exclude slow"
+    );
+    let archive = [
+        "--archive-file",
+        "k.tar.gz",
+        "--extract-to",
+        "there",
+        "--extract-overwrite",
+    ];
+    assert_eq!(repeated(&archive), "--archive-file k.tar.gz");
+    assert_eq!(repeated(&["--target-dir=-odd"]), "--target-dir=-odd");
+}
+
+#[test]
+fn a_command_that_runs_a_case_again_leaves_filters_outputs_and_baselines_out() {
+    let others = [
+        "--skip=x",
+        "--exact",
+        "--axis=n=1",
+        "--partition=hash:1/2",
+        "--seed=1",
+        "-q",
+        "--no-capture",
+        "--fail-fast",
+        "--export-json=r.jsonl",
+        "--report=html",
+        "--save-baseline=a",
+        "--baseline=b",
+        "--history",
+        "-j2",
+        "filter",
+    ];
+    assert_eq!(options(&others).repeated, [""; 0]);
+}

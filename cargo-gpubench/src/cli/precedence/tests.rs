@@ -523,3 +523,16 @@ fn the_examples_of_the_documentation_are_configurations() {
         assert_eq!(settled.warnings, []);
     }
 }
+
+#[test]
+fn a_command_that_runs_a_case_again_repeats_the_environment_and_leaves_the_profile_to_its_file() {
+    let workspace = Workspace::with("[profile.ci]\nthreads = 2\n");
+    let variables = [
+        ("GPUBENCH_DEVICE", "cpu"),
+        ("GPUBENCH_OFFLINE", "1"),
+        ("GPUBENCH_LOCKED", "0"),
+    ];
+    let repeated = |arguments: &[&str]| workspace.options(arguments, &variables).repeated.join(" ");
+    assert_eq!(repeated(&["-P", "ci"]), "--offline --profile ci --device cpu");
+    assert_eq!(repeated(&["--device", "auto"]), "--offline --device auto");
+}

@@ -10,52 +10,52 @@ use crate::report::{BenchmarkComplete, Check};
 /// A bar stands before every line, so that it is clear where an explanation ends even if it holds a compiler's output.
 const BAR: &str = "  │ ";
 
-/// What a command that runs a case again has to say beside its name.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Repetition<'a> {
-    /// The archive that the case comes from.
-    pub(super) archive: Option<&'a str>,
-    /// The order of a block's threads on the CPU device; 0 is their own.
-    pub(super) schedule: u64,
+/// The command that runs a case again, as far as it is the same for every case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatedCommand {
+    /// What is started: `cargo gpubench`, or the executable itself where there is no cargo.
+    pub program: &'static str,
+    /// Options that are repeated, word by word.
+    pub options: Vec<String>,
     /// Axes whose values are the command line's.
-    pub(super) overridden: &'a [String],
-    /// The seed of the run.
-    pub(super) seed: &'a str,
+    pub overridden_axes: Vec<String>,
 }
 
-impl Repetition<'_> {
-    fn command(&self, result: &BenchmarkComplete) -> String {
-        let mut command = match self.archive {
-            Some(archive) => format!(
-                "cargo-gpubench gpubench --archive-file {}",
-                shell_quoted(&printable_line(archive))
-            ),
-            None => "cargo gpubench".to_owned(),
-        };
-        command = format!("{command} --exact {}", shell_quoted(&printable_line(&result.case)));
-        let overridden = result
-            .params
-            .0
-            .iter()
-            .filter(|(name, _)| self.overridden.contains(name));
-        for (name, value) in overridden {
-            let value = shell_quoted(&printable_line(&format!("{name}={value}")));
-            command = format!("{command} --axis {value}");
+impl Default for RepeatedCommand {
+    fn default() -> RepeatedCommand {
+        RepeatedCommand {
+            program: "cargo gpubench",
+            options: Vec::new(),
+            overridden_axes: Vec::new(),
         }
-        if self.schedule != 0 {
-            command = format!("{command} --schedule {}", self.schedule);
+    }
+}
+
+impl RepeatedCommand {
+    /// The whole command for a case of a run with this seed, as a shell takes it.
+    fn for_case(&self, result: &BenchmarkComplete, seed: &str) -> String {
+        let mut words = self.options.clone();
+        words.extend(["--exact".to_owned(), result.case.clone()]);
+        let is_overridden = |name: &String| self.overridden_axes.contains(name);
+        for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
+            words.extend(["--axis".to_owned(), format!("{name}={value}")]);
         }
         if result.windows > 0 {
-            command = format!("{command} --seed {}", printable_line(self.seed));
+            words.extend(["--seed".to_owned(), seed.to_owned()]);
         }
-        command
+        let quoted: String = words
+            .iter()
+            .map(|word| format!(" {}", shell_quoted(&printable_line(word))))
+            .collect();
+        format!("{}{quoted}", self.program)
     }
 }
 
 /// The explanation of a failed case, line by line.
 pub(super) fn lines(
     result: &BenchmarkComplete,
-    repetition: Repetition<'_>,
+    repeated: &RepeatedCommand,
+    seed: &str,
     line_width: usize,
     styling: Styling,
 ) -> Vec<String> {
@@ -83,7 +83,7 @@ pub(super) fn lines(
             say(&line);
         }
     }
-    let command = repetition.command(result);
+    let command = repeated.for_case(result, seed);
     lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
     lines
 }
@@ -120,7 +120,7 @@ fn outputs(checks: &[Check]) -> Vec<String> {
 /// A name as a shell takes it whole.
 fn shell_quoted(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-:=,./+@%".contains(letter);
-    if name.chars().all(is_plain) {
+    if !name.is_empty() && name.chars().all(is_plain) {
         name.to_owned()
     } else {
         format!("'{}'", name.replace('\'', r"'\''"))
@@ -130,10 +130,28 @@ fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples::every_verdict;
 
     #[test]
     fn names_with_spaces_are_quoted_for_the_shell() {
         assert_eq!(shell_quoted("image::gray::w=1,h=2.5"), "image::gray::w=1,h=2.5");
         assert_eq!(shell_quoted("a::b::mode=it's on"), r"'a::b::mode=it'\''s on'");
+    }
+    #[test]
+    fn the_command_repeats_its_options_as_a_shell_takes_them() {
+        let mut result = every_verdict().results.remove(0);
+        result.params.0.clear();
+        result.case = "add".to_owned();
+        let repeated = RepeatedCommand {
+            program: "cargo gpubench",
+            options: ["--manifest-path", "my kernels/Cargo.toml", "--features", "fp8 bf16"]
+                .map(str::to_owned)
+                .to_vec(),
+            overridden_axes: Vec::new(),
+        };
+        assert_eq!(
+            repeated.for_case(&result, "5eed"),
+            "cargo gpubench --manifest-path 'my kernels/Cargo.toml' --features 'fp8 bf16' --exact add --seed 5eed"
+        );
     }
 }
