@@ -340,7 +340,12 @@ impl Bookkeeping {
             others,
             ..
         } = saving;
-        let Saved { kept, gone } = destination.save(stored.clone(), others)?;
+        let Saved {
+            kept,
+            gone,
+            spared,
+            lost,
+        } = destination.save(stored.clone(), others)?;
         if gone > 0 {
             let results = results(gone);
             print_warning(&format!(
@@ -349,6 +354,18 @@ impl Bookkeeping {
         }
         self.say("Saved", &format!("`{name}` ({})", destination.path()));
         if kept > 0 {
+        if !spared.is_empty() {
+            print_warning(&format!(
+                "`{name}` keeps the earlier results of what passed in it and failed now: {}",
+                listed(&spared)
+            ));
+        }
+        if !lost.is_empty() {
+            print_warning(&format!(
+                "`{name}` had good results, measured otherwise than this run, of what failed now: {}; they are no longer in it",
+                listed(&lost)
+            ));
+        }
             let results = results(kept);
             self.say(
                 "Kept",
@@ -419,6 +436,16 @@ impl Saving {
 
 /// `1 result`, `12 results`.
 fn results(count: usize) -> String {
+/// A few of some names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
     match count {
         1 => "1 result".to_owned(),
         count => format!("{count} results"),
