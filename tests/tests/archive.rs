@@ -118,6 +118,21 @@ fn kernels_for_a_gpu_are_compiled_where_there_is_none() {
 }
 
 #[test]
+fn a_gpu_that_the_compiler_does_not_know_is_told_with_what_is_compiled_instead() {
+    let machine = BareMachine::new();
+    let archive = machine.work.join("tidy.tar.gz");
+    let nvrtc = nvrtc();
+    let run = Run::archiving(&Fixture::of("tidy"), &archive);
+    let run = run.args(["--gpu-arch", "sm_99", "--gpu-arch", "sm_130", "--nvrtc", &nvrtc]);
+    let made = run.finish().expect_code(0);
+    let warnings: Vec<&str> = made.stderr.lines().filter(|line| line.contains("warning")).collect();
+    insta::assert_snapshot!(warnings.join("\n"), @r"
+    warning: NVRTC 12.9 does not know sm_99: kernels are compiled for sm_90, whose code runs there as well (hint: a newer version may know it)
+    warning: NVRTC 12.9 does not know sm_130: kernels are compiled to PTX for sm_121, and the driver compiles the rest (hint: a newer version may know it)
+    ");
+}
+
+#[test]
 fn a_folder_that_is_asked_for_is_kept_and_not_taken_twice() {
     let machine = BareMachine::new();
     let list = |more: &[&'static str]| {
