@@ -69,7 +69,7 @@ fn a_kernel_that_was_not_compiled_ahead_is_compiled_where_there_is_a_compiler() 
 fn a_kernel_that_was_not_compiled_ahead_is_named_where_there_is_no_compiler() {
     let machine = BareMachine::new();
     let finished = machine.run(archive()).briefly().json().args(NEW_INSTANTIATION).finish();
-    let records = finished.expect_code(100).records();
+    let records = finished.expect_code(96).records();
     let message = records.result("sums::one_block_a_row")["message"].clone();
     insta::assert_snapshot!(message.as_str().expect("a message"));
 }
@@ -82,7 +82,7 @@ fn a_failure_is_run_again_from_the_archive() {
         .args(NEW_INSTANTIATION)
         .args(["--device", "cpu", "--schedule", "7"])
         .finish()
-        .expect_code(100);
+        .expect_code(96);
     let command = format!("cargo-gpubench gpubench --archive-file {} --device cpu ", archive());
     let said: String = finished
         .stdout

@@ -28,6 +28,7 @@ pub(super) struct Reporting {
     /// What came of the revision that they are measured in turns with.
     other: Option<OtherResults>,
     run_id: String,
+    format: MessageFormat,
     naming: Naming,
     began: Instant,
     cases: u64,
@@ -35,6 +36,7 @@ pub(super) struct Reporting {
     failed: u64,
     skipped: u64,
     compile_failed: u64,
+    compiler_missing: u64,
     /// Published when the run has ended.
     seed: String,
     /// The first listener's failure. The others are still told everything; the run ends with it.
@@ -74,6 +76,7 @@ impl Reporting {
             results: Vec::new(),
             other: None,
             run_id: run_id(),
+            format: options.output.format,
             naming,
             began: Instant::now(),
             cases: 0,
@@ -81,6 +84,7 @@ impl Reporting {
             failed: 0,
             skipped: 0,
             compile_failed: 0,
+            compiler_missing: 0,
             seed: String::new(),
             failure: None,
         })
@@ -161,8 +165,11 @@ impl Reporting {
         self.tell(|reporters| reporters.progress(&progress));
     }
 
-    /// Shows the compiler's own messages, each once.
+    /// Shows the compiler's own messages, each once, where no table will explain what failed.
     pub(super) fn show_compile_errors(&mut self, modules: &Modules) {
+        if self.format == MessageFormat::Human {
+            return;
+        }
         for failure in failures(modules) {
             if failure.cause == Cause::CompileFailed {
                 crate::error::print_error(&failure.message);
@@ -178,6 +185,7 @@ impl Reporting {
             _ => self.failed += 1,
         }
         self.compile_failed += u64::from(result.cause == Some(Cause::CompileFailed));
+        self.compiler_missing += u64::from(result.cause == Some(Cause::CompilerMissing));
         self.tell(|reporters| reporters.benchmark_complete(result));
         self.results.push(result.clone());
     }
@@ -242,8 +250,9 @@ impl Reporting {
         first_of(failures)?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
-            _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,
+            _ if self.failed > self.compile_failed + self.compiler_missing => ExitCode::BenchmarkFailed,
             _ if self.compile_failed > 0 => ExitCode::BuildFailed,
+            _ if self.compiler_missing > 0 => ExitCode::SetupMissing,
             _ => exit_code_of(passage),
         })
     }

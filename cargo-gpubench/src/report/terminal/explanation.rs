@@ -33,7 +33,7 @@ impl Default for RepeatedCommand {
 
 impl RepeatedCommand {
     /// The whole command for a case of a run with this seed, as a shell takes it.
-    fn for_case(&self, result: &BenchmarkComplete, seed: &str) -> String {
+    pub(super) fn for_case(&self, result: &BenchmarkComplete, seed: &str) -> String {
         let mut words = self.options.clone();
         words.extend(["--exact".to_owned(), result.case.clone()]);
         let is_overridden = |name: &String| self.overridden_axes.contains(name);
@@ -51,11 +51,36 @@ impl RepeatedCommand {
     }
 }
 
+/// What is said of a failed case.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Message<'a> {
+    /// Nothing.
+    None,
+    /// This.
+    Own(&'a str),
+    /// What is said of this case, which stands above.
+    AsOf(&'a BenchmarkComplete),
+}
+
+impl<'a> Message<'a> {
+    /// What is said of a failure behind others. A text of several lines, as a compiler has them for all cases of a source, is there once.
+    pub(super) fn behind(others: &'a [BenchmarkComplete], failure: &'a BenchmarkComplete) -> Message<'a> {
+        let Some(message) = &failure.message else {
+            return Message::None;
+        };
+        let has_it = |other: &&BenchmarkComplete| (&other.message, other.cause) == (&failure.message, failure.cause);
+        match others.iter().find(has_it) {
+            Some(other) if message.contains('\n') => Message::AsOf(other),
+            _ => Message::Own(message),
+        }
+    }
+}
+
 /// The explanation of a failed case, line by line.
 pub(super) fn lines(
     result: &BenchmarkComplete,
-    repeated: &RepeatedCommand,
-    seed: &str,
+    message: Message<'_>,
+    command: &str,
     line_width: usize,
     styling: Styling,
 ) -> Vec<String> {
@@ -74,8 +99,10 @@ pub(super) fn lines(
         }
     };
     say(&styled_outcome(result, styling));
-    if let Some(message) = &result.message {
-        say(&printable(message));
+    match message {
+        Message::None => {}
+        Message::Own(message) => say(&printable(message)),
+        Message::AsOf(other) => say(&format!("the same error as `{}`, above", printable_line(&other.case))),
     }
     // The message speaks of the output that decided; of a single one there is nothing to add.
     if result.checks.len() > 1 {
@@ -83,7 +110,6 @@ pub(super) fn lines(
             say(&line);
         }
     }
-    let command = repeated.for_case(result, seed);
     lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
     lines
 }
@@ -137,6 +163,30 @@ mod tests {
         assert_eq!(shell_quoted("image::gray::w=1,h=2.5"), "image::gray::w=1,h=2.5");
         assert_eq!(shell_quoted("a::b::mode=it's on"), r"'a::b::mode=it'\''s on'");
     }
+    #[test]
+    fn what_a_compiler_says_of_several_cases_is_there_once_and_one_line_is_repeated() {
+        let failed = |case: &str, message: &str| BenchmarkComplete {
+            case: case.to_owned(),
+            message: Some(message.to_owned()),
+            ..every_verdict().results.remove(1)
+        };
+        let failures = [
+            failed("a", "could not compile\nline 1"),
+            failed("b", "not found"),
+            failed("c", "could not compile\nline 1"),
+            failed("d", "not found"),
+            failed("e", "could not compile\nline 2"),
+        ];
+        let said: Vec<Message<'_>> = (0..5)
+            .map(|position| Message::behind(&failures[..position], &failures[position]))
+            .collect();
+        let [compiler, missing] = [Message::Own("could not compile\nline 1"), Message::Own("not found")];
+        let other = Message::Own("could not compile\nline 2");
+        assert_eq!(said, [compiler, missing, Message::AsOf(&failures[0]), missing, other]);
+        let lines = lines(&failures[2], said[2], "again", 80, Styling::Plain).join("\n");
+        assert!(lines.contains("\n  │ the same error as `a`, above\n"), "{lines}");
+    }
+
     #[test]
     fn the_command_repeats_its_options_as_a_shell_takes_them() {
         let mut result = every_verdict().results.remove(0);

@@ -7,7 +7,7 @@ use super::columns::{Columns, Peak};
 use super::comparison::comparison_page;
 use super::contest;
 use super::details;
-use super::explanation::{self, RepeatedCommand};
+use super::explanation::{self, Message, RepeatedCommand};
 use super::progress::ProgressLine;
 use super::remarks::Remarks;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
@@ -169,7 +169,9 @@ impl TerminalReporter {
         let mut text = String::new();
         for failure in &self.failures {
             text.push('\n');
-            for line in explanation::lines(failure, &self.repeated, seed, self.options.width, self.options.styling) {
+            let message = Message::behind(&self.failures[..position], failure);
+            let command = self.repeated.for_case(failure, seed);
+            for line in explanation::lines(failure, message, &command, self.options.width, self.options.styling) {
                 text += &line;
                 text.push('\n');
             }
