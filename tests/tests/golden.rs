@@ -151,6 +151,53 @@ fn failures_are_explained_below_the_table() {
     insta::assert_snapshot!(redacted(&finished.stdout));
 }
 
+/// Both cases are of one source, and so is what the compiler says.
+#[test]
+fn what_a_compiler_says_of_a_source_is_on_the_screen_once_and_in_every_record() {
+    let cases = ["sources::does_not_compile", "--axis", "n=600,700"];
+    let run = || Run::on(&Fixture::of("hostile")).briefly().args(cases);
+    let shown = run().finish().expect_code(101);
+    let place = "src/sources/broken.cu:5:21";
+    let screen = format!("{}{}", shown.stderr, shown.stdout);
+    assert_eq!(screen.matches(place).count(), 1, "{screen}");
+    let other = "│ the same error as `sources::does_not_compile::n=600`, above\n";
+    assert!(shown.stdout.contains(other), "{}", shown.stdout);
+    let finished = run().json().finish().expect_code(101);
+    assert_eq!(finished.stderr.matches(place).count(), 1, "{}", finished.stderr);
+    let records = finished.records();
+    for result in records.results() {
+        assert!(
+            result["message"]
+                .as_str()
+                .is_some_and(|message| message.contains(place)),
+            "{result}"
+        );
+    }
+    assert_eq!(records.results().count(), 2);
+}
+
+#[test]
+fn an_export_to_standard_output_is_alone_there_and_the_table_goes_to_standard_error() {
+    let case = ["--exact", "sums::one_thread_a_row::rows=33,cols=100"];
+    let run = |export: &[&'static str]| {
+        let run = Run::on(&Fixture::of("tidy")).briefly().args(case);
+        run.args(export.iter().copied()).finish().expect_code(0)
+    };
+    let csv = run(&["--export-csv", "-"]);
+    let rows: Vec<&str> = csv.stdout.lines().collect();
+    assert_eq!(rows.len(), 2, "{}", csv.stdout);
+    assert!(rows[0].starts_with("package,benchmark,case,") && rows[1].starts_with("tidy,sums::one_thread_a_row,"));
+    for words in ["╰─ rows=33 cols=100  ✓ pass", "1 passed, 0 failed, 0 skipped in "] {
+        assert!(csv.stderr.contains(words), "{}", csv.stderr);
+    }
+    let json = run(&["--export-json", "-"]);
+    assert!(json.stderr.contains("1 passed, "), "{}", json.stderr);
+    assert_eq!(json.records().results().count(), 1);
+    let page = run(&["--report", "html=-"]);
+    assert!(page.stdout.starts_with("<!DOCTYPE html>") && page.stdout.trim_end().ends_with("</html>"));
+    assert!(!Fixture::of("tidy").directory().join("-").exists());
+}
+
 /// From a folder that is no package's, with a target directory that a shell would take for two.
 #[test]
 fn the_command_that_runs_a_failed_case_again_finds_it_where_it_is_pasted() {

@@ -59,7 +59,7 @@ impl Reporting {
         }];
         let compares = options.results.compares();
         for export in &options.output.exports {
-            let output = Output::file(&export.path)?;
+            let output = export.outlet.open()?;
             reporters.push(match export.format {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv if compares => Box::new(CsvReporter::new(output).awaiting_a_comparison()),
@@ -288,11 +288,16 @@ fn first_of(failures: Vec<ExpectedError>) -> Result<(), ExpectedError> {
 
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     let overridden = options.cases.axes.iter().map(|axis| axis.name.clone()).collect();
+    let color = options.output.color;
+    let (output, fitting) = match options.gives_standard_output_away() {
+        true => (Output::stderr(), TerminalOptions::of_stderr(color)),
+        false => (Output::stdout(), TerminalOptions::of_stdout(color)),
+    };
     let program = match &options.libraries {
         LibrarySource::Archive(_) => "cargo-gpubench gpubench",
         LibrarySource::Build(_) => "cargo gpubench",
     };
-    let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options)).repeating(RepeatedCommand {
+    let reporter = TerminalReporter::new(output, terminal_options(fitting, options)).repeating(RepeatedCommand {
         program,
         options: options.repeated.clone(),
         overridden_axes: overridden,
@@ -303,13 +308,12 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     }
 }
 
-fn terminal_options(options: &RunOptions) -> TerminalOptions {
-    let color = options.output.color;
+fn terminal_options(fitting: TerminalOptions, options: &RunOptions) -> TerminalOptions {
     let fitting = match options.output.progress {
-        ProgressShown::Auto => TerminalOptions::of_stdout(color),
+        ProgressShown::Auto => fitting,
         ProgressShown::Never => TerminalOptions {
             progress: ProgressDisplay::Hidden,
-            ..TerminalOptions::of_stdout(color)
+            ..fitting
         },
     };
     match options.output.verbosity {

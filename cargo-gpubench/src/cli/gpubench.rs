@@ -25,6 +25,7 @@ use super::{
     report::{ReportArgument, ReportArguments},
     selection::SelectionArguments,
     show_config::{InForce, ShowConfigArguments},
+    standard_output::refuse_to_mix,
     unpack::UnpackArguments,
 };
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
@@ -254,6 +255,7 @@ impl GpubenchArguments {
         let output = output.into_options(color);
         let results = baseline.into_options(page);
         refuse_to_overwrite(results.runs_read(), output.files().chain(results.page_file()))?;
+        refuse_to_mix(&output, results.page.as_ref())?;
         Ok(RunOptions {
             action: match profile_time {
                 Some(time) => Action::Profile(time.duration()),

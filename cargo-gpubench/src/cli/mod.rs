@@ -36,6 +36,7 @@ mod seed;
 mod selection;
 mod settings;
 mod show_config;
+mod standard_output;
 mod unpack;
 
 pub use app::{App, Verb, parse};

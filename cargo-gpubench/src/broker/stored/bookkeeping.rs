@@ -20,8 +20,8 @@ use crate::broker::places::Places;
 use crate::compare::{Contestant, Fences, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
-    Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, OutputError, Passage, RunFinished, RunStarted,
-    address, ensure_replaceable, replace_file,
+    Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, Outlet, OutputError, Passage, RunFinished,
+    RunStarted, address,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Others, Revision, RunName, Saved, StoreError, StoredRun};
@@ -38,7 +38,7 @@ pub(in crate::broker) struct Bookkeeping {
     judging: JudgingOptions,
     floors: NoiseFloors,
     /// Where a page about the results is written to.
-    page: Option<Utf8PathBuf>,
+    page: Option<Outlet>,
     /// What the run is called beside its baseline.
     candidate: String,
     verbosity: Verbosity,
@@ -322,14 +322,16 @@ impl Bookkeeping {
         run: &StoredRun,
         comparisons: &[ComparisonComplete],
     ) -> Result<(), OutputError> {
-        let Some(path) = &self.page else { return Ok(()) };
+        let Some(outlet) = &self.page else { return Ok(()) };
         let report = HtmlReport {
             run,
             comparisons,
             history: self.past.as_ref().map_or(&[], |past| &past.entries),
         };
-        replace_file(path, &report.page())?;
-        self.say("Report", &address(path));
+        outlet.write(&report.page())?;
+        if let Some(file) = outlet.file() {
+            self.say("Report", &address(file));
+        }
         Ok(())
     }
 
@@ -352,8 +354,6 @@ impl Bookkeeping {
                 "`{name}` had {results} of benchmarks that this run does not have any more: they are no longer in it"
             ));
         }
-        self.say("Saved", &format!("`{name}` ({})", destination.path()));
-        if kept > 0 {
         if !spared.is_empty() {
             print_warning(&format!(
                 "`{name}` keeps the earlier results of what passed in it and failed now: {}",
@@ -366,6 +366,8 @@ impl Bookkeeping {
                 listed(&lost)
             ));
         }
+        self.say("Saved", &format!("`{name}` ({})", destination.path()));
+        if kept > 0 {
             let results = results(kept);
             self.say(
                 "Kept",
@@ -434,8 +436,6 @@ impl Saving {
     }
 }
 
-/// `1 result`, `12 results`.
-fn results(count: usize) -> String {
 /// A few of some names, and how many more there are.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 5;
@@ -446,6 +446,8 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+/// `1 result`, `12 results`.
+fn results(count: usize) -> String {
     match count {
         1 => "1 result".to_owned(),
         count => format!("{count} results"),
@@ -461,14 +463,14 @@ fn histories(options: &HistoryOptions, home: &Home) -> Result<Option<Utf8PathBuf
 }
 
 /// Where the page is; a file must be named where there is no target directory, and it must be possible to write it.
-fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Utf8PathBuf>, ExpectedError> {
-    let path = match target {
+fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Outlet>, ExpectedError> {
+    let outlet = match target {
         None => return Ok(None),
-        Some(PageTarget::File(path)) => path.clone(),
-        Some(PageTarget::TargetDirectory) => home.page().ok_or(StoreError::HomelessPage)?,
+        Some(PageTarget::Outlet(outlet)) => outlet.clone(),
+        Some(PageTarget::TargetDirectory) => Outlet::File(home.page().ok_or(StoreError::HomelessPage)?),
     };
-    ensure_replaceable(&path)?;
-    Ok(Some(path))
+    outlet.ensure_writable()?;
+    Ok(Some(outlet))
 }
 
 /// The name of a result's case as [`Case::full_name`] has it.

@@ -464,3 +464,68 @@ fn a_command_that_runs_a_case_again_leaves_filters_outputs_and_baselines_out() {
     ];
     assert_eq!(options(&others).repeated, [""; 0]);
 }
+
+#[test]
+fn an_archive_for_a_gpu_that_there_cannot_be_is_refused() {
+    for (architecture, expected) in [
+        ("sm_999", "there is no GPU of `sm_999`"),
+        ("sm_12", "`sm_12` is no GPU architecture"),
+        ("sm_60", "GPUs of `sm_60` are not measured"),
+    ] {
+        let refusal = refusal(&["archive", "--archive-file", "a.tar.gz", "--gpu-arch", architecture]);
+        assert!(refusal.contains(expected), "{refusal}");
+    }
+}
+
+#[test]
+fn a_dash_is_standard_output_for_every_export_and_for_the_page() {
+    for arguments in [
+        &["--export-json", "-"][..],
+        &["--export-csv=-"],
+        &["--export-markdown", "-", "--export-json", "run.jsonl"],
+        &["--export-junit", "-"],
+        &["--report", "html=-"],
+    ] {
+        assert!(options(arguments).gives_standard_output_away(), "{arguments:?}");
+    }
+    for arguments in [
+        &["--export-json", "./-"][..],
+        &["--message-format", "json"],
+        &["--report=html"],
+    ] {
+        assert!(!options(arguments).gives_standard_output_away(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn two_reports_never_share_standard_output() {
+    for (arguments, expected) in [
+        (
+            &["--export-json", "-", "--export-csv", "-"][..],
+            "`--export-json -` and `--export-csv -` both write to standard output",
+        ),
+        (
+            &["--message-format", "json", "--export-markdown", "-"],
+            "`--message-format json` and `--export-markdown -` both",
+        ),
+        (
+            &["--report", "html=-", "--export-junit", "-"],
+            "`--export-junit -` and `--report html=-` both",
+        ),
+        (
+            &[
+                "compare",
+                "a",
+                "b",
+                "--message-format",
+                "markdown",
+                "--export-markdown",
+                "-",
+            ],
+            "`--message-format markdown` and `--export-markdown -` both",
+        ),
+    ] {
+        let refusal = refusal(arguments);
+        assert!(refusal.starts_with(expected), "{refusal}");
+    }
+}

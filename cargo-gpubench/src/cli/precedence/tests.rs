@@ -209,12 +209,15 @@ fn a_profile_sets_options_of_every_kind() {
         .output
         .exports
         .iter()
-        .map(|export| (export.format, export.path.clone()))
+        .map(|export| (export.format, export.outlet.file()))
         .collect();
     let own = workspace.root().join("out/a.csv");
     assert_eq!(
         exports,
-        [(ExportFormat::Json, "/b.json".into()), (ExportFormat::Csv, own)]
+        [
+            (ExportFormat::Json, Some("/b.json".into())),
+            (ExportFormat::Csv, Some(&*own))
+        ]
     );
     assert_eq!(options.cases.axes.len(), 1);
     let names = format!("{:?}", options.cases.names);
@@ -535,4 +538,10 @@ fn a_command_that_runs_a_case_again_repeats_the_environment_and_leaves_the_profi
     let repeated = |arguments: &[&str]| workspace.options(arguments, &variables).repeated.join(" ");
     assert_eq!(repeated(&["-P", "ci"]), "--offline --profile ci --device cpu");
     assert_eq!(repeated(&["--device", "auto"]), "--offline --device auto");
+}
+
+#[test]
+fn a_dash_in_a_profile_is_standard_output_and_no_file_of_the_workspace() {
+    let workspace = Workspace::with("[profile.default]\nexport-csv = '-'\n");
+    assert!(workspace.options(&[], &[]).gives_standard_output_away());
 }

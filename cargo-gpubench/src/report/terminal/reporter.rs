@@ -72,6 +72,19 @@ impl TerminalOptions {
             detail: Detail::Table,
         }
     }
+
+    /// What suits standard error where standard output is for something else. On a terminal that has both, a line that is rewritten would be written through.
+    pub fn of_stderr(color: Color) -> TerminalOptions {
+        TerminalOptions {
+            width: width_of(&io::stderr()),
+            styling: Styling::of_stderr(color),
+            progress: match io::stdout().is_terminal() {
+                true => ProgressDisplay::Hidden,
+                false => ProgressDisplay::Stderr,
+            },
+            detail: Detail::Table,
+        }
+    }
 }
 
 /// The width of a stream that is a terminal.
@@ -167,7 +180,7 @@ impl TerminalReporter {
 
     fn explanations(&self, seed: &str) -> String {
         let mut text = String::new();
-        for failure in &self.failures {
+        for (position, failure) in self.failures.iter().enumerate() {
             text.push('\n');
             let message = Message::behind(&self.failures[..position], failure);
             let command = self.repeated.for_case(failure, seed);
