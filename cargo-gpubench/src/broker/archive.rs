@@ -130,7 +130,7 @@ fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, ExpectedError> 
 
 fn warn_of_lack(target: &str, reason: &str) {
     print_warning(&format_args!(
-        "kernels for {target} are not compiled ahead: the archive has their sources, and running it there takes a compiler; {reason}"
+        "no kernels are compiled ahead for {target}, so that running the archive there takes a compiler: {reason}"
     ));
 }
 
