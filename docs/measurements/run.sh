@@ -1,29 +1,23 @@
 #!/usr/bin/env bash
-# Everything that is measured on a GPU, on a machine without cargo or sources, each to a dated file.
+# Everything that is measured on a GPU, on a machine without cargo or sources, each to a file of its own, and the tests that need one.
 #
-#   run.sh TOOL SUITE ATTACKS CUBLAS BENCH OUTPUT [WHEELS]
+#   run.sh FOLDER OUTPUT [WHEELS]
 #
-# Made on a build machine:
-#
-#   TOOL      cargo build --release -p cargo-gpubench            target/release/cargo-gpubench
-#   SUITE     cargo gpubench archive -p gpubench-suite --archive-file suite.tar.gz
-#   ATTACKS   cargo gpubench archive --manifest-path tests/fixtures/gpu/Cargo.toml --archive-file attacks.tar.gz
-#   CUBLAS    cargo gpubench archive --manifest-path kernels/hosted-examples/cublas/Cargo.toml --archive-file cublas.tar.gz
-#   BENCH     cargo bench -p cargo-gpubench --bench cuda_kernels --no-run       the executable it names
-#
-# OUTPUT is a folder for the files; WHEELS is for peers/run.sh. The folder of the attacks must lie where it does in the repository.
+# FOLDER is made by pack.sh on a build machine, OUTPUT is for the files, and WHEELS is for peers/run.sh. HONEST are the first and the last of the
+# honest cases, nine for each number, by default `0 109`; where it is empty they are left out.
 set -uo pipefail
-if [ $# -lt 6 ]; then
-    echo "usage: run.sh TOOL SUITE ATTACKS CUBLAS BENCH OUTPUT [WHEELS]" >&2
+if [ $# -lt 2 ]; then
+    echo "usage: run.sh FOLDER OUTPUT [WHEELS]" >&2
     exit 2
 fi
-tool=$(realpath -- "$1") suite=$(realpath -- "$2") attacks=$(realpath -- "$3")
-cublas=$(realpath -- "$4") bench=$(realpath -- "$5")
-wheels=${7:+$(realpath -- "$7")}
+folder=$(realpath -- "$1")
+tool=$folder/cargo-gpubench suite=$folder/suite.tar.gz attacks=$folder/attacks.tar.gz
+wheels=${3:+$(realpath -- "$3")}
+read -r first last <<<"${HONEST-0 109}"
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 verdicts=$here/../../tests/fixtures/gpu/verdicts.py
-mkdir -p -- "$6"
-cd -- "$6" || exit 1
+mkdir -p -- "$2"
+cd -- "$2" || exit 1
 status=0
 
 # Runs a command with its output in a file, and says how it ended.
@@ -55,9 +49,9 @@ attack() {
     python3 "$verdicts" attacks.jsonl
 }
 
-# What counts is that nobody is accused: 990 honest cases beside those of the suite. One worker each: more of them would give the judgement more windows, not more cases.
+# What counts is that nobody is accused: honest cases, beside those of the suite. One worker each: more of them would give the judgement more windows, not more cases.
 honest() {
-    run "$attacks" --ignored --workers 1 takes_its_time --axis n=1024,300007,4000037 --axis "again=$(seq -s, 0 109)" \
+    run "$attacks" --ignored --workers 1 takes_its_time --axis n=1024,300007,4000037 --axis "again=$(seq -s, "$first" "$last")" \
         --export-json honest.jsonl >honest.log 2>&1
     python3 "$here/accused.py" honest.jsonl suite.jsonl
 }
@@ -74,7 +68,8 @@ repeat() {
 
 measure machine machine
 measure doctor "$tool" gpubench doctor --device cuda
-measure kernels "$bench"
+measure tests "$folder/tests" --ignored --test-threads 1
+measure kernels "$folder/kernels"
 measure suite run "$suite" --export-json suite.jsonl
 measure repeat repeat
 measure add1-write run "$suite" --flush write add1
@@ -85,9 +80,10 @@ for samples in 1000 3000; do
 done
 measure against run "$suite" --against-archive "$suite" add1 argmax softmax
 measure attacks attack
-measure cublas run "$cublas"
+measure cublas run "$folder/cublas.tar.gz"
+measure published run "$folder/published.tar.gz"
 measure queues "$here/queues.sh" "$tool" "$suite"
 measure sharing "$here/sharing.sh" "$tool" "$suite"
 measure peers "$here/peers/run.sh" "$tool" "$suite" ${wheels:+"$wheels"}
-if [ -z "${WITHOUT_HONEST:-}" ]; then measure honest honest; fi
+if [ -n "$first" ]; then measure honest honest; fi
 exit "$status"

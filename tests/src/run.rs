@@ -77,6 +77,18 @@ impl Run {
         Run { command, mark }
     }
 
+    /// A line for `sh`, in which `"$0"` is the tool, in a folder that belongs to no workspace.
+    pub fn of_shell(line: &str, folder: &Utf8Path) -> Run {
+        let mut command = Command::new("sh");
+        let mark = new_mark();
+        command
+            .args(["-c", line, tool().as_str()])
+            .current_dir(folder)
+            .env(MARK, &mark)
+            .stdin(Stdio::null());
+        Run { command, mark }
+    }
+
     /// The tool making an archive of a fixture.
     pub fn archiving(fixture: &Fixture, archive: &Utf8Path) -> Run {
         let mut command = Command::new(tool());

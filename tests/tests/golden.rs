@@ -1,6 +1,7 @@
 //! What people see, with times and machines made equal.
 #![forbid(unsafe_code)]
 
+use camino::Utf8Path;
 use gpubench_tests::{Fixture, Run, Terminal};
 
 /// Numbers that differ from run to run keep their place: a column stays as wide as it was.
@@ -148,4 +149,101 @@ fn failures_are_explained_below_the_table() {
         .finish()
         .expect_code(100);
     insta::assert_snapshot!(redacted(&finished.stdout));
+}
+
+/// Both cases are of one source, and so is what the compiler says.
+#[test]
+fn what_a_compiler_says_of_a_source_is_on_the_screen_once_and_in_every_record() {
+    let cases = ["sources::does_not_compile", "--axis", "n=600,700"];
+    let run = || Run::on(&Fixture::of("hostile")).briefly().args(cases);
+    let shown = run().finish().expect_code(101);
+    let place = "src/sources/broken.cu:5:21";
+    let screen = format!("{}{}", shown.stderr, shown.stdout);
+    assert_eq!(screen.matches(place).count(), 1, "{screen}");
+    let other = "│ the same error as `sources::does_not_compile::n=600`, above\n";
+    assert!(shown.stdout.contains(other), "{}", shown.stdout);
+    let finished = run().json().finish().expect_code(101);
+    assert_eq!(finished.stderr.matches(place).count(), 1, "{}", finished.stderr);
+    let records = finished.records();
+    for result in records.results() {
+        assert!(
+            result["message"]
+                .as_str()
+                .is_some_and(|message| message.contains(place)),
+            "{result}"
+        );
+    }
+    assert_eq!(records.results().count(), 2);
+}
+
+#[test]
+fn an_export_to_standard_output_is_alone_there_and_the_table_goes_to_standard_error() {
+    let case = ["--exact", "sums::one_thread_a_row::rows=33,cols=100"];
+    let run = |export: &[&'static str]| {
+        let run = Run::on(&Fixture::of("tidy")).briefly().args(case);
+        run.args(export.iter().copied()).finish().expect_code(0)
+    };
+    let csv = run(&["--export-csv", "-"]);
+    let rows: Vec<&str> = csv.stdout.lines().collect();
+    assert_eq!(rows.len(), 2, "{}", csv.stdout);
+    assert!(rows[0].starts_with("package,benchmark,case,") && rows[1].starts_with("tidy,sums::one_thread_a_row,"));
+    for words in ["╰─ rows=33 cols=100  ✓ pass", "1 passed, 0 failed, 0 skipped in "] {
+        assert!(csv.stderr.contains(words), "{}", csv.stderr);
+    }
+    let json = run(&["--export-json", "-"]);
+    assert!(json.stderr.contains("1 passed, "), "{}", json.stderr);
+    assert_eq!(json.records().results().count(), 1);
+    let page = run(&["--report", "html=-"]);
+    assert!(page.stdout.starts_with("<!DOCTYPE html>") && page.stdout.trim_end().ends_with("</html>"));
+    assert!(!Fixture::of("tidy").directory().join("-").exists());
+}
+
+/// From a folder that is no package's, with a target directory that a shell would take for two.
+#[test]
+fn the_command_that_runs_a_failed_case_again_finds_it_where_it_is_pasted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
+    let target = folder.join("two words");
+    std::os::unix::fs::symlink(Fixture::target_directory(), &target).expect("a link");
+    let manifest = Fixture::of("hostile").directory().join("Cargo.toml");
+    let failed = Run::outside_of_workspaces(folder)
+        .args([
+            "--offline",
+            "--manifest-path",
+            manifest.as_str(),
+            "-p",
+            "hostile",
+            "--target-dir",
+            target.as_str(),
+        ])
+        .args([
+            "--device",
+            "cpu",
+            "--threads",
+            "2",
+            "--test",
+            "one_element_is_wrong::n=600",
+        ])
+        .finish()
+        .expect_code(100);
+    let mut lines = failed.stdout.lines();
+    let command = lines.find_map(|line| line.strip_prefix("  │ run it alone: cargo "));
+    let command = command.unwrap_or_else(|| panic!("no command in\n{}", failed.stdout));
+    let again = Run::of_shell(&format!("exec \"$0\" {command}"), folder)
+        .finish()
+        .expect_code(100);
+    let explained = |text: &str| {
+        text.split_once("\n✗")
+            .expect("an explanation")
+            .1
+            .lines()
+            .next()
+            .map(str::to_owned)
+    };
+    assert_eq!(explained(&again.stdout), explained(&failed.stdout));
+    assert!(
+        again.stdout.contains(" · 1 case\n") && again.stdout.contains(command),
+        "{}",
+        again.stdout
+    );
 }

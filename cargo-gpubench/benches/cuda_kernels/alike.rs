@@ -162,15 +162,18 @@ enum Outcome {
     OneWrong,
     AllWrong,
     Unwritten,
+    /// Numbers below the normal ones and just above them, whose last bits differ.
+    BelowNormal,
 }
 
 impl Outcome {
-    const ALL: [Outcome; 5] = [
+    const ALL: [Outcome; 6] = [
         Outcome::Equal,
         Outcome::LastBitsDiffer,
         Outcome::OneWrong,
         Outcome::AllWrong,
         Outcome::Unwritten,
+        Outcome::BelowNormal,
     ];
 
     fn summary(self, side: &mut Side, dtype: u32, size: u64, len: u64, shift: u64) -> Result<Outcomes, DeviceError> {
@@ -183,6 +186,10 @@ impl Outcome {
             Outcome::LastBitsDiffer => side.run(&uniform.widened().arguments(got, len), bytes)?,
             Outcome::AllWrong => side.run(&Fill::bits(dtype, size).arguments(got, len), bytes)?,
             Outcome::Unwritten => poison(side, got, bytes)?,
+            Outcome::BelowNormal => {
+                side.write(expected, &below_normal(dtype, size, len, 0))?;
+                side.write(got, &below_normal(dtype, size, len, 3))?;
+            }
         }
         if let Outcome::OneWrong = self {
             let last = got.offset(bytes - 1);
@@ -197,6 +204,24 @@ impl Outcome {
         }
         Ok(outcomes)
     }
+}
+
+/// The elements are the same for all `differing` but for those of their bits.
+fn below_normal(dtype: u32, size: u64, len: u64, differing: u64) -> Vec<u8> {
+    let mantissa_bits = match dtype {
+        GB_F16 => 10,
+        GB_BF16 => 7,
+        GB_F32 => 23,
+        GB_F64 => 52,
+        _ => 8 * size - 2,
+    };
+    let element = |index: u64| {
+        let noise = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (noise >> (63 - mantissa_bits)) ^ (noise & differing)
+    };
+    (0..len)
+        .flat_map(|index| element(index).to_le_bytes().into_iter().take(size as usize))
+        .collect()
 }
 
 fn poison(side: &mut Side, target: DevicePtr, bytes: u64) -> Result<(), DeviceError> {

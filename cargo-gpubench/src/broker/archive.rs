@@ -7,11 +7,12 @@ use super::code::compilers::gpu_compilers;
 use super::options::{ArchiveOptions, Verbosity};
 use super::recording::authors::{AuthorSettings, Authors};
 use crate::archive::{Contents, typical_device, write};
-use crate::build::kernels::{BASELINE, Compiler, GpuCompiler, HostCompiler, Processors};
+use crate::build::kernels::{BASELINE, GpuCompiler, HostCompiler, Processors};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
 use crate::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
 use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
+use crate::device::cuda::Architecture;
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::store::Revision;
@@ -44,6 +45,11 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     let mut lacking = Vec::new();
     for target in targets(options)? {
         say(options, &format_args!("   Compiling kernels for {}", target.name));
+        target
+            .compiler
+            .notices()
+            .iter()
+            .for_each(|notice| print_warning(notice));
         let compiled = compile_ahead(&target, &built, &catalogs, &mut authors, &mut contents, &interrupt)?;
         archived.push(format!(
             "{} for {}",
@@ -105,26 +111,26 @@ fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, ExpectedError> 
         return Ok(targets);
     }
     let compilers = gpu_compilers(options.nvrtc.clone())?;
-    for &architecture in &options.architectures {
-        let compiler = GpuCompiler::new(architecture, compilers.clone());
-        match compiler.lack() {
-            None => targets.push(AheadTarget {
-                name: architecture.to_string(),
-                facts: facts_for_recording(typical_device(architecture.capability())),
-                compiler: Box::new(compiler),
-            }),
-            Some(reason) => warn_of_lack(
-                &architecture.to_string(),
-                &format!("{reason} (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC)"),
-            ),
-        }
+    if compilers.is_empty() {
+        let names: Vec<String> = options.architectures.iter().map(ToString::to_string).collect();
+        warn_of_lack(
+            &names.join(", "),
+            "found neither NVRTC nor nvcc (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC; where it lies elsewhere, name it with `--nvrtc PATH`)",
+        );
+        return Ok(targets);
     }
+    let target = |&architecture: &Architecture| AheadTarget {
+        name: architecture.to_string(),
+        facts: facts_for_recording(typical_device(architecture.capability())),
+        compiler: Box::new(GpuCompiler::new(architecture, compilers.clone())),
+    };
+    targets.extend(options.architectures.iter().map(target));
     Ok(targets)
 }
 
 fn warn_of_lack(target: &str, reason: &str) {
     print_warning(&format_args!(
-        "no kernels are compiled ahead for {target}, but where the archive is run: {reason}"
+        "no kernels are compiled ahead for {target}, so that running the archive there takes a compiler: {reason}"
     ));
 }
 

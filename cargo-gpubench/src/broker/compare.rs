@@ -1,6 +1,5 @@
 //! `cargo gpubench compare`: stored runs are read, compared and shown.
 
-use camino::Utf8PathBuf;
 use regex::Regex;
 
 use super::BaselineError;
@@ -13,8 +12,8 @@ use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
 use crate::report::{
-    Arrangement, BenchmarkComplete, Color, ComparisonComplete, Detail, GITHUB_LIMIT, Gate, JsonReporter, Output,
-    Passage, Reporter, TerminalOptions, comparison_markdown, comparison_page, comparisons_page,
+    Arrangement, BenchmarkComplete, Color, ComparisonComplete, Detail, GITHUB_LIMIT, Gate, JsonReporter, Outlet,
+    Output, Passage, Reporter, TerminalOptions, comparison_markdown, comparison_page, comparisons_page,
 };
 use crate::store::{Home, RunName, StoredRun};
 
@@ -40,7 +39,14 @@ pub struct CompareOptions {
     /// How much of it is shown.
     pub verbosity: Verbosity,
     /// Where it is written to as Markdown as well.
-    pub export_markdown: Option<Utf8PathBuf>,
+    pub export_markdown: Option<Outlet>,
+}
+
+impl CompareOptions {
+    /// Whether standard output is for an export, so that the table has to be elsewhere.
+    fn gives_standard_output_away(&self) -> bool {
+        self.export_markdown == Some(Outlet::StandardOutput)
+    }
 }
 
 /// What `cargo gpubench compare` does.
@@ -175,7 +181,12 @@ fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result
 fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<(), ExpectedError> {
     let mut stdout = Output::stdout();
     match options.format {
-        ComparisonFormat::Human => stdout.print(&page(comparisons, options))?,
+        ComparisonFormat::Human if options.gives_standard_output_away() => {
+            Output::stderr().print(&page(comparisons, options, TerminalOptions::of_stderr(options.color)))?;
+        }
+        ComparisonFormat::Human => {
+            stdout.print(&page(comparisons, options, TerminalOptions::of_stdout(options.color)))?;
+        }
         ComparisonFormat::Markdown => stdout.print(&comment(comparisons))?,
         ComparisonFormat::Json => {
             let mut lines = JsonReporter::new(stdout);
@@ -184,19 +195,19 @@ fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<
             }
         }
     }
-    if let Some(file) = &options.export_markdown {
-        Output::file(file)?.print(&comment(comparisons))?;
+    if let Some(outlet) = &options.export_markdown {
+        outlet.open()?.print(&comment(comparisons))?;
     }
     Ok(())
 }
 
-fn page(comparisons: &[ComparisonComplete], options: &CompareOptions) -> String {
+fn page(comparisons: &[ComparisonComplete], options: &CompareOptions, terminal: TerminalOptions) -> String {
     let terminal = TerminalOptions {
         detail: match options.verbosity {
             Verbosity::Quiet => Detail::Brief,
             Verbosity::Normal | Verbosity::Verbose => Detail::Table,
         },
-        ..TerminalOptions::of_stdout(options.color)
+        ..terminal
     };
     match comparisons {
         [one] => comparison_page(one, terminal),

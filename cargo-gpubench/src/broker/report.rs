@@ -1,7 +1,5 @@
 //! `cargo gpubench report`: from stored runs to a page.
 
-use camino::Utf8PathBuf;
-
 use super::options::JudgingOptions;
 use super::places::PlaceOptions;
 use super::stored::fences::fences;
@@ -9,7 +7,7 @@ use super::stored::stored_run::load_run;
 use crate::compare::{Contestant, Fences, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{Arrangement, Color, ComparisonComplete, HtmlReport, address, replace_file};
+use crate::report::{Arrangement, Color, ComparisonComplete, HtmlReport, Outlet, address};
 use crate::store::history::{History, HistoryEntry};
 use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
 
@@ -25,7 +23,7 @@ pub struct ReportOptions {
     /// Where runs and histories are.
     pub places: PlaceOptions,
     /// The page to write.
-    pub output: Utf8PathBuf,
+    pub output: Outlet,
     /// Whether messages are coloured.
     pub color: Color,
 }
@@ -54,8 +52,10 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, ExpectedError> {
         comparisons: &comparisons,
         history: &went_before(past, &runs, &run),
     };
-    replace_file(&options.output, &report.page())?;
-    anstream::eprintln!("{:>12} {}", "Report", address(&options.output));
+    options.output.write(&report.page())?;
+    if let Some(file) = options.output.file() {
+        anstream::eprintln!("{:>12} {}", "Report", address(file));
+    }
     Ok(ExitCode::Success)
 }
 

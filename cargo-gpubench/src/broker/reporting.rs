@@ -12,8 +12,8 @@ use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, CsvReporter, Detail, Device, Environment, JsonReporter,
-    JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, Reporter,
-    Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+    JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, RepeatedCommand,
+    Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::verdict::{Cause, Verdict};
 use crate::window::Seeds;
@@ -28,6 +28,7 @@ pub(super) struct Reporting {
     /// What came of the revision that they are measured in turns with.
     other: Option<OtherResults>,
     run_id: String,
+    format: MessageFormat,
     naming: Naming,
     began: Instant,
     cases: u64,
@@ -35,6 +36,7 @@ pub(super) struct Reporting {
     failed: u64,
     skipped: u64,
     compile_failed: u64,
+    compiler_missing: u64,
     /// Published when the run has ended.
     seed: String,
     /// The first listener's failure. The others are still told everything; the run ends with it.
@@ -57,7 +59,7 @@ impl Reporting {
         }];
         let compares = options.results.compares();
         for export in &options.output.exports {
-            let output = Output::file(&export.path)?;
+            let output = export.outlet.open()?;
             reporters.push(match export.format {
                 ExportFormat::Json => Box::new(JsonReporter::new(output)),
                 ExportFormat::Csv if compares => Box::new(CsvReporter::new(output).awaiting_a_comparison()),
@@ -74,6 +76,7 @@ impl Reporting {
             results: Vec::new(),
             other: None,
             run_id: run_id(),
+            format: options.output.format,
             naming,
             began: Instant::now(),
             cases: 0,
@@ -81,6 +84,7 @@ impl Reporting {
             failed: 0,
             skipped: 0,
             compile_failed: 0,
+            compiler_missing: 0,
             seed: String::new(),
             failure: None,
         })
@@ -161,8 +165,11 @@ impl Reporting {
         self.tell(|reporters| reporters.progress(&progress));
     }
 
-    /// Shows the compiler's own messages, each once.
+    /// Shows the compiler's own messages, each once, where no table will explain what failed.
     pub(super) fn show_compile_errors(&mut self, modules: &Modules) {
+        if self.format == MessageFormat::Human {
+            return;
+        }
         for failure in failures(modules) {
             if failure.cause == Cause::CompileFailed {
                 crate::error::print_error(&failure.message);
@@ -178,6 +185,7 @@ impl Reporting {
             _ => self.failed += 1,
         }
         self.compile_failed += u64::from(result.cause == Some(Cause::CompileFailed));
+        self.compiler_missing += u64::from(result.cause == Some(Cause::CompilerMissing));
         self.tell(|reporters| reporters.benchmark_complete(result));
         self.results.push(result.clone());
     }
@@ -242,8 +250,9 @@ impl Reporting {
         first_of(failures)?;
         Ok(match end {
             RunEnd::Interrupted => ExitCode::Interrupted,
-            _ if self.failed > self.compile_failed => ExitCode::BenchmarkFailed,
+            _ if self.failed > self.compile_failed + self.compiler_missing => ExitCode::BenchmarkFailed,
             _ if self.compile_failed > 0 => ExitCode::BuildFailed,
+            _ if self.compiler_missing > 0 => ExitCode::SetupMissing,
             _ => exit_code_of(passage),
         })
     }
@@ -279,27 +288,32 @@ fn first_of(failures: Vec<ExpectedError>) -> Result<(), ExpectedError> {
 
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     let overridden = options.cases.axes.iter().map(|axis| axis.name.clone()).collect();
-    let archive = match &options.libraries {
-        LibrarySource::Archive(archived) => Some(archived.archive.to_string()),
-        LibrarySource::Build(_) => None,
+    let color = options.output.color;
+    let (output, fitting) = match options.gives_standard_output_away() {
+        true => (Output::stderr(), TerminalOptions::of_stderr(color)),
+        false => (Output::stdout(), TerminalOptions::of_stdout(color)),
     };
-    let reporter = TerminalReporter::new(Output::stdout(), terminal_options(options))
-        .with_overridden_axes(overridden)
-        .with_archive(archive)
-        .with_schedule(options.measurement.schedule);
+    let program = match &options.libraries {
+        LibrarySource::Archive(_) => "cargo-gpubench gpubench",
+        LibrarySource::Build(_) => "cargo gpubench",
+    };
+    let reporter = TerminalReporter::new(output, terminal_options(fitting, options)).repeating(RepeatedCommand {
+        program,
+        options: options.repeated.clone(),
+        overridden_axes: overridden,
+    });
     match Purpose::from(options.action) {
         Purpose::Measure => reporter,
         Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),
     }
 }
 
-fn terminal_options(options: &RunOptions) -> TerminalOptions {
-    let color = options.output.color;
+fn terminal_options(fitting: TerminalOptions, options: &RunOptions) -> TerminalOptions {
     let fitting = match options.output.progress {
-        ProgressShown::Auto => TerminalOptions::of_stdout(color),
+        ProgressShown::Auto => fitting,
         ProgressShown::Never => TerminalOptions {
             progress: ProgressDisplay::Hidden,
-            ..TerminalOptions::of_stdout(color)
+            ..fitting
         },
     };
     match options.output.verbosity {

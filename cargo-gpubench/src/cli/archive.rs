@@ -28,7 +28,7 @@ pub(super) struct ArchiveArguments {
     ///
     /// May be given several times. It needs NVRTC or nvcc here and no GPU. Plans are recorded for a typical device of the architecture; what another device needs
     /// beyond that, and every architecture that is not named, is compiled where the archive is run.
-    #[arg(long, value_name = "ARCH", help_heading = ARCHIVE)]
+    #[arg(long, value_name = "ARCH", help_heading = ARCHIVE, value_parser = Architecture::of_a_gpu)]
     gpu_arch: Vec<Architecture>,
 
     /// Compile kernels for GPUs with this NVRTC, a library or a folder that has one

@@ -3,7 +3,6 @@
 
 use std::env;
 
-use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use regex::Regex;
 
@@ -12,11 +11,12 @@ use super::judging::JudgingArguments;
 use super::output::color;
 use super::overwriting::refuse_to_overwrite;
 use super::places::PlaceArguments;
+use super::standard_output::refuse_two;
 use crate::broker::options::Verbosity;
 use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
 use crate::compare::Matching;
 use crate::config::Fraction;
-use crate::report::Color;
+use crate::report::{Color, Outlet};
 use crate::store::RunName;
 
 const SELECTION: &str = "Selection options";
@@ -69,8 +69,10 @@ pub(super) struct CompareArguments {
     message_format: FormatArgument,
 
     /// Write the comparison to this file as well, as a comment for a pull request on GitHub
+    ///
+    /// `-` is standard output; the table then goes to standard error.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
-    export_markdown: Option<Utf8PathBuf>,
+    export_markdown: Option<Outlet>,
 
     /// Colour the output
     #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
@@ -124,7 +126,16 @@ impl CompareArguments {
             let name = only.to_string();
             return Err(UsageError::NothingToCompareWith { name });
         }
-        refuse_to_overwrite(&names, export_markdown.as_deref())?;
+        refuse_to_overwrite(&names, export_markdown.as_ref().and_then(Outlet::file))?;
+        let printed = match message_format {
+            FormatArgument::Human => None,
+            FormatArgument::Json => Some("--message-format json"),
+            FormatArgument::Markdown => Some("--message-format markdown"),
+        };
+        let exported = export_markdown
+            .as_ref()
+            .filter(|outlet| **outlet == Outlet::StandardOutput);
+        refuse_two(printed.into_iter().chain(exported.map(|_| "--export-markdown -")))?;
         let mut names = names.into_iter();
         Ok(CompareOptions {
             action: match names.next() {
@@ -264,7 +275,7 @@ mod tests {
         );
         assert_eq!(options.judging.gate.on_inconclusive, OnInconclusive::FailForAny);
         assert_eq!(options.verbosity, Verbosity::Quiet);
-        assert_eq!(options.export_markdown.as_deref(), Some("c.md".into()));
+        assert_eq!(options.export_markdown, Some(Outlet::File("c.md".into())));
     }
 
     #[test]

@@ -54,6 +54,14 @@ pub enum UsageError {
         /// The file.
         file: camino::Utf8PathBuf,
     },
+    /// Two options ask for standard output.
+    #[error("`{one}` and `{other}` both write to standard output")]
+    StandardOutputTaken {
+        /// The one.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+    },
     /// A variable of the environment that makes no sense.
     #[error("the value `{value}` of `{name}` makes no sense")]
     Variable {
@@ -84,6 +92,7 @@ impl Expected for UsageError {
             Self::OptionBehindDashes { .. } => {
                 Some("leave out the `--`: `cargo gpubench` takes its options itself".to_owned())
             }
+            Self::StandardOutputTaken { .. } => Some("name a file instead of `-` in one of them".to_owned()),
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }
     }

@@ -25,6 +25,7 @@ use super::{
     report::{ReportArgument, ReportArguments},
     selection::SelectionArguments,
     show_config::{InForce, ShowConfigArguments},
+    standard_output::refuse_to_mix,
     unpack::UnpackArguments,
 };
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
@@ -108,6 +109,10 @@ pub struct GpubenchArguments {
 
     #[command(flatten)]
     cargo: CargoArguments,
+
+    /// What a command that runs a case again repeats; known only when everything that speaks of it has been heard.
+    #[arg(skip)]
+    repeated: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -193,6 +198,11 @@ impl GpubenchArguments {
         self.measurement.cases = cases;
     }
 
+    /// Says what a command that runs a case again repeats.
+    pub(super) fn set_repeated(&mut self, words: Vec<String>) {
+        self.repeated = words;
+    }
+
     /// What the command line asks for.
     ///
     /// # Errors
@@ -237,6 +247,7 @@ impl GpubenchArguments {
             unpack,
             configuration: _,
             cargo,
+            repeated,
         } = self;
         let (device, measurement) = measurement.into_options();
         let color = color(output.color, env::var("CARGO_TERM_COLOR").ok().as_deref());
@@ -244,6 +255,7 @@ impl GpubenchArguments {
         let output = output.into_options(color);
         let results = baseline.into_options(page);
         refuse_to_overwrite(results.runs_read(), output.files().chain(results.page_file()))?;
+        refuse_to_mix(&output, results.page.as_ref())?;
         Ok(RunOptions {
             action: match profile_time {
                 Some(time) => Action::Profile(time.duration()),
@@ -264,6 +276,7 @@ impl GpubenchArguments {
             annotations: if nvtx { Annotations::Nvtx } else { Annotations::None },
             output,
             results,
+            repeated,
         })
     }
 }

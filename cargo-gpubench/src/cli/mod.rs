@@ -30,11 +30,13 @@ mod places;
 mod play;
 mod precedence;
 mod profile_time;
+mod repeated;
 mod report;
 mod seed;
 mod selection;
 mod settings;
 mod show_config;
+mod standard_output;
 mod unpack;
 
 pub use app::{App, Verb, parse};

@@ -15,6 +15,7 @@ use super::{
     environment::{Environment, variable_of},
 };
 use crate::config::{ConfigError, ConfigValue, Place, Profile, Setting};
+use crate::report::Outlet;
 
 /// The option whose values are regular expressions, in a configuration always.
 const SKIP: &str = "skip";
@@ -132,9 +133,8 @@ pub(super) fn of_profile<'a>(
             option.get_value_hint(),
             ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath
         ) {
-            texts
-                .iter_mut()
-                .for_each(|text| *text = root.join(&*text).into_string());
+            let paths = texts.iter_mut().filter(|text| *text != Outlet::STANDARD_OUTPUT);
+            paths.for_each(|text| *text = root.join(&*text).into_string());
         }
         let source = Source::Profile {
             name: setting.profile.clone(),

@@ -1,14 +1,13 @@
 //! Options that say what is shown and written.
 #![forbid(unsafe_code)]
 
-use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::report::ReportArgument;
 use crate::broker::options::{
     Export, ExportFormat, MessageFormat, OutputOptions, ProgressShown, UserOutput, Verbosity,
 };
-use crate::report::Color;
+use crate::report::{Color, Outlet};
 
 const HEADING: &str = "Output options";
 
@@ -43,25 +42,33 @@ pub(super) struct OutputArguments {
     no_capture: bool,
 
     /// Write the results to this file as well, as `--message-format json` prints them
+    ///
+    /// `-` is standard output; the table then goes to standard error.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    export_json: Option<Utf8PathBuf>,
+    export_json: Option<Outlet>,
 
     /// Write the results to this file as well, a row a case
+    ///
+    /// `-` is standard output; the table then goes to standard error.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    export_csv: Option<Utf8PathBuf>,
+    export_csv: Option<Outlet>,
 
     /// Write the results to this file as well, as a Markdown table
+    ///
+    /// `-` is standard output; the table then goes to standard error.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    export_markdown: Option<Utf8PathBuf>,
+    export_markdown: Option<Outlet>,
 
     /// Write the results to this file as well, as JUnit's XML, which most CI services show
+    ///
+    /// `-` is standard output; the table then goes to standard error.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    export_junit: Option<Utf8PathBuf>,
+    export_junit: Option<Outlet>,
 
     /// Write a page about the run as well: `html`, or `html=FILE` to say where
     ///
-    /// The page is one file that needs no network and no script. Without FILE it is `gpubench/report.html` in the target directory. `cargo gpubench report`
-    /// makes it from stored results.
+    /// The page is one file that needs no network and no script. Without FILE it is `gpubench/report.html` in the target directory; `html=-` is standard output,
+    /// and the table then goes to standard error. `cargo gpubench report` makes it from stored results.
     #[arg(long, value_name = "KIND")]
     pub(super) report: Option<ReportArgument>,
 }
@@ -115,7 +122,7 @@ impl OutputArguments {
             },
             exports: exports
                 .into_iter()
-                .filter_map(|(format, path)| path.map(|path| Export { format, path }))
+                .filter_map(|(format, outlet)| outlet.map(|outlet| Export { format, outlet }))
                 .collect(),
         }
     }

@@ -16,6 +16,7 @@ use super::app::described;
 use super::environment::{Environment, UnknownVariable};
 use super::foreign;
 use super::offer::{Offer, Offers, Source, is_flag, of_environment, of_profile, takes_a_value, takes_several};
+use super::repeated::repeated;
 use super::show_config::{InForce, SettingInForce, SettingKind};
 use super::{App, UsageError, Verb, settings};
 use crate::config::{
@@ -114,6 +115,7 @@ pub fn settle(
     if let Verb::Gpubench(arguments) = &mut verb {
         let cases = layered_cases(arguments.case_settings(), given, &offers, profile)?;
         arguments.set_case_layers(cases.clone());
+        arguments.set_repeated(repeated(gpubench(&described()), given, &offers));
         arguments.show(InForce {
             profile: text_of(given, "profile").unwrap_or_default(),
             file: config_file,
@@ -260,7 +262,7 @@ fn exclude_each_other(command: &Command, a: &Arg, b: &Arg) -> bool {
     a.get_id() != b.get_id() && (names(a, b) || names(b, a))
 }
 
-fn comes_from_command_line(given: &ArgMatches, id: &str) -> bool {
+pub(super) fn comes_from_command_line(given: &ArgMatches, id: &str) -> bool {
     given.try_contains_id(id).unwrap_or(false) && given.value_source(id) == Some(ValueSource::CommandLine)
 }
 

@@ -15,7 +15,7 @@ use super::overwriting::refuse_to_overwrite;
 use super::places::PlaceArguments;
 use crate::broker::ReportOptions;
 use crate::broker::options::PageTarget;
-use crate::report::Color;
+use crate::report::{Color, Outlet};
 use crate::store::RunName;
 
 const OUTPUT: &str = "Output options";
@@ -37,9 +37,9 @@ pub(super) struct ReportArguments {
     #[command(flatten)]
     change: ChangeArguments,
 
-    /// Write the page to this file
+    /// Write the page to this file, or to standard output, which is `-`
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, default_value = "gpubench-report.html", help_heading = OUTPUT)]
-    output: Utf8PathBuf,
+    output: Outlet,
 
     /// Colour the output
     #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
@@ -69,7 +69,7 @@ impl ReportArguments {
             color: color_argument,
             places,
         } = self;
-        refuse_to_overwrite(runs.iter().chain(&compare), [&*output])?;
+        refuse_to_overwrite(runs.iter().chain(&compare), output.file())?;
         Ok(ReportOptions {
             runs,
             compare,
@@ -107,7 +107,7 @@ impl FromStr for ReportArgument {
         match (kind, file) {
             ("html", None) => Ok(Self(PageTarget::TargetDirectory)),
             ("html", Some("")) => Err(NotAReport::File),
-            ("html", Some(file)) => Ok(Self(PageTarget::File(file.into()))),
+            ("html", Some(file)) => Ok(Self(PageTarget::Outlet(Utf8PathBuf::from(file).into()))),
             _ => Err(NotAReport::Kind(kind.to_owned())),
         }
     }
@@ -125,7 +125,9 @@ mod tests {
     #[test]
     fn a_report_is_of_a_kind_and_may_have_a_file() {
         assert_eq!(target("html"), Ok(PageTarget::TargetDirectory));
-        assert_eq!(target("html=a=b.html"), Ok(PageTarget::File("a=b.html".into())));
+        let file = PageTarget::Outlet(Outlet::File("a=b.html".into()));
+        assert_eq!(target("html=a=b.html"), Ok(file));
+        assert_eq!(target("html=-"), Ok(PageTarget::Outlet(Outlet::StandardOutput)));
     }
 
     #[test]

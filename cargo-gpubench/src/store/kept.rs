@@ -1,4 +1,5 @@
-//! What stays of a stored run when another is saved over it: the results of benchmarks that the other did not measure, each of its own run.
+//! What stays of a stored run when another is saved over it: the results of benchmarks that the other did not measure, and the good ones of those that
+//! failed in it, each of its own run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -61,9 +62,20 @@ pub struct NotAlike {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Merged {
     pub(super) run: StoredRun,
-    pub(super) kept: usize,
-    /// Results that neither run has any more.
-    pub(super) gone: usize,
+    pub(super) became: Saved,
+}
+
+/// What became of a run that another was saved over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// How many results stayed that the other run does not have.
+    pub kept: usize,
+    /// How many went without another in their place.
+    pub gone: usize,
+    /// Full names of benchmarks that passed and now failed, whose earlier results stayed.
+    pub spared: Vec<String>,
+    /// Full names of benchmarks that passed and now failed, whose earlier results went, since they were measured otherwise.
+    pub lost: Vec<String>,
 }
 
 /// How many results of `previous` stay when a run on a device of this identity with these cases is saved over it.
@@ -103,8 +115,15 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
         .filter(|result| !measured.contains(&result.full_name()))
         .count()
         - kept;
-    if kept == 0 {
-        return Ok(Merged { run, kept, gone });
+    let (spared, lost) = good_before(&run, &previous, others);
+    let became = Saved {
+        kept,
+        gone,
+        spared,
+        lost,
+    };
+    if kept == 0 && became.spared.is_empty() {
+        return Ok(Merged { run, became });
     }
     let earlier_runs = [
         run.run.earlier_runs.clone(),
@@ -122,6 +141,10 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
     let mut results = Vec::with_capacity(own.len() + kept);
     for result in previous.results {
         match places.get(&result.full_name()) {
+            Some(place) if became.spared.contains(&result.full_name()) => {
+                own[*place] = None;
+                results.push(result);
+            }
             Some(place) => results.extend(own[*place].take()),
             None if others.keep(&result) => results.push(result),
             None => {}
@@ -154,7 +177,24 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
         finished,
         ..run
     };
-    Ok(Merged { run, kept, gone })
+    Ok(Merged { run, became })
+}
+
+/// Benchmarks that passed in `previous` and fail in a run that was measured: those whose earlier results can lie in one file with it, and those whose cannot.
+/// A run that takes the place of the whole file is a copy, failures and all.
+fn good_before(run: &StoredRun, previous: &StoredRun, others: &Others) -> (Vec<String>, Vec<String>) {
+    if *others == Others::Go {
+        return (Vec::new(), Vec::new());
+    }
+    let failed = run.results.iter().filter(|result| result.verdict.is_failure());
+    let failed: HashSet<String> = failed.map(BenchmarkComplete::full_name).collect();
+    let identity = run.origin().identity();
+    let passed = previous.results.iter().filter(|result| result.verdict == Verdict::Pass);
+    let good = passed.filter(|result| failed.contains(&result.full_name()));
+    let (spared, lost): (Vec<_>, Vec<_>) =
+        good.partition(|result| previous.origin_of(result).identity().difference(&identity).is_none());
+    let names = |results: Vec<&BenchmarkComplete>| results.into_iter().map(BenchmarkComplete::full_name).collect();
+    (names(spared), names(lost))
 }
 
 /// Gives results of several runs the positions and names that those of one run have: no two the same, which reports know them by.

@@ -5,7 +5,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::kept::{Merged, NotAlike, Others, count_kept, merged};
+use super::kept::{Merged, NotAlike, Others, Saved, count_kept, merged};
 use super::layout::text_of;
 use super::read::{read, read_unverified, recognize};
 use super::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
@@ -66,12 +66,11 @@ impl Destination {
         let merged = refuse_to_lose(&self.path).and_then(|()| match self.previous(&measured, others)? {
             None => Ok(Merged {
                 run: stored,
-                kept: 0,
-                gone: 0,
+                became: Saved::default(),
             }),
             Some(previous) => merged(stored, previous, others).map_err(|not_alike| self.not_alike(not_alike)),
         });
-        let Merged { run, kept, gone } = match merged {
+        let Merged { run, became } = match merged {
             Ok(merged) => merged,
             Err(refusal) => {
                 replacement.abandon().map_err(not_written(&self.path))?;
@@ -80,7 +79,7 @@ impl Destination {
         };
         let text = text_of(&run).map_err(|error| not_written(&self.path)(io::Error::other(error)))?;
         replacement.commit(&text).map_err(not_written(&self.path))?;
-        Ok(Saved { kept, gone })
+        Ok(became)
     }
 
     /// The run that is there, of which something may stay. One that was edited has nothing that anybody could vouch for: it goes where all of it does, and stays where some of it would.
@@ -105,15 +104,6 @@ impl Destination {
             source,
         }
     }
-}
-
-/// What became of the run that was there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Saved {
-    /// Results that stayed.
-    pub kept: usize,
-    /// Results that went without another in their place.
-    pub gone: usize,
 }
 
 /// Writes a run as a whole: whatever happens meanwhile, the file holds what was there before or all of the run.

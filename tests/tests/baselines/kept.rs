@@ -6,7 +6,7 @@ use gpubench_tests::{Fixture, Role, Run, RunFolder, repository, slowed};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::{comparison, loaded, paced, records, save_run};
+use crate::{comparison, loaded, paced, records, save_run, verdict_of};
 
 #[test]
 fn a_name_is_a_baseline_in_the_target_directory() {
@@ -114,6 +114,35 @@ fn a_run_of_some_benchmarks_replaces_theirs_and_leaves_the_others_in_the_baselin
         .args(["--baseline", kept.as_str()])
         .finish()
         .expect_code(0);
+}
+
+#[test]
+fn a_benchmark_that_fails_leaves_its_good_result_in_the_baseline_and_that_is_said() {
+    let folder = RunFolder::new();
+    let kept = folder.path("main.json");
+    let run = folder.lines("run.jsonl", records());
+    save_run(&run, &kept);
+    let broken = paced().json().args(["--features", "wrong"]);
+    let broken = broken
+        .args(["--save-baseline", kept.as_str()])
+        .finish()
+        .expect_code(100);
+    let said =
+        format!("warning: `{kept}` keeps the earlier results of what passed in it and failed now: `paced::steps::walk");
+    assert!(broken.stderr.contains(&said), "{}", broken.stderr);
+    let stored = file(&kept);
+    let results = stored["results"].as_array().expect("a list");
+    assert!(results.iter().all(|result| result["verdict"] == "pass"), "{results:?}");
+    assert_eq!(stored["run"]["earlier_runs"].as_array().map(Vec::len), Some(1));
+    let compared = paced()
+        .json()
+        .args(["--features", "wrong", "--baseline", kept.as_str()]);
+    let compared = compared.finish().expect_code(100).records();
+    assert_eq!(
+        verdict_of(&compared, "steps::walk"),
+        "now-fails",
+        "as before the failure was saved"
+    );
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What is shown and written while cases are measured.
 #![forbid(unsafe_code)]
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
-use crate::report::Color;
+use crate::report::{Color, Outlet};
 
 /// What is shown and written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,14 +18,14 @@ pub struct OutputOptions {
     pub progress: ProgressShown,
     /// Whether what user code prints is shown.
     pub user_output: UserOutput,
-    /// Files that get the results as well.
+    /// What gets the results as well.
     pub exports: Vec<Export>,
 }
 
 impl OutputOptions {
     /// The files that are written.
     pub fn files(&self) -> impl Iterator<Item = &Utf8Path> {
-        self.exports.iter().map(|export| &*export.path)
+        self.exports.iter().filter_map(|export| export.outlet.file())
     }
 }
 
@@ -71,13 +71,13 @@ pub enum UserOutput {
     Shown,
 }
 
-/// A file that gets the results.
+/// A file that gets the results, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     /// In which format.
     pub format: ExportFormat,
-    /// Which file.
-    pub path: Utf8PathBuf,
+    /// Where to.
+    pub outlet: Outlet,
 }
 
 /// Formats of files with results.

@@ -4,7 +4,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::compare::{Fences, Floors, LooksTaken, Matching, Rules, Setups};
-use crate::report::Gate;
+use crate::report::{Gate, Outlet};
 use crate::stats::Confidence;
 use crate::store::RunName;
 
@@ -56,7 +56,7 @@ impl ResultOptions {
     /// The file of the page, where one is named.
     pub fn page_file(&self) -> Option<&Utf8Path> {
         match self.page.as_ref()? {
-            PageTarget::File(path) => Some(path),
+            PageTarget::Outlet(outlet) => outlet.file(),
             PageTarget::TargetDirectory => None,
         }
     }
@@ -76,8 +76,8 @@ impl ResultOptions {
 pub enum PageTarget {
     /// `gpubench/report.html` in the target directory.
     TargetDirectory,
-    /// This file.
-    File(Utf8PathBuf),
+    /// This file, or standard output.
+    Outlet(Outlet),
 }
 
 /// Where results come from.

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, ResultOptions};
+use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, PageTarget, ResultOptions};
 use crate::broker::cases::CaseSelection;
+use crate::report::Outlet;
 
 /// Everything a run is asked to do.
 #[derive(Clone, Debug)]
@@ -27,6 +28,17 @@ pub struct RunOptions {
     pub output: OutputOptions,
     /// What becomes of the results.
     pub results: ResultOptions,
+    /// Options of the command line, word by word, that a command which runs a case again repeats.
+    pub repeated: Vec<String>,
+}
+
+impl RunOptions {
+    /// Whether standard output is for an export or a page, so that the table has to be elsewhere.
+    pub fn gives_standard_output_away(&self) -> bool {
+        let page = self.results.page == Some(PageTarget::Outlet(Outlet::StandardOutput));
+        let mut exports = self.output.exports.iter();
+        page || exports.any(|export| export.outlet == Outlet::StandardOutput)
+    }
 }
 
 /// What is done with the selected cases.

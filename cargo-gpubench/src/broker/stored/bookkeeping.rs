@@ -20,8 +20,8 @@ use crate::broker::places::Places;
 use crate::compare::{Contestant, Fences, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::report::{
-    Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, OutputError, Passage, RunFinished, RunStarted,
-    address, ensure_replaceable, replace_file,
+    Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, Outlet, OutputError, Passage, RunFinished,
+    RunStarted, address,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Others, Revision, RunName, Saved, StoreError, StoredRun};
@@ -38,7 +38,7 @@ pub(in crate::broker) struct Bookkeeping {
     judging: JudgingOptions,
     floors: NoiseFloors,
     /// Where a page about the results is written to.
-    page: Option<Utf8PathBuf>,
+    page: Option<Outlet>,
     /// What the run is called beside its baseline.
     candidate: String,
     verbosity: Verbosity,
@@ -322,14 +322,16 @@ impl Bookkeeping {
         run: &StoredRun,
         comparisons: &[ComparisonComplete],
     ) -> Result<(), OutputError> {
-        let Some(path) = &self.page else { return Ok(()) };
+        let Some(outlet) = &self.page else { return Ok(()) };
         let report = HtmlReport {
             run,
             comparisons,
             history: self.past.as_ref().map_or(&[], |past| &past.entries),
         };
-        replace_file(path, &report.page())?;
-        self.say("Report", &address(path));
+        outlet.write(&report.page())?;
+        if let Some(file) = outlet.file() {
+            self.say("Report", &address(file));
+        }
         Ok(())
     }
 
@@ -340,11 +342,28 @@ impl Bookkeeping {
             others,
             ..
         } = saving;
-        let Saved { kept, gone } = destination.save(stored.clone(), others)?;
+        let Saved {
+            kept,
+            gone,
+            spared,
+            lost,
+        } = destination.save(stored.clone(), others)?;
         if gone > 0 {
             let results = results(gone);
             print_warning(&format!(
                 "`{name}` had {results} of benchmarks that this run does not have any more: they are no longer in it"
+            ));
+        }
+        if !spared.is_empty() {
+            print_warning(&format!(
+                "`{name}` keeps the earlier results of what passed in it and failed now: {}",
+                listed(&spared)
+            ));
+        }
+        if !lost.is_empty() {
+            print_warning(&format!(
+                "`{name}` had good results, measured otherwise than this run, of what failed now: {}; they are no longer in it",
+                listed(&lost)
             ));
         }
         self.say("Saved", &format!("`{name}` ({})", destination.path()));
@@ -417,6 +436,16 @@ impl Saving {
     }
 }
 
+/// A few of some names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 /// `1 result`, `12 results`.
 fn results(count: usize) -> String {
     match count {
@@ -434,14 +463,14 @@ fn histories(options: &HistoryOptions, home: &Home) -> Result<Option<Utf8PathBuf
 }
 
 /// Where the page is; a file must be named where there is no target directory, and it must be possible to write it.
-fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Utf8PathBuf>, ExpectedError> {
-    let path = match target {
+fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Outlet>, ExpectedError> {
+    let outlet = match target {
         None => return Ok(None),
-        Some(PageTarget::File(path)) => path.clone(),
-        Some(PageTarget::TargetDirectory) => home.page().ok_or(StoreError::HomelessPage)?,
+        Some(PageTarget::Outlet(outlet)) => outlet.clone(),
+        Some(PageTarget::TargetDirectory) => Outlet::File(home.page().ok_or(StoreError::HomelessPage)?),
     };
-    ensure_replaceable(&path)?;
-    Ok(Some(path))
+    outlet.ensure_writable()?;
+    Ok(Some(outlet))
 }
 
 /// The name of a result's case as [`Case::full_name`] has it.

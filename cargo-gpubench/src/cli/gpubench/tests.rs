@@ -400,3 +400,132 @@ fn what_cargo_bench_is_given_by_habit_changes_nothing() {
 fn filters_may_stand_behind_two_dashes() {
     assert!(matches!(options(&["--", "--odd"]).cases.names, NameFilter::Search { filters, .. } if filters.len() == 1));
 }
+
+#[test]
+fn a_command_that_runs_a_case_again_repeats_what_says_what_is_built_and_how_it_is_measured() {
+    let repeated = |arguments: &[&str]| options(arguments).repeated.join(" ");
+    let chooses = [
+        "--ignored",
+        "--test",
+        "--manifest-path kernels/Cargo.toml",
+        "--locked",
+        "--config build.jobs=1",
+        "--package a",
+        "--package b",
+        "--features fp8,bf16",
+        "--no-default-features",
+        "--cargo-profile release",
+        "--target-dir there",
+        "--profile default",
+        "--device cpu",
+        "--threads 2",
+        "--schedule 7",
+        "--timeout 1s",
+    ];
+    let line: Vec<&str> = chooses.iter().flat_map(|option| option.split(' ')).collect();
+    assert_eq!(repeated(&line), chooses.join(" "));
+    assert_eq!(
+        repeated(&["-p", "a", "-F", "x", "-P", "default"]),
+        "--package a --features x --profile default"
+    );
+    assert_eq!(
+        repeated(&["--workspace", "--exclude", "slow"]),
+        "--workspace --exclude slow"
+    );
+    let archive = [
+        "--archive-file",
+        "k.tar.gz",
+        "--extract-to",
+        "there",
+        "--extract-overwrite",
+    ];
+    assert_eq!(repeated(&archive), "--archive-file k.tar.gz");
+    assert_eq!(repeated(&["--target-dir=-odd"]), "--target-dir=-odd");
+}
+
+#[test]
+fn a_command_that_runs_a_case_again_leaves_filters_outputs_and_baselines_out() {
+    let others = [
+        "--skip=x",
+        "--exact",
+        "--axis=n=1",
+        "--partition=hash:1/2",
+        "--seed=1",
+        "-q",
+        "--no-capture",
+        "--fail-fast",
+        "--export-json=r.jsonl",
+        "--report=html",
+        "--save-baseline=a",
+        "--baseline=b",
+        "--history",
+        "-j2",
+        "filter",
+    ];
+    assert_eq!(options(&others).repeated, [""; 0]);
+}
+
+#[test]
+fn an_archive_for_a_gpu_that_there_cannot_be_is_refused() {
+    for (architecture, expected) in [
+        ("sm_999", "there is no GPU of `sm_999`"),
+        ("sm_12", "`sm_12` is no GPU architecture"),
+        ("sm_60", "GPUs of `sm_60` are not measured"),
+    ] {
+        let refusal = refusal(&["archive", "--archive-file", "a.tar.gz", "--gpu-arch", architecture]);
+        assert!(refusal.contains(expected), "{refusal}");
+    }
+}
+
+#[test]
+fn a_dash_is_standard_output_for_every_export_and_for_the_page() {
+    for arguments in [
+        &["--export-json", "-"][..],
+        &["--export-csv=-"],
+        &["--export-markdown", "-", "--export-json", "run.jsonl"],
+        &["--export-junit", "-"],
+        &["--report", "html=-"],
+    ] {
+        assert!(options(arguments).gives_standard_output_away(), "{arguments:?}");
+    }
+    for arguments in [
+        &["--export-json", "./-"][..],
+        &["--message-format", "json"],
+        &["--report=html"],
+    ] {
+        assert!(!options(arguments).gives_standard_output_away(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn two_reports_never_share_standard_output() {
+    for (arguments, expected) in [
+        (
+            &["--export-json", "-", "--export-csv", "-"][..],
+            "`--export-json -` and `--export-csv -` both write to standard output",
+        ),
+        (
+            &["--message-format", "json", "--export-markdown", "-"],
+            "`--message-format json` and `--export-markdown -` both",
+        ),
+        (
+            &["--report", "html=-", "--export-junit", "-"],
+            "`--export-junit -` and `--report html=-` both",
+        ),
+        (
+            &[
+                "compare",
+                "a",
+                "b",
+                "--message-format",
+                "markdown",
+                "--export-markdown",
+                "-",
+            ],
+            "`--message-format markdown` and `--export-markdown -` both",
+        ),
+    ] {
+        let refusal = refusal(arguments);
+        assert!(refusal.starts_with(expected), "{refusal}");
+    }
+}

@@ -209,12 +209,15 @@ fn a_profile_sets_options_of_every_kind() {
         .output
         .exports
         .iter()
-        .map(|export| (export.format, export.path.clone()))
+        .map(|export| (export.format, export.outlet.file()))
         .collect();
     let own = workspace.root().join("out/a.csv");
     assert_eq!(
         exports,
-        [(ExportFormat::Json, "/b.json".into()), (ExportFormat::Csv, own)]
+        [
+            (ExportFormat::Json, Some("/b.json".into())),
+            (ExportFormat::Csv, Some(&*own))
+        ]
     );
     assert_eq!(options.cases.axes.len(), 1);
     let names = format!("{:?}", options.cases.names);
@@ -522,4 +525,23 @@ fn the_examples_of_the_documentation_are_configurations() {
         let settled = workspace.settle(&["-P", "ci"], &[]).expect("it makes sense");
         assert_eq!(settled.warnings, []);
     }
+}
+
+#[test]
+fn a_command_that_runs_a_case_again_repeats_the_environment_and_leaves_the_profile_to_its_file() {
+    let workspace = Workspace::with("[profile.ci]\nthreads = 2\n");
+    let variables = [
+        ("GPUBENCH_DEVICE", "cpu"),
+        ("GPUBENCH_OFFLINE", "1"),
+        ("GPUBENCH_LOCKED", "0"),
+    ];
+    let repeated = |arguments: &[&str]| workspace.options(arguments, &variables).repeated.join(" ");
+    assert_eq!(repeated(&["-P", "ci"]), "--offline --profile ci --device cpu");
+    assert_eq!(repeated(&["--device", "auto"]), "--offline --device auto");
+}
+
+#[test]
+fn a_dash_in_a_profile_is_standard_output_and_no_file_of_the_workspace() {
+    let workspace = Workspace::with("[profile.default]\nexport-csv = '-'\n");
+    assert!(workspace.options(&[], &[]).gives_standard_output_away());
 }

@@ -31,7 +31,40 @@ pub struct InvalidArchitecture {
     pub text: String,
 }
 
+/// What is no architecture of a GPU that could be measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnusableArchitecture {
+    /// It is none at all.
+    #[error(transparent)]
+    Invalid(#[from] InvalidArchitecture),
+    /// Its GPUs are too old.
+    #[error("GPUs of `{0}` are not measured (hint: compute capability 7.5, `sm_75`, is the least)")]
+    TooOld(Architecture),
+    /// Nobody has heard of such a GPU.
+    #[error("there is no GPU of `{0}` (hint: compute capability 9.0 is `sm_90`, 12.0 is `sm_120`)")]
+    Unheard(Architecture),
+}
+
 impl Architecture {
+    /// The least compute capability of a GPU that is measured, as `major * 10 + minor`.
+    pub const LEAST_CAPABILITY: u32 = 75;
+
+    /// A compute capability beyond those of the next years: major versions have risen by less than one a year.
+    const UNHEARD_CAPABILITY: u32 = 200;
+
+    /// Reads the architecture of a GPU that this tool measures, or may measure one day.
+    ///
+    /// # Errors
+    /// It is none, or one of GPUs that are too old or that there cannot be.
+    pub fn of_a_gpu(text: &str) -> Result<Architecture, UnusableArchitecture> {
+        let architecture: Architecture = text.parse()?;
+        match architecture.capability {
+            ..Self::LEAST_CAPABILITY => Err(UnusableArchitecture::TooOld(architecture)),
+            Self::UNHEARD_CAPABILITY.. => Err(UnusableArchitecture::Unheard(architecture)),
+            _ => Ok(architecture),
+        }
+    }
+
     /// The architecture of a device of a compute capability, `major * 10 + minor`, without features of its own.
     pub const fn of_capability(capability: u32) -> Architecture {
         Architecture {
@@ -166,6 +199,23 @@ mod tests {
             "hopper".parse::<Architecture>().expect_err("no architecture"),
             @"`hopper` is no GPU architecture (hint: one is written `sm_90`, `9.0` or `sm_90a`)"
         );
+    }
+
+    #[test]
+    fn an_architecture_that_no_gpu_here_can_have_is_refused() {
+        let refused = |text: &str| Architecture::of_a_gpu(text).expect_err("a refusal").to_string();
+        assert_eq!(
+            refused("sm_999"),
+            "there is no GPU of `sm_999` (hint: compute capability 9.0 is `sm_90`, 12.0 is `sm_120`)"
+        );
+        assert_eq!(
+            refused("7.0"),
+            "GPUs of `sm_70` are not measured (hint: compute capability 7.5, `sm_75`, is the least)"
+        );
+        assert!(refused("sm_12").starts_with("`sm_12` is no GPU architecture"));
+        for text in ["sm_75", "9.0", "sm_100f", "sm_121", "sm_130"] {
+            assert!(Architecture::of_a_gpu(text).is_ok(), "{text}");
+        }
     }
 
     #[test]

@@ -5,13 +5,11 @@ use std::ffi::c_int;
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute};
 
 use super::api::Api;
+use super::architecture::Architecture;
 use super::call::{DriverError, call};
 use super::library::unusable;
 use super::sharing::mps_is_used;
 use crate::device::Absence;
-
-/// The least compute capability, as ten times the major number and the minor one.
-const LEAST_CAPABILITY: u32 = 75;
 
 /// Values of `CU_DEVICE_ATTRIBUTE_COMPUTE_MODE`.
 const PROHIBITED: c_int = 2;
@@ -66,7 +64,7 @@ impl Gpu {
     fn refuse_what_cannot_serve(&self, failed: impl Fn(DriverError) -> Absence) -> Result<(), Absence> {
         let number = self.ordinal;
         let capability = self.capability().map_err(&failed)?;
-        if capability < LEAST_CAPABILITY {
+        if capability < Architecture::LEAST_CAPABILITY {
             let (major, minor) = (capability / 10, capability % 10);
             return Err(unusable(
                 format!("`cuda:{number}` has compute capability {major}.{minor}"),

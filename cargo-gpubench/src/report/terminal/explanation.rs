@@ -10,52 +10,77 @@ use crate::report::{BenchmarkComplete, Check};
 /// A bar stands before every line, so that it is clear where an explanation ends even if it holds a compiler's output.
 const BAR: &str = "  │ ";
 
-/// What a command that runs a case again has to say beside its name.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Repetition<'a> {
-    /// The archive that the case comes from.
-    pub(super) archive: Option<&'a str>,
-    /// The order of a block's threads on the CPU device; 0 is their own.
-    pub(super) schedule: u64,
+/// The command that runs a case again, as far as it is the same for every case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatedCommand {
+    /// What is started: `cargo gpubench`, or the executable itself where there is no cargo.
+    pub program: &'static str,
+    /// Options that are repeated, word by word.
+    pub options: Vec<String>,
     /// Axes whose values are the command line's.
-    pub(super) overridden: &'a [String],
-    /// The seed of the run.
-    pub(super) seed: &'a str,
+    pub overridden_axes: Vec<String>,
 }
 
-impl Repetition<'_> {
-    fn command(&self, result: &BenchmarkComplete) -> String {
-        let mut command = match self.archive {
-            Some(archive) => format!(
-                "cargo-gpubench gpubench --archive-file {}",
-                shell_quoted(&printable_line(archive))
-            ),
-            None => "cargo gpubench".to_owned(),
-        };
-        command = format!("{command} --exact {}", shell_quoted(&printable_line(&result.case)));
-        let overridden = result
-            .params
-            .0
-            .iter()
-            .filter(|(name, _)| self.overridden.contains(name));
-        for (name, value) in overridden {
-            let value = shell_quoted(&printable_line(&format!("{name}={value}")));
-            command = format!("{command} --axis {value}");
+impl Default for RepeatedCommand {
+    fn default() -> RepeatedCommand {
+        RepeatedCommand {
+            program: "cargo gpubench",
+            options: Vec::new(),
+            overridden_axes: Vec::new(),
         }
-        if self.schedule != 0 {
-            command = format!("{command} --schedule {}", self.schedule);
+    }
+}
+
+impl RepeatedCommand {
+    /// The whole command for a case of a run with this seed, as a shell takes it.
+    pub(super) fn for_case(&self, result: &BenchmarkComplete, seed: &str) -> String {
+        let mut words = self.options.clone();
+        words.extend(["--exact".to_owned(), result.case.clone()]);
+        let is_overridden = |name: &String| self.overridden_axes.contains(name);
+        for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
+            words.extend(["--axis".to_owned(), format!("{name}={value}")]);
         }
         if result.windows > 0 {
-            command = format!("{command} --seed {}", printable_line(self.seed));
+            words.extend(["--seed".to_owned(), seed.to_owned()]);
         }
-        command
+        let quoted: String = words
+            .iter()
+            .map(|word| format!(" {}", shell_quoted(&printable_line(word))))
+            .collect();
+        format!("{}{quoted}", self.program)
+    }
+}
+
+/// What is said of a failed case.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Message<'a> {
+    /// Nothing.
+    None,
+    /// This.
+    Own(&'a str),
+    /// What is said of this case, which stands above.
+    AsOf(&'a BenchmarkComplete),
+}
+
+impl<'a> Message<'a> {
+    /// What is said of a failure behind others. A text of several lines, as a compiler has them for all cases of a source, is there once.
+    pub(super) fn behind(others: &'a [BenchmarkComplete], failure: &'a BenchmarkComplete) -> Message<'a> {
+        let Some(message) = &failure.message else {
+            return Message::None;
+        };
+        let has_it = |other: &&BenchmarkComplete| (&other.message, other.cause) == (&failure.message, failure.cause);
+        match others.iter().find(has_it) {
+            Some(other) if message.contains('\n') => Message::AsOf(other),
+            _ => Message::Own(message),
+        }
     }
 }
 
 /// The explanation of a failed case, line by line.
 pub(super) fn lines(
     result: &BenchmarkComplete,
-    repetition: Repetition<'_>,
+    message: Message<'_>,
+    command: &str,
     line_width: usize,
     styling: Styling,
 ) -> Vec<String> {
@@ -74,8 +99,10 @@ pub(super) fn lines(
         }
     };
     say(&styled_outcome(result, styling));
-    if let Some(message) = &result.message {
-        say(&printable(message));
+    match message {
+        Message::None => {}
+        Message::Own(message) => say(&printable(message)),
+        Message::AsOf(other) => say(&format!("the same error as `{}`, above", printable_line(&other.case))),
     }
     // The message speaks of the output that decided; of a single one there is nothing to add.
     if result.checks.len() > 1 {
@@ -83,7 +110,6 @@ pub(super) fn lines(
             say(&line);
         }
     }
-    let command = repetition.command(result);
     lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
     lines
 }
@@ -120,7 +146,7 @@ fn outputs(checks: &[Check]) -> Vec<String> {
 /// A name as a shell takes it whole.
 fn shell_quoted(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-:=,./+@%".contains(letter);
-    if name.chars().all(is_plain) {
+    if !name.is_empty() && name.chars().all(is_plain) {
         name.to_owned()
     } else {
         format!("'{}'", name.replace('\'', r"'\''"))
@@ -130,10 +156,52 @@ fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples::every_verdict;
 
     #[test]
     fn names_with_spaces_are_quoted_for_the_shell() {
         assert_eq!(shell_quoted("image::gray::w=1,h=2.5"), "image::gray::w=1,h=2.5");
         assert_eq!(shell_quoted("a::b::mode=it's on"), r"'a::b::mode=it'\''s on'");
+    }
+    #[test]
+    fn what_a_compiler_says_of_several_cases_is_there_once_and_one_line_is_repeated() {
+        let failed = |case: &str, message: &str| BenchmarkComplete {
+            case: case.to_owned(),
+            message: Some(message.to_owned()),
+            ..every_verdict().results.remove(1)
+        };
+        let failures = [
+            failed("a", "could not compile\nline 1"),
+            failed("b", "not found"),
+            failed("c", "could not compile\nline 1"),
+            failed("d", "not found"),
+            failed("e", "could not compile\nline 2"),
+        ];
+        let said: Vec<Message<'_>> = (0..5)
+            .map(|position| Message::behind(&failures[..position], &failures[position]))
+            .collect();
+        let [compiler, missing] = [Message::Own("could not compile\nline 1"), Message::Own("not found")];
+        let other = Message::Own("could not compile\nline 2");
+        assert_eq!(said, [compiler, missing, Message::AsOf(&failures[0]), missing, other]);
+        let lines = lines(&failures[2], said[2], "again", 80, Styling::Plain).join("\n");
+        assert!(lines.contains("\n  │ the same error as `a`, above\n"), "{lines}");
+    }
+
+    #[test]
+    fn the_command_repeats_its_options_as_a_shell_takes_them() {
+        let mut result = every_verdict().results.remove(0);
+        result.params.0.clear();
+        result.case = "add".to_owned();
+        let repeated = RepeatedCommand {
+            program: "cargo gpubench",
+            options: ["--manifest-path", "my kernels/Cargo.toml", "--features", "fp8 bf16"]
+                .map(str::to_owned)
+                .to_vec(),
+            overridden_axes: Vec::new(),
+        };
+        assert_eq!(
+            repeated.for_case(&result, "5eed"),
+            "cargo gpubench --manifest-path 'my kernels/Cargo.toml' --features 'fp8 bf16' --exact add --seed 5eed"
+        );
     }
 }

@@ -20,6 +20,7 @@ mod tree;
 
 pub(super) use changes::{interval, level};
 pub use comparison::comparison_page;
+pub use explanation::RepeatedCommand;
 pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
 pub use several::comparisons_page;
 pub use style::{Color, Styling};

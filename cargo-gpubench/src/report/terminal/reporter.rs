@@ -7,7 +7,7 @@ use super::columns::{Columns, Peak};
 use super::comparison::comparison_page;
 use super::contest;
 use super::details;
-use super::explanation::{self, Repetition};
+use super::explanation::{self, Message, RepeatedCommand};
 use super::progress::ProgressLine;
 use super::remarks::Remarks;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
@@ -72,6 +72,19 @@ impl TerminalOptions {
             detail: Detail::Table,
         }
     }
+
+    /// What suits standard error where standard output is for something else. On a terminal that has both, a line that is rewritten would be written through.
+    pub fn of_stderr(color: Color) -> TerminalOptions {
+        TerminalOptions {
+            width: width_of(&io::stderr()),
+            styling: Styling::of_stderr(color),
+            progress: match io::stdout().is_terminal() {
+                true => ProgressDisplay::Hidden,
+                false => ProgressDisplay::Stderr,
+            },
+            detail: Detail::Table,
+        }
+    }
 }
 
 /// The width of a stream that is a terminal.
@@ -104,9 +117,7 @@ pub struct TerminalReporter {
     remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
     comparison: Option<String>,
-    overridden: Vec<String>,
-    archive: Option<String>,
-    schedule: u64,
+    repeated: RepeatedCommand,
     figures: Figures,
 }
 
@@ -128,29 +139,14 @@ impl TerminalReporter {
             remarks: Remarks::default(),
             failures: Vec::new(),
             comparison: None,
-            overridden: Vec::new(),
-            archive: None,
-            schedule: 0,
+            repeated: RepeatedCommand::default(),
             figures: Figures::Expected,
         }
     }
 
-    /// Names the axes whose values are the command line's, for the commands that are shown.
-    pub fn with_overridden_axes(self, names: Vec<String>) -> TerminalReporter {
-        TerminalReporter {
-            overridden: names,
-            ..self
-        }
-    }
-
-    /// Says in which order threads of a block run on the CPU device, for the commands that are shown.
-    pub fn with_schedule(self, schedule: u64) -> TerminalReporter {
-        TerminalReporter { schedule, ..self }
-    }
-
-    /// Names the archive that the cases come from, for the commands that are shown.
-    pub fn with_archive(self, archive: Option<String>) -> TerminalReporter {
-        TerminalReporter { archive, ..self }
+    /// Says how a command that runs a failed case again begins.
+    pub fn repeating(self, repeated: RepeatedCommand) -> TerminalReporter {
+        TerminalReporter { repeated, ..self }
     }
 
     /// Leaves the columns of figures out: nothing is timed.
@@ -184,15 +180,11 @@ impl TerminalReporter {
 
     fn explanations(&self, seed: &str) -> String {
         let mut text = String::new();
-        let repetition = Repetition {
-            archive: self.archive.as_deref(),
-            schedule: self.schedule,
-            overridden: &self.overridden,
-            seed,
-        };
-        for failure in &self.failures {
+        for (position, failure) in self.failures.iter().enumerate() {
             text.push('\n');
-            for line in explanation::lines(failure, repetition, self.options.width, self.options.styling) {
+            let message = Message::behind(&self.failures[..position], failure);
+            let command = self.repeated.for_case(failure, seed);
+            for line in explanation::lines(failure, message, &command, self.options.width, self.options.styling) {
                 text += &line;
                 text.push('\n');
             }

@@ -43,6 +43,11 @@ impl Styling {
         Styling::resolve(color, || anstream::AutoStream::choice(&io::stdout()))
     }
 
+    /// What `color` means for standard error.
+    pub fn of_stderr(color: Color) -> Styling {
+        Styling::resolve(color, || anstream::AutoStream::choice(&io::stderr()))
+    }
+
     fn resolve(color: Color, detect: impl FnOnce() -> anstream::ColorChoice) -> Styling {
         match color {
             Color::Always => Styling::Ansi,

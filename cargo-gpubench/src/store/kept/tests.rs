@@ -6,7 +6,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::report::samples::on_gpu;
 use crate::store::tests::stored;
-use crate::store::{Destination, Home, Revision, Saved, StoreError, read};
+use crate::store::{Destination, Home, Revision, StoreError, read};
+use crate::verdict::Cause;
 
 const FIRST: &str = "suite::axpy::add_one::n=1024";
 
@@ -66,7 +67,13 @@ fn a_run_of_some_benchmarks_leaves_the_results_of_the_others_as_they_were() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
     let saved = place.destination.save(later(is_axpy), &Others::Stay).unwrap();
-    assert_eq!(saved, Saved { kept: 3, gone: 0 });
+    assert_eq!(
+        saved,
+        Saved {
+            kept: 3,
+            ..Saved::default()
+        }
+    );
     let merged = read(place.destination.path()).unwrap();
     assert_eq!(names(&merged), names(&whole()), "each in its place");
     assert_eq!(merged.run.run_id, "later");
@@ -112,9 +119,21 @@ fn a_run_of_everything_takes_along_only_what_it_could_not_select() {
     place.destination.save(whole(), &Others::Go).unwrap();
     let without_first = || later(|result| result.full_name() != FIRST);
     let ignored = place.destination.save(without_first(), &everything(&[FIRST])).unwrap();
-    assert_eq!(ignored, Saved { kept: 1, gone: 0 });
+    assert_eq!(
+        ignored,
+        Saved {
+            kept: 1,
+            ..Saved::default()
+        }
+    );
     let removed = place.destination.save(without_first(), &everything(&[])).unwrap();
-    assert_eq!(removed, Saved { kept: 0, gone: 1 });
+    assert_eq!(
+        removed,
+        Saved {
+            gone: 1,
+            ..Saved::default()
+        }
+    );
     assert!(read(place.destination.path()).unwrap().run.earlier_runs.is_empty());
 }
 
@@ -260,4 +279,82 @@ fn a_file_with_results_of_two_devices_is_refused() {
         crate::error::chain(&refusal).contains("results of another device or setup: driver none"),
         "{refusal:?}"
     );
+}
+
+fn everything() -> Others {
+    Others::GoWithTheirBenchmarks {
+        packages: HashSet::from(["suite".to_owned()]),
+        left_out: HashSet::new(),
+    }
+}
+
+/// A later run in which a benchmark fails that passed.
+fn broken() -> StoredRun {
+    let mut broken = later(|_| true);
+    let failed = broken.results.iter_mut().find(|result| result.full_name() == FIRST);
+    let failed = failed.unwrap();
+    (failed.verdict, failed.cause) = (Verdict::WrongOutput, Some(Cause::Mismatch));
+    failed.stats = None;
+    failed.samples_ns.clear();
+    failed.workers.clear();
+    (failed.throughput, failed.conservation) = Default::default();
+    if let Some(finished) = &mut broken.finished {
+        (finished.passed, finished.failed) = (finished.passed - 1, finished.failed + 1);
+    }
+    broken
+}
+
+#[test]
+fn a_failure_leaves_the_good_result_that_there_was() {
+    for others in [everything(), Others::Stay] {
+        let place = place();
+        place.destination.save(whole(), &Others::Go).unwrap();
+        let saved = place.destination.save(broken(), &others).unwrap();
+        let spared = vec![FIRST.to_owned()];
+        assert_eq!(
+            saved,
+            Saved {
+                spared,
+                ..Saved::default()
+            }
+        );
+        let merged = read(place.destination.path()).unwrap();
+        assert_eq!(names(&merged), names(&whole()));
+        let of_first = |run: &StoredRun| run.results.iter().find(|result| result.full_name() == FIRST).cloned();
+        assert_eq!(of_first(&merged), of_first(&whole()));
+        let kept: Vec<String> = merged.kept().map(BenchmarkComplete::full_name).collect();
+        assert_eq!(kept, [FIRST], "all others are of the later run");
+        assert_eq!(merged.finished.unwrap().passed, whole().finished.unwrap().passed);
+    }
+}
+
+#[test]
+fn a_failure_stays_where_nothing_was_good_and_a_copy_has_the_failures_of_what_it_is_of() {
+    let place = place();
+    place.destination.save(broken(), &everything()).unwrap();
+    assert_eq!(
+        place.destination.save(broken(), &everything()).unwrap(),
+        Saved::default()
+    );
+    place.destination.save(whole(), &everything()).unwrap();
+    assert_eq!(place.destination.save(broken(), &Others::Go).unwrap(), Saved::default());
+    assert_eq!(read(place.destination.path()).unwrap().results, broken().results);
+}
+
+#[test]
+fn a_good_result_of_another_driver_does_not_stay_beside_new_ones_and_is_named() {
+    let place = place();
+    place.destination.save(whole(), &Others::Go).unwrap();
+    let mut elsewhere = broken();
+    elsewhere.run.environment.driver = Some("590.1 (CUDA 13.1)".to_owned());
+    let saved = place.destination.save(elsewhere, &everything()).unwrap();
+    let lost = vec![FIRST.to_owned()];
+    assert_eq!(
+        saved,
+        Saved {
+            lost,
+            ..Saved::default()
+        }
+    );
+    assert!(read(place.destination.path()).unwrap().kept().next().is_none());
 }

@@ -166,13 +166,14 @@ impl Compiler for GpuCompiler {
         let chosen = nvrtc.or(self.compilers.nvcc.as_ref().map(Chosen::Nvcc));
         let Some(chosen) = chosen else { return Vec::new() };
         match chosen.code(self.architecture) {
-            Ok(Code::Ptx(architecture)) => vec![format!(
-                "{} does not know {}: kernels are compiled to PTX for {architecture}, and the driver compiles the rest (hint: a newer version \
-                 makes code for the GPU itself)",
-                chosen.version(),
-                self.architecture,
-            )],
-            Ok(Code::Machine(_)) | Err(_) => Vec::new(),
+            Ok(code) => instead(code, self.architecture).map_or_else(Vec::new, |instead| {
+                vec![format!(
+                    "{} does not know {}: kernels are compiled {instead} (hint: a newer version may know it)",
+                    chosen.version(),
+                    self.architecture,
+                )]
+            }),
+            Err(_) => Vec::new(),
         }
     }
 
@@ -235,6 +236,17 @@ impl GpuCompiler {
             interrupt,
         })?;
         keep(path, &image)
+    }
+}
+
+/// What is made for a device that a compiler does not know.
+fn instead(code: Code, device: Architecture) -> Option<String> {
+    match code {
+        Code::Ptx(architecture) => Some(format!("to PTX for {architecture}, and the driver compiles the rest")),
+        Code::Machine(architecture) if architecture.capability() != device.capability() => {
+            Some(format!("for {architecture}, whose code runs there as well"))
+        }
+        Code::Machine(_) => None,
     }
 }
 

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Makes what run.sh needs on a GPU machine without cargo or sources, on a machine that has both and needs no GPU.
+#
+#   pack.sh FOLDER [OPTIONS of cargo gpubench archive]
+#
+# With `--gpu-arch sm_90 --nvrtc "$(.ci/cuda-tools 13)/nvidia/cu13/lib"` kernels are compiled ahead; else on arrival.
+set -euo pipefail
+if [ $# -lt 1 ]; then
+    echo "usage: pack.sh FOLDER [OPTIONS of cargo gpubench archive]" >&2
+    exit 2
+fi
+mkdir -p -- "$1"
+folder=$(realpath -- "$1")
+shift
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+
+# The executable that cargo built from a target of the kind, by cargo's messages.
+built_from() {
+    python3 -c '
+import json, sys
+
+artifacts = [message for message in map(json.loads, sys.stdin) if message["reason"] == "compiler-artifact"]
+(found,) = [artifact["executable"] for artifact in artifacts if artifact["executable"] and artifact["target"]["kind"] == [sys.argv[1]]]
+print(found)
+' "$1"
+}
+
+# Builds with cargo and keeps one executable, without symbols.
+executable() {
+    local name=$1 kind=$2 built
+    shift 2
+    built=$(cargo "$@" --package cargo-gpubench --message-format json | built_from "$kind")
+    strip -o "$folder/$name" -- "$built"
+    echo "$name: $(stat -c %s -- "$folder/$name") bytes"
+}
+
+pack() {
+    local name=$1
+    shift
+    "$@" --archive-file "$folder/$name.tar.gz"
+}
+
+executable cargo-gpubench bin build --release --bin cargo-gpubench
+executable kernels bench bench --bench cuda_kernels --no-run
+executable tests lib test --release --lib --no-run
+tool=$folder/cargo-gpubench
+pack suite "$tool" gpubench archive --package gpubench-suite "$@"
+pack attacks "$tool" gpubench archive --manifest-path tests/fixtures/gpu/Cargo.toml "$@"
+pack cublas "$tool" gpubench archive --manifest-path kernels/hosted-examples/cublas/Cargo.toml "$@"
+export GPUBENCH=$tool
+pack published docs/measurements/published/run.sh archive "$@"
