@@ -92,24 +92,27 @@ pub(super) fn lines(
         styling.paint(style, &sign.to_string()),
         styling.paint(TITLE, &name)
     )];
-    let mut say = |text: &str| {
-        for line in wrapped(text, room) {
-            let line = format!("{}{line}", styling.paint(FAINT, BAR));
-            lines.push(line.trim_end().to_owned());
-        }
-    };
-    say(&styled_outcome(result, styling));
+    let mut said = wrapped(&styled_outcome(result, styling), room);
     match message {
         Message::None => {}
-        Message::Own(message) => say(&printable(message)),
-        Message::AsOf(other) => say(&format!("the same error as `{}`, above", printable_line(&other.case))),
+        Message::Own(message) => {
+            // What stands behind the first line, a compiler or a kernel has laid out.
+            let message = printable(message);
+            let mut given = message.lines();
+            said.extend(given.next().into_iter().flat_map(|first| wrapped(first, room)));
+            said.extend(given.map(str::to_owned));
+        }
+        Message::AsOf(other) => {
+            let same = format!("the same error as `{}`, above", printable_line(&other.case));
+            said.extend(wrapped(&same, room));
+        }
     }
     // The message speaks of the output that decided; of a single one there is nothing to add.
     if result.checks.len() > 1 {
-        for line in outputs(&result.checks) {
-            say(&line);
-        }
+        said.extend(outputs(&result.checks).iter().flat_map(|line| wrapped(line, room)));
     }
+    let barred = |line: String| format!("{}{line}", styling.paint(FAINT, BAR)).trim_end().to_owned();
+    lines.extend(said.into_iter().map(barred));
     lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
     lines
 }
@@ -163,6 +166,27 @@ mod tests {
         assert_eq!(shell_quoted("image::gray::w=1,h=2.5"), "image::gray::w=1,h=2.5");
         assert_eq!(shell_quoted("a::b::mode=it's on"), r"'a::b::mode=it'\''s on'");
     }
+
+    #[test]
+    fn the_first_line_of_a_message_is_wrapped_and_what_was_laid_out_stays_as_it_is() {
+        let result = BenchmarkComplete {
+            message: Some(
+                "one of the elements is wrong; the worker last wrote:\nx[0]   and x[1]  and x[2]  are 1.0".to_owned(),
+            ),
+            ..every_verdict().results.remove(1)
+        };
+        let message = Message::behind(&[], &result);
+        let lines = lines(&result, message, "-", 34, Styling::Plain);
+        assert!(
+            lines.contains(&"  │ one of the elements is wrong;".to_owned()),
+            "{lines:#?}"
+        );
+        assert!(
+            lines.contains(&"  │ x[0]   and x[1]  and x[2]  are 1.0".to_owned()),
+            "{lines:#?}"
+        );
+    }
+
     #[test]
     fn what_a_compiler_says_of_several_cases_is_there_once_and_one_line_is_repeated() {
         let failed = |case: &str, message: &str| BenchmarkComplete {
