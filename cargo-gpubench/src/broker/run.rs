@@ -215,7 +215,6 @@ fn choose_cpu(options: &RunOptions) -> Result<Chosen, ExpectedError> {
     })
 }
 
-/// The GPU, or why there is none. Only the referee has a context on it, so only the referee can tell.
 /// Where the first thing is missing, others may be: the doctor looks at all of them.
 fn pointing_to_the_doctor(hint: String) -> String {
     if hint.contains("`cargo gpubench doctor`") {
@@ -224,6 +223,7 @@ fn pointing_to_the_doctor(hint: String) -> String {
     format!("{hint}; `cargo gpubench doctor` says what else a GPU needs")
 }
 
+/// The GPU, or why there is none. Only the referee has a context on it, so only the referee can tell.
 fn choose_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Result<Chosen, Absence>, ExpectedError> {
     let device = DeviceOrder::cuda(options.device.ordinal);
     match RefereeClient::spawn(&device, Output::Captured, interrupt) {
