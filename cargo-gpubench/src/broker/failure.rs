@@ -2,7 +2,7 @@
 
 use crate::clients::{AuthorProblem, RoleFailure};
 use crate::report::BenchmarkComplete;
-use crate::verdict::{Cause, Verdict};
+use crate::verdict::{Cause, Verdict, quoted};
 use crate::window::ConductError;
 use crate::wire::AuthorFailure;
 
@@ -34,7 +34,7 @@ impl CaseFailure {
                 message,
             } => format!("it panicked: {message}"),
             AuthorProblem::Role(RoleFailure::Ended { log, .. }) if !log.is_empty() => {
-                format!("{}; it last wrote:\n{log}", crate::error::chain(problem))
+                format!("{}; it last wrote:\n{}", crate::error::chain(problem), quoted(log))
             }
             AuthorProblem::Role(RoleFailure::Silent { .. }) => {
                 format!(

@@ -45,7 +45,7 @@ pub enum RoleFailure {
         role: RoleName,
         /// How.
         end: End,
-        /// What it last wrote to standard error.
+        /// The last of what it printed.
         log: String,
     },
     /// It did not answer, or take what was sent to it, in time.

@@ -1,16 +1,12 @@
 //! What user code prints through the C library.
 #![allow(unsafe_code)]
 
-use std::ffi::c_int;
 use std::io;
 
 unsafe extern "C" {
     /// C's standard output, for which `libc` has no name.
     static mut stdout: *mut libc::FILE;
 }
-
-/// `<stdio.h>` of glibc and musl: the buffer is written out at the end of each line.
-const BY_LINES: c_int = 1;
 
 /// Arranges that what kernels and libraries print is written line by line. A process of a role ends by a signal as a rule, and what the C library still keeps then is lost; unless
 /// standard output is a terminal, that is all of it.
@@ -19,7 +15,7 @@ const BY_LINES: c_int = 1;
 /// When the C library refuses.
 pub(super) fn print_by_lines() -> io::Result<()> {
     // SAFETY: the process has just begun: nothing has been printed, and no other thread is there to print. The C library brings the buffer.
-    let refused = unsafe { libc::setvbuf(stdout, std::ptr::null_mut(), BY_LINES, libc::BUFSIZ as libc::size_t) };
+    let refused = unsafe { libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, libc::BUFSIZ as libc::size_t) };
     match refused {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -4,6 +4,7 @@ use gpubench::catalog::Tensor;
 
 use super::conservation::judge_conservation;
 use super::grade::grade;
+use super::quotation::quoted;
 use super::words;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
 use crate::clients::End;
@@ -12,6 +13,9 @@ use crate::wire::{Claim, FaultCode, NOWHERE, OutputFacts, Replay, WindowEnd};
 
 /// A share of wrong elements from which an output counts as not written at all, though some poison happens to be right.
 const NEARLY_ALL: f64 = 0.95;
+
+/// Of what a worker printed that did not end by itself, this much is repeated.
+const LINES_REPEATED: usize = 10;
 
 /// What became of a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,13 +34,11 @@ pub struct Judgement {
     pub window: Option<usize>,
 }
 
-/// Of a long output this much is repeated in a message.
-const LINES_REPEATED: usize = 10;
-
 impl Judgement {
     /// The same, with the last of what a worker that failed has printed.
     #[must_use]
     pub fn with_last_words(mut self, printed: &str) -> Judgement {
+        let printed = quoted(printed);
         let lines: Vec<&str> = printed.lines().collect();
         let last = &lines[lines.len().saturating_sub(LINES_REPEATED)..];
         if let (Some(message), false) = (&mut self.message, last.is_empty()) {
@@ -286,7 +288,7 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
             let log = if log.is_empty() {
                 String::new()
             } else {
-                format!("; it last wrote:\n{log}")
+                format!("; it last wrote:\n{}", quoted(log))
             };
             let when = match (call, evidence.execution) {
                 (0, Execution::Sealed) => "while its kernels were loaded".to_owned(),

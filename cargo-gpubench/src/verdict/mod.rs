@@ -9,6 +9,7 @@ mod floor;
 mod grade;
 mod judge;
 mod outcome;
+mod quotation;
 mod words;
 
 pub use conservation::{balance, bound_will_be_precise};
@@ -16,3 +17,4 @@ pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sam
 pub use floor::floor_ns;
 pub use judge::{Judgement, judge};
 pub use outcome::*;
+pub use quotation::quoted;

@@ -8,6 +8,7 @@ use crate::build::BuiltLibrary;
 use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use crate::error::Expected;
 use crate::exit_code::ExitCode;
+use crate::verdict::quoted;
 use crate::wire::AuthorFailure;
 
 /// How authors are run.
@@ -49,7 +50,7 @@ impl Expected for ListingError {
     fn hint(&self) -> Option<String> {
         match &self.source {
             AuthorProblem::Role(RoleFailure::Ended { log, .. }) if !log.is_empty() => {
-                Some(format!("the process that loaded the library last wrote: {log}"))
+                Some(format!("the process that loaded the library last wrote:\n{}", quoted(log)))
             }
             AuthorProblem::Role(RoleFailure::Silent { .. }) => {
                 Some("a constructor of the library or an axis expression may be stuck; `--reference-timeout` gives it more time".to_owned())

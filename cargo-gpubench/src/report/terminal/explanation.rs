@@ -2,7 +2,7 @@
 
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
-use super::text::{padded, width, wrapped};
+use super::text::{folded, padded, width, wrapped};
 use crate::printable::{printable, printable_line};
 use crate::report::wording::{found_in, gloss};
 use crate::report::{BenchmarkComplete, Check};
@@ -96,11 +96,11 @@ pub(super) fn lines(
     match message {
         Message::None => {}
         Message::Own(message) => {
-            // What stands behind the first line, a compiler or a kernel has laid out.
+            // What stands behind the first line, a compiler or a kernel has laid out. Where it is too long, a terminal would go on below the bar.
             let message = printable(message);
             let mut given = message.lines();
             said.extend(given.next().into_iter().flat_map(|first| wrapped(first, room)));
-            said.extend(given.map(str::to_owned));
+            said.extend(given.flat_map(|line| folded(line, room)));
         }
         Message::AsOf(other) => {
             let same = format!("the same error as `{}`, above", printable_line(&other.case));
@@ -160,6 +160,7 @@ fn shell_quoted(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::report::samples::every_verdict;
+    use crate::verdict::quoted;
 
     #[test]
     fn names_with_spaces_are_quoted_for_the_shell() {
@@ -176,14 +177,30 @@ mod tests {
             ..every_verdict().results.remove(1)
         };
         let message = Message::behind(&[], &result);
-        let lines = lines(&result, message, "-", 34, Styling::Plain);
+        let lines = lines(&result, message, "-", 40, Styling::Plain);
         assert!(
-            lines.contains(&"  │ one of the elements is wrong;".to_owned()),
+            lines.contains(&"  │ one of the elements is wrong; the".to_owned()),
             "{lines:#?}"
         );
         assert!(
             lines.contains(&"  │ x[0]   and x[1]  and x[2]  are 1.0".to_owned()),
             "{lines:#?}"
+        );
+    }
+
+    #[test]
+    fn what_user_code_prints_has_a_bar_and_an_indent_before_it_on_every_row_of_the_terminal() {
+        let printed = format!("run it alone: evil\n{}✓ it passed, too", " ".repeat(76));
+        let result = BenchmarkComplete {
+            message: Some(format!("it is wrong; the worker last wrote:\n{}", quoted(&printed))),
+            ..every_verdict().results.remove(1)
+        };
+        let lines = lines(&result, Message::behind(&[], &result), "-", 80, Styling::Plain);
+        let position = lines.iter().position(|line| line.ends_with("last wrote:"));
+        let said = &lines[position.expect("the message") + 1..];
+        assert_eq!(
+            said[..3],
+            ["  │     run it alone: evil", "  │", "  │     ✓ it passed, too"]
         );
     }
 

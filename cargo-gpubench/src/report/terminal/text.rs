@@ -51,6 +51,43 @@ pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.replace(NO_BREAK, " ")).collect()
 }
 
+/// Stands before what is left of a line that was too long.
+const GOING_ON: &str = "    ";
+
+/// A line that was laid out as it is, or as several of at most `room` columns, of which the further ones are indented: broken at a space where there is one, else within a word.
+pub(super) fn folded(line: &str, room: usize) -> Vec<String> {
+    let room = room.max(2 * GOING_ON.len());
+    let mut pieces = Vec::new();
+    let mut rest = line.trim_end().to_owned();
+    while width(&rest) > room {
+        let end = end_of_piece(&rest, room);
+        let further = format!("{GOING_ON}{}", rest[end..].trim_start_matches(' '));
+        pieces.push(rest[..end].trim_end().to_owned());
+        rest = further;
+    }
+    pieces.push(rest);
+    pieces
+}
+
+/// Where a text that is too long is broken.
+fn end_of_piece(text: &str, room: usize) -> usize {
+    let end = fitting(text, room);
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let is_between_words = text[end..].starts_with(' ');
+    let space = text[..end].rfind(' ').filter(|space| *space > indent);
+    space.filter(|_| !is_between_words).unwrap_or(end)
+}
+
+/// How many bytes of a text have at most `room` columns.
+fn fitting(text: &str, room: usize) -> usize {
+    let mut columns = 0;
+    let too_many = text.char_indices().find(|(_, letter)| {
+        columns += letter.width().unwrap_or(0);
+        columns > room
+    });
+    too_many.map_or(text.len(), |(position, _)| position)
+}
+
 /// A text with spaces behind it up to `columns`.
 pub(super) fn padded(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(width(text));
@@ -76,6 +113,18 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_was_laid_out_is_folded_behind_its_indent() {
+        assert_eq!(folded("a.cu:3:  error", 14), ["a.cu:3:  error"]);
+        assert_eq!(
+            folded("  one  two three four", 12),
+            ["  one  two", "    three", "    four"]
+        );
+        assert_eq!(folded("    abcdefgh", 8), ["    abcd", "    efgh"]);
+        let behind_spaces = format!("{}run it alone", " ".repeat(30));
+        assert_eq!(folded(&behind_spaces, 20), ["", "    run it alone"]);
+    }
+
+    #[test]
     fn wide_letters_count_twice() {
         assert_eq!(in_one_line("核核核", 5), "核核…");
         assert_eq!(padded("核", 3), "核 ");
@@ -87,6 +136,17 @@ mod tests {
             let line = in_one_line(&printable(&text), room);
             prop_assert!(width(&line) <= room, "{:?}", line);
             prop_assert!(!line.contains('\n'));
+        }
+
+        #[test]
+        fn a_folded_line_always_fits_and_loses_nothing_but_spaces(text in " {0,60}.{0,60}( .{0,20}){0,3}", room in 20usize..40) {
+            let line = printable(&text).replace('\n', " ");
+            let pieces = folded(&line, room);
+            for piece in &pieces {
+                prop_assert!(width(piece) <= room, "{:?}", piece);
+            }
+            let letters = |text: &str| text.replace(' ', "");
+            prop_assert_eq!(letters(&pieces.concat()), letters(&line));
         }
     }
 }
