@@ -449,6 +449,28 @@ fn a_baseline_that_is_wrong_is_not_compared_and_touches_nothing_else() {
 }
 
 #[test]
+fn a_kernel_of_the_baseline_that_does_not_compile_is_told_with_what_the_compiler_says() {
+    let repository = repository_in_turn();
+    let kernels = repository.crate_folder().join("src/spin.cu");
+    let kernel = std::fs::read_to_string(&kernels).expect("text");
+    repository.git(&["checkout", "--quiet", "-b", "uncompiled"]);
+    std::fs::write(&kernels, kernel.replace("y[i] = scratch[i];", "y[i] = no_such_name;")).expect("it is written");
+    repository.commit("uncompiled");
+    repository.git(&["checkout", "--quiet", "main"]);
+    let run = Run::on(&Fixture::made_in(&repository.crate_folder())).briefly();
+    let finished = run.args(["--against", "uncompiled", "spin"]).finish().expect_code(0);
+    let told = "warning: the baseline, `uncompiled`, has a kernel that does not compile";
+    for words in [told, "could not compile `spin.cu`", ": error: "] {
+        assert_eq!(
+            finished.stderr.matches(words).count(),
+            1,
+            "{words}:\n{}",
+            finished.stderr
+        );
+    }
+}
+
+#[test]
 fn a_candidate_that_no_longer_compiles_is_a_failure_wherever_its_run_is_told() {
     let repository = repository_in_turn();
     let kernels = repository.crate_folder().join("src/spin.cu");

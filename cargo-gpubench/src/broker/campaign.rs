@@ -18,7 +18,7 @@ use super::measurement::purpose::Purpose;
 use super::measurement::result::{Yardsticks, fill_in};
 use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
 use super::recording::authors::Authors;
-use super::recording::preparation::{PreparedCase, prepare};
+use super::recording::preparation::{PreparedCase, compile_errors, prepare};
 use super::recording::recordings::Interrupted;
 use super::reporting::Reporting;
 use super::run::user_output;
@@ -180,6 +180,7 @@ impl<'a> Campaign<'a> {
             &mut self.reporting,
             self.interrupt,
         )?;
+        self.reporting.show_compile_errors(&compile_errors(&prepared));
         if let Some(opponent) = &mut self.opponent {
             let theirs = opponent.selected;
             let prepared = prepare(

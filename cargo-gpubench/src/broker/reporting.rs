@@ -4,11 +4,10 @@ use std::time::Instant;
 
 use super::against::opponent::OtherResults;
 use super::cases::{Case, Naming};
-use super::code::kernels::{Modules, failures};
 use super::measurement::purpose::Purpose;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::stored::bookkeeping::Bookkeeping;
-use crate::error::{ExpectedError, print_warning};
+use crate::error::{ExpectedError, print_error, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, CsvReporter, Detail, Device, Environment, JsonReporter,
@@ -165,15 +164,10 @@ impl Reporting {
         self.tell(|reporters| reporters.progress(&progress));
     }
 
-    /// Shows the compiler's own messages, each once, where no table will explain what failed.
-    pub(super) fn show_compile_errors(&mut self, modules: &Modules) {
-        if self.format == MessageFormat::Human {
-            return;
-        }
-        for failure in failures(modules) {
-            if failure.cause == Cause::CompileFailed {
-                crate::error::print_error(&failure.message);
-            }
+    /// Shows what compilers say, where no table will.
+    pub(super) fn show_compile_errors(&self, errors: &[&str]) {
+        if self.format == MessageFormat::Json {
+            errors.iter().for_each(|error| print_error(error));
         }
     }
 

@@ -8,10 +8,11 @@ use super::other_revision::OtherRevision;
 use crate::broker::cases::{Case, Disposition};
 use crate::broker::failure::CaseFailure;
 use crate::broker::recording::authors::Authors;
-use crate::broker::recording::preparation::PreparedCase;
+use crate::broker::recording::preparation::{PreparedCase, compile_errors};
 use crate::broker::selected::Selected;
 use crate::build::kernels::Compiler;
 use crate::compare::{CaseKey, LooksTaken};
+use crate::error::print_warning;
 use crate::report::BenchmarkComplete;
 use crate::stats::Looks;
 use crate::store::Revision;
@@ -94,8 +95,14 @@ impl<'a> Opponent<'a> {
         }
     }
 
-    /// Its cases are prepared.
+    /// Its cases are prepared. What compilers say of them stands in no table and no record: only the candidate's does.
     pub(in crate::broker) fn note_prepared(&mut self, prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>) {
+        let name = self.revision.name();
+        for error in compile_errors(&prepared) {
+            print_warning(&format_args!(
+                "the baseline, `{name}`, has a kernel that does not compile, and its benchmarks are not compared: {error}"
+            ));
+        }
         self.prepared = prepared;
     }
 

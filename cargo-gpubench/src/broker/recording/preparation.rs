@@ -14,6 +14,7 @@ use crate::broker::selected::Selected;
 use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
 use crate::report::Phase;
+use crate::verdict::Cause;
 use crate::wire::{SealedFile, SourceModule};
 
 /// A case that can be measured.
@@ -61,12 +62,23 @@ pub(in crate::broker) fn prepare(
         if interrupt.is_set() {
             return Err(Interrupted);
         }
-        reporting.show_compile_errors(&modules);
         for (position, recorded) in positions.into_iter().zip(recorded) {
             prepared[position] = Some(recorded.and_then(|recorded| with_modules(recorded, &modules)));
         }
     }
     Ok(prepared)
+}
+
+/// What compilers say of cases that cannot be prepared, each text once.
+pub(in crate::broker) fn compile_errors(prepared: &[Option<Result<PreparedCase, CaseFailure>>]) -> Vec<&str> {
+    let failures = prepared.iter().flatten().filter_map(|case| case.as_ref().err());
+    let mut errors = Vec::new();
+    for failure in failures.filter(|failure| failure.cause == Cause::CompileFailed) {
+        if !errors.contains(&failure.message.as_str()) {
+            errors.push(&failure.message);
+        }
+    }
+    errors
 }
 
 /// A recorded case with the modules it uses, or the failure of the first that did not compile.
