@@ -3,11 +3,12 @@
 use super::cases::scrolled;
 use super::markup::{Element, element};
 use crate::report::wording::{coordinates, three_digits};
-use crate::report::{BenchmarkComplete, Check};
+use crate::report::{AllowedError, BenchmarkComplete, Check};
 
-const COLUMNS: [&str; 6] = [
+const COLUMNS: [&str; 7] = [
     "output",
     "shape",
+    "tolerance",
     "elements right",
     "largest error",
     "relative",
@@ -36,6 +37,7 @@ fn row(check: &Check) -> Element {
         .map(|index| format!("{index}{}", coordinates(index, &check.shape)));
     let cells = [
         shape.join(" × "),
+        known(check.tolerance.map(allowed)),
         right,
         known(check.max_abs_error.map(three_digits)),
         known(check.max_rel_error.map(three_digits)),
@@ -50,6 +52,31 @@ fn row(check: &Check) -> Element {
         .children(cells.map(|cell| element("td").text(cell)))
 }
 
+/// A tolerance in the words of the attribute.
+fn allowed(AllowedError { rtol, atol }: AllowedError) -> String {
+    let parts = [("rtol", rtol), ("atol", atol)]
+        .into_iter()
+        .filter(|(_, part)| *part > 0.0);
+    let parts: Vec<String> = parts.map(|(name, part)| format!("{name} {part:e}")).collect();
+    match parts.is_empty() {
+        true => "exact".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
 fn known(value: Option<String>) -> String {
     value.unwrap_or_else(|| "–".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tolerance_is_told_in_the_words_of_the_attribute() {
+        let told = |rtol, atol| allowed(AllowedError { rtol, atol });
+        assert_eq!(told(1e-5, 1e-6), "rtol 1e-5, atol 1e-6");
+        assert_eq!(told(0.0, 0.25), "atol 2.5e-1");
+        assert_eq!(told(0.0, 0.0), "exact");
+    }
 }
