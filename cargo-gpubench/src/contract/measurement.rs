@@ -211,11 +211,11 @@ pub struct Check {
     /// The tolerance, which is the crate's own word; null in results that do not have it.
     #[serde(default)]
     pub tolerance: Option<AllowedError>,
-    /// Largest absolute error over elements that are finite on both sides; null where there are none.
+    /// Largest absolute error over elements that are finite on both sides; 0 where there are none.
     pub max_abs_error: Option<f64>,
-    /// Largest relative error over those of them for which another number than zero is expected; null where there are none, or where it is not finite.
+    /// Largest relative error over those of them for which another number than zero is expected; 0 where there are none.
     pub max_rel_error: Option<f64>,
-    /// Flat index of the element with the largest relative error; null where every element is equal.
+    /// Flat index of the element with the largest absolute error, which one that is not finite and not right has; null where every element is equal.
     pub worst_index: Option<u64>,
     /// Extents of the output, outermost first.
     pub shape: Vec<u64>,

@@ -17,7 +17,7 @@ pub struct OutputFacts {
     pub elements: u64,
     /// Elements that agree with the expected ones.
     pub matched: u64,
-    /// Wrong elements that still hold the poison.
+    /// Wrong elements that still hold the poison; of an in-out tensor those that surely still hold what the call was given.
     pub unwritten: u64,
     /// Wrong elements that are not finite where the expected one is.
     pub non_finite: u64,
@@ -25,7 +25,7 @@ pub struct OutputFacts {
     pub same_as_first: u64,
     /// First wrong element, or [`NOWHERE`].
     pub first_wrong: u64,
-    /// Element with the largest relative error, or [`NOWHERE`].
+    /// Element with the largest absolute error, which one that is not finite and not right has, or [`NOWHERE`].
     pub worst: u64,
     /// Bits of the expected element at `first_wrong`, zero-extended.
     pub expected_bits: u64,
@@ -33,7 +33,7 @@ pub struct OutputFacts {
     pub got_bits: u64,
     /// Largest absolute error over elements that are finite on both sides.
     pub max_abs: f64,
-    /// Largest relative error over them.
+    /// Largest relative error over those of them for which another number than zero is expected.
     pub max_rel: f64,
     /// The seal the worker's device wrote.
     pub seal_claimed: u64,
