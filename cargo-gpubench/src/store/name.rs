@@ -21,7 +21,7 @@ pub enum RunName {
     File(Utf8PathBuf),
 }
 
-/// A baseline's name: letters, digits and `-_.`, not beginning with a dot.
+/// A baseline's name: letters, digits and `-_.`, not beginning with a dot. `-` alone is none: elsewhere it is standard output, which no run is kept in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BaselineName(String);
 
@@ -53,7 +53,8 @@ impl FromStr for BaselineName {
 
     fn from_str(text: &str) -> Result<BaselineName, NotABaselineName> {
         let admitted = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        let is_name = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('.') && text.chars().all(admitted);
+        let is_taken = matches!(text, "" | "-") || text.starts_with('.');
+        let is_name = !is_taken && text.len() <= LONGEST && text.chars().all(admitted);
         if is_name {
             Ok(BaselineName(text.to_owned()))
         } else {
@@ -105,6 +106,13 @@ mod tests {
         for text in ["./main", "a/b", "/tmp/x", "main.json", "run.jsonl", "../x"] {
             assert_eq!(text.parse(), Ok(RunName::File(text.into())), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_standard_output_elsewhere_is_no_name_of_a_run() {
+        assert!("-".parse::<RunName>().is_err());
+        assert!("-a".parse::<RunName>().is_ok());
+        assert_eq!("./-".parse(), Ok(RunName::File("./-".into())));
     }
 
     #[test]

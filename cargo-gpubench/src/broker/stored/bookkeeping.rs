@@ -19,6 +19,7 @@ use crate::broker::options::{
 use crate::broker::places::Places;
 use crate::compare::{Contestant, Fences, Rules, compare};
 use crate::error::{ExpectedError, print_warning};
+use crate::printable::printable_line;
 use crate::report::{
     Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, Outlet, OutputError, Passage, RunFinished,
     RunStarted, address,
@@ -439,7 +440,8 @@ impl Saving {
 /// A few of some names, and how many more there are.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 5;
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let shown = names.iter().take(SHOWN);
+    let shown: Vec<String> = shown.map(|name| format!("`{}`", printable_line(name))).collect();
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
@@ -476,4 +478,17 @@ fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Outlet>, Expe
 /// The name of a result's case as [`Case::full_name`] has it.
 fn case_name(result: &BenchmarkComplete) -> String {
     case_of(result).full_name()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_out_of_a_file_are_listed_on_one_line_and_the_rest_is_counted() {
+        let names: Vec<String> = (1..=7).map(|number| format!("a::b{number}\nwarning: x")).collect();
+        let listed = listed(&names);
+        assert!(listed.starts_with("`a::b1 warning: x`, `a::b2"), "{listed}");
+        assert!(listed.ends_with("`a::b5 warning: x` and 2 more"), "{listed}");
+    }
 }
