@@ -361,7 +361,7 @@ fn what_a_kernel_has_printed_is_shown_where_it_fails() {
     for failed in ["prints_and_writes_nothing", "prints_and_traps", "prints_and_aborts"] {
         let message = message(&format!("process::{failed}"));
         assert!(
-            message.contains("last wrote") && message.contains("this is element 3"),
+            message.contains(r"last wrote:\n    this is element 3"),
             "{failed}: {message}"
         );
     }
