@@ -9,8 +9,8 @@ use crate::device::harness::Comparison;
 use crate::window::Place;
 use crate::wire::OldAnswer;
 
-/// The windows in which it is asked: the first that have another before them.
-const ASKED: RangeInclusive<u32> = 2..=33;
+/// The windows in which it is asked: the first that have another before them, eight for either of two sides.
+const ASKED: RangeInclusive<u32> = 2..=17;
 
 /// Most checks can tell by this many elements.
 const FIRST_ELEMENTS: u64 = 4096;
