@@ -335,6 +335,24 @@ fn what_user_code_prints_is_shown_when_asked_for() {
 }
 
 #[test]
+fn a_check_that_cannot_tell_old_answers_from_new_ones_is_no_secret() {
+    let names = ["answers::passes_whatever_it_writes", "answers::changes_at_the_end"];
+    let finished = Run::on(&Fixture::of("hostile"))
+        .briefly()
+        .json()
+        .args(["--ignored"].into_iter().chain(names))
+        .finish()
+        .expect_code(0);
+    let records = finished.records();
+    let [blind, seeing] = names.map(|name| records.result(name));
+    assert_eq!(blind["checks"][0]["old_answers_pass"], true);
+    let notice = blind["notices"][0].as_str().expect("a notice");
+    assert!(notice.contains("repeats an old answer"), "{notice}");
+    assert_eq!(seeing["checks"][0]["old_answers_pass"], false);
+    assert_eq!(seeing["notices"], Value::Array(Vec::new()));
+}
+
+#[test]
 fn what_a_kernel_prints_is_shown_when_asked_for() {
     let arguments = ["--no-capture", "--ignored", "--exact", "process::prints::n=600"];
     let finished = Run::on(&Fixture::of("hostile"))

@@ -211,6 +211,9 @@ pub struct Check {
     /// The tolerance, which is the crate's own word; null in results that do not have it.
     #[serde(default)]
     pub tolerance: Option<AllowedError>,
+    /// Whether what was expected of each call's predecessor would have passed in its place, so that the check cannot tell old answers from new ones; null where it was asked of too few calls.
+    #[serde(default)]
+    pub old_answers_pass: Option<bool>,
     /// Largest absolute error over elements that are finite on both sides; 0 where there are none.
     pub max_abs_error: Option<f64>,
     /// Largest relative error over those of them for which another number than zero is expected; 0 where there are none.

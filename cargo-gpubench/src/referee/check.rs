@@ -140,8 +140,9 @@ impl Referee {
         for ((count, (index, buffer, answers)), check) in outputs(case).enumerate().zip(looks.outputs) {
             let output = &mut facts.outputs[count];
             describe(output, &found.of(check)?);
+            let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
+            output.old_answer = self.look_at_old_answer(&comparison, answers, place)? as u64;
             if output.first_wrong != NOWHERE {
-                let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
                 self.look_closer(&comparison, buffer, answers, place, output)?;
             }
         }

@@ -1,12 +1,13 @@
 //! The referee process: masters of the inputs, expected outputs, poison, decoys, flush, its own clock and the checks. It never sees user host code.
 //!
 //! On a GPU it runs the kernels of generators and references (`own_kernels`): they cannot reach its process. It reports facts and decides nothing: `process` takes the broker's orders, `case` holds the buffers of the open case, `restore`
-//! brings them into the state a window starts from, `check` looks at what the worker made of them, `wrong_output` closer where it is wrong, `stamps` is the clock, `window` the sequence.
+//! brings them into the state a window starts from, `check` looks at what the worker made of them, `wrong_output` closer where it is wrong, `old_answer` whether another call's answer would have passed, `stamps` is the clock, `window` the sequence.
 #![forbid(unsafe_code)]
 
 mod buffers;
 mod case;
 mod check;
+mod old_answer;
 mod own_kernels;
 mod process;
 mod restore;

@@ -19,8 +19,8 @@ use crate::device::memfd::MemfdTable;
 use crate::device::{Access, DeviceError, DevicePtr, Driver, Stream};
 use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
-    BufferLayout, Cast, Channel, FlushKind, NOWHERE, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
-    WindowFacts, WindowOrder,
+    BufferLayout, Cast, Channel, FlushKind, NOWHERE, OldAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage,
+    WindowEnd, WindowFacts, WindowOrder,
 };
 
 mod own_kernels;
@@ -166,8 +166,12 @@ struct Stage {
 
 impl Stage {
     fn set() -> Stage {
+        Stage::of(recording())
+    }
+
+    fn of(recording: Recording) -> Stage {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording(), &[]).unwrap();
+        let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording, &[]).unwrap();
         let layouts = case.layouts();
         let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
         let null_page = descriptors.remove(1);
@@ -320,6 +324,22 @@ fn the_answers_to_the_first_and_to_the_previous_call_are_recognised() {
         });
         assert_eq!(Replay::from_number(facts.outputs()[0].replay), replay);
     }
+}
+
+#[test]
+fn a_tolerance_that_takes_the_answer_to_the_call_before_is_found() {
+    let old_answers = |tolerance| {
+        let mut recording = recording();
+        recording.tensors[1].tolerance = tolerance;
+        let mut stage = Stage::of(recording);
+        [1, 2, 3].map(|window| OldAnswer::from_number(stage.honest(window).outputs()[0].old_answer))
+    };
+    let [none, fails, passes] = [OldAnswer::NotAsked, OldAnswer::Fails, OldAnswer::Passes];
+    assert_eq!(old_answers(Tolerance::Exact), [none, fails, fails]);
+    assert_eq!(
+        old_answers(Tolerance::Close { rtol: 0.0, atol: 1.0 }),
+        [none, passes, passes]
+    );
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Referee {
     }
 
     /// A comparison by itself, waited for.
-    fn compare(&mut self, comparison: &Comparison) -> Result<CheckSummary, RefereeError> {
+    pub(super) fn compare(&mut self, comparison: &Comparison) -> Result<CheckSummary, RefereeError> {
         let driver = &mut *self.driver;
         let mut batch = self.harness.begin(driver, self.stream)?;
         let ticket = self.harness.check(driver, &mut batch, comparison)?;

@@ -1,5 +1,6 @@
 //! One case, from its buffers to its samples: rounds of fresh workers of one side or two, and null windows among them.
 
+mod checks;
 pub(super) mod crew;
 pub mod measure;
 pub(super) mod null_windows;

@@ -3,18 +3,18 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use gpubench::catalog::{Recording, Tensor};
+use gpubench::catalog::Recording;
 
+use super::checks::{blind_checks, checks};
 use super::measure::Measured;
 use crate::device::KernelPart;
 use crate::report::{
-    BenchmarkComplete, Check, Conservation, ElementValue, Execution, HostTime, Peaks, Stats, Stop, Throughput,
-    WindowCounts, WorkerShare, WrongElement,
+    BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
 use crate::stats::Summary;
 use crate::verdict::{WindowEvidence, sampled};
 use crate::window::WindowKind;
-use crate::wire::{NOWHERE, OutputFacts, WindowEnd};
+use crate::wire::WindowEnd;
 
 /// What a measurement is held against.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +75,9 @@ pub(in crate::broker) fn fill_in(
     record.window_counts = count(&windows, &warm_ups, null_windows.len() + null_alone.len());
     record.distinct_inputs = distinct_inputs(recording, &windows);
     record.notices = doubtful_flops(&record.throughput);
+    record
+        .notices
+        .extend(blind_checks(&record.checks, record.distinct_inputs));
     record.conservation =
         conservation(&sampled_or_all(&windows, &warm_ups), &null_windows).map(|clocks| match balance {
             None => clocks,
@@ -137,47 +140,6 @@ fn sampled_or_all<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) 
     match sampled(windows, warm_ups) {
         none if none.is_empty() => windows.iter().collect(),
         sampled => sampled,
-    }
-}
-
-/// One check for every output: of the window that decided, or the largest errors over all windows.
-fn checks(recording: &Recording, windows: &[WindowEvidence], decisive: Option<usize>) -> Vec<Check> {
-    let checked = |window: &&WindowEvidence| window.facts.end == WindowEnd::Checked as u32;
-    let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
-    outputs
-        .enumerate()
-        .filter_map(|(position, tensor)| {
-            let shown = match decisive {
-                Some(decisive) => windows.get(decisive).filter(checked)?.facts.outputs().get(position)?,
-                None => {
-                    let all = windows
-                        .iter()
-                        .filter(checked)
-                        .filter_map(|window| window.facts.outputs().get(position));
-                    all.max_by(|a, b| a.max_rel.total_cmp(&b.max_rel))?
-                }
-            };
-            Some(check(tensor, shown))
-        })
-        .collect()
-}
-
-fn check(tensor: &Tensor, output: &OutputFacts) -> Check {
-    let somewhere = |index: u64| (index != NOWHERE).then_some(index);
-    Check {
-        output: tensor.name.clone(),
-        elements: output.elements,
-        matched: output.matched,
-        tolerance: Some(tensor.tolerance.into()),
-        max_abs_error: Some(output.max_abs),
-        max_rel_error: Some(output.max_rel),
-        worst_index: somewhere(output.worst),
-        shape: tensor.shape.clone(),
-        first_wrong: somewhere(output.first_wrong).map(|index| WrongElement {
-            index,
-            expected: ElementValue::from_bits(tensor.dtype, output.expected_bits),
-            got: ElementValue::from_bits(tensor.dtype, output.got_bits),
-        }),
     }
 }
 

@@ -43,6 +43,30 @@ pub struct OutputFacts {
     pub late_bytes: u64,
     /// A [`Replay`] as number.
     pub replay: u64,
+    /// An [`OldAnswer`] as number.
+    pub old_answer: u64,
+}
+
+/// Whether what was expected of the call before would have passed in this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum OldAnswer {
+    /// It was not looked at.
+    NotAsked = 0,
+    /// It is wrong.
+    Fails = 1,
+    /// It is within the tolerance.
+    Passes = 2,
+}
+
+impl OldAnswer {
+    /// The one of a number; anything unknown was not looked at.
+    pub fn from_number(number: u64) -> OldAnswer {
+        [OldAnswer::Fails, OldAnswer::Passes]
+            .into_iter()
+            .find(|answer| *answer as u64 == number)
+            .unwrap_or(OldAnswer::NotAsked)
+    }
 }
 
 /// Whether a wrong output is the right answer to another call.
