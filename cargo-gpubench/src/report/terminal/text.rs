@@ -58,11 +58,11 @@ const GOING_ON: &str = "    ";
 pub(super) fn folded(line: &str, room: usize) -> Vec<String> {
     let room = room.max(2 * GOING_ON.len());
     let mut pieces = Vec::new();
-    let mut rest = line.trim_end().to_owned();
+    let mut rest = line.trim_end_matches(' ').to_owned();
     while width(&rest) > room {
         let end = end_of_piece(&rest, room);
         let further = format!("{GOING_ON}{}", rest[end..].trim_start_matches(' '));
-        pieces.push(rest[..end].trim_end().to_owned());
+        pieces.push(rest[..end].trim_end_matches(' ').to_owned());
         rest = further;
     }
     pieces.push(rest);
@@ -78,14 +78,12 @@ fn end_of_piece(text: &str, room: usize) -> usize {
     space.filter(|_| !is_between_words).unwrap_or(end)
 }
 
-/// How many bytes of a text have at most `room` columns.
+/// How many bytes of a text have at most `room` columns. Letters together may have more columns than each by itself.
 fn fitting(text: &str, room: usize) -> usize {
-    let mut columns = 0;
-    let too_many = text.char_indices().find(|(_, letter)| {
-        columns += letter.width().unwrap_or(0);
-        columns > room
-    });
-    too_many.map_or(text.len(), |(position, _)| position)
+    let ends = text
+        .char_indices()
+        .map(|(position, letter)| position + letter.len_utf8());
+    ends.take_while(|end| width(&text[..*end]) <= room).last().unwrap_or(0)
 }
 
 /// A text with spaces behind it up to `columns`.
@@ -122,6 +120,7 @@ mod tests {
         assert_eq!(folded("    abcdefgh", 8), ["    abcd", "    efgh"]);
         let behind_spaces = format!("{}run it alone", " ".repeat(30));
         assert_eq!(folded(&behind_spaces, 20), ["", "    run it alone"]);
+        assert_eq!(folded("☁\u{fe0f}☁\u{fe0f}☁\u{fe0f}☁\u{fe0f}x", 8)[1], "    x");
     }
 
     #[test]
