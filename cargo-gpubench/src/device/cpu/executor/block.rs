@@ -10,6 +10,7 @@ use std::ptr;
 use std::thread::{self, ThreadId};
 
 use super::abi::{Request, Shape, Threads, vote, wait};
+use super::dynamic_shared::DynamicShared;
 use super::exchange::{Exchange, Paused, Slot};
 use super::fault::{FaultKind, KernelFault};
 use super::kernel::Kernel;
@@ -70,6 +71,10 @@ pub(super) struct BlockRunner {
     form: Form,
     /// Whether a thread of the job has waited. If so the kernel keeps the index of its thread in memory.
     waited: bool,
+    /// Made for the first kernel that has it.
+    dynamic_shared: Option<DynamicShared>,
+    /// Where it begins for the job's kernel; null if the kernel is not told.
+    dynamic_start: *mut u8,
     /// The thread that ran blocks last.
     thread: Option<ThreadId>,
 }
@@ -87,12 +92,14 @@ impl BlockRunner {
             order: None,
             form: Form::Fast,
             waited: false,
+            dynamic_shared: None,
+            dynamic_start: ptr::null_mut(),
             thread: None,
         }
     }
 
     /// Prepares the calling thread for blocks of a job; once per job and thread.
-    pub(super) fn begin(&mut self, job: &Job) {
+    pub(super) fn begin(&mut self, job: &Job) -> Result<(), FaultKind> {
         let shape = &job.shape;
         let abi_shape = Shape {
             grid: shape.grid,
@@ -105,21 +112,44 @@ impl BlockRunner {
         self.order = job.order.order(shape.threads());
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
-        self.make_coroutines_enter(self.form.entry(job));
+        let dynamic_start = self.place_dynamic_shared(job)?;
+        self.make_coroutines_enter(self.form.entry(job), dynamic_start);
         self.waited = false;
         self.slot_of.clear();
         self.slot_of.resize(shape.threads() as usize, ptr::null_mut());
+        Ok(())
     }
 
-    /// Leads coroutines that are parked inside another kernel out of it.
-    fn make_coroutines_enter(&mut self, entry: Threads) {
+    /// Tells the job's kernel where dynamic shared memory begins on the calling thread; null if it is not told.
+    fn place_dynamic_shared(&mut self, job: &Job) -> Result<*mut u8, FaultKind> {
+        let Some(place) = job.kernel.place_dynamic_shared() else {
+            return Ok(ptr::null_mut());
+        };
+        let shared = match &mut self.dynamic_shared {
+            Some(shared) => shared,
+            none => none.insert(DynamicShared::new().map_err(|_| FaultKind::OutOfDynamicShared)?),
+        };
+        let start = shared.prepare(job.shape.dynamic_shared);
+        // SAFETY: the memory outlives the launch.
+        unsafe { place(start.cast()) };
+        Ok(start)
+    }
+
+    /// The job's dynamic shared memory, where the kernel was told of it.
+    fn dynamic_shared(&mut self, job: &Job) -> Option<&mut DynamicShared> {
+        job.kernel.place_dynamic_shared().and(self.dynamic_shared.as_mut())
+    }
+
+    /// Leads coroutines that are parked inside another kernel, or in one that knows another place of dynamic shared memory, out of it.
+    fn make_coroutines_enter(&mut self, entry: Threads, dynamic_start: *mut u8) {
         let thread = Some(thread::current().id());
         if self.thread != thread {
             // Kernels keep the addresses of the other thread's memory.
             self.thread = thread;
             self.abandon_coroutines();
         }
-        if !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
+        let moved = std::mem::replace(&mut self.dynamic_start, dynamic_start) != dynamic_start;
+        if moved || !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
             for &slot in &self.slots {
                 // SAFETY: slots live as long as the runner.
                 if unsafe { (*slot).in_kernel.get() } {
@@ -145,6 +175,15 @@ impl BlockRunner {
                 outcome = Err((block, self.attribute(job, [x, y, z], broken)));
                 break;
             }
+            if let Some(kind) = self.dynamic_shared(job).and_then(DynamicShared::overrun) {
+                let fault = KernelFault {
+                    kind,
+                    block: [x, y, z],
+                    thread: None,
+                };
+                outcome = Err((block, fault));
+                break;
+            }
             x += 1;
             if x == job.shape.grid[0] {
                 (x, y) = (0, y + 1);
@@ -161,6 +200,7 @@ impl BlockRunner {
     fn attribute(&mut self, job: &Job, block: [u32; 3], broken: Broken) -> KernelFault {
         let broken = match broken.kind {
             FaultKind::Access { .. }
+            | FaultKind::DynamicShared { .. }
             | FaultKind::DivisionByZero
             | FaultKind::IllegalInstruction
             | FaultKind::StackOverflow
@@ -193,8 +233,9 @@ impl BlockRunner {
             .and_then(|waited| if waited { self.run_phases(threads) } else { Ok(()) });
         outcome.map_err(|mut broken| {
             if let Some(trap) = self.exchange.trap.take() {
+                let kind = trap.kind();
                 broken = Broken {
-                    kind: trap.kind(),
+                    kind: self.dynamic_shared(job).map_or(kind, |shared| shared.name(kind)),
                     thread: Some(self.thread_that_ran(job)),
                 };
             }
