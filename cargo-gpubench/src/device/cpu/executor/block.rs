@@ -13,7 +13,7 @@ use super::abi::{Request, Shape, Threads, vote, wait};
 use super::dynamic_shared::DynamicShared;
 use super::exchange::{Exchange, Paused, Slot};
 use super::fault::{FaultKind, KernelFault};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, PlaceDynamicShared};
 use super::launch::{LaunchShape, ScheduleSeed};
 use super::signals;
 use super::stack::GuardedStack;
@@ -45,6 +45,13 @@ enum Waits {
     No,
 }
 
+/// Whether dynamic shared memory begins where the kernel that ran last knows it to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Kept,
+    Moved,
+}
+
 /// Which form of a kernel runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -73,8 +80,8 @@ pub(super) struct BlockRunner {
     waited: bool,
     /// Made for the first kernel that has it.
     dynamic_shared: Option<DynamicShared>,
-    /// Where it begins for the job's kernel; null if the kernel is not told.
-    dynamic_start: *mut u8,
+    /// Which library was told last where it begins, and where; nothing if the job's kernel is not told.
+    placed: Option<(PlaceDynamicShared, *mut u8)>,
     /// The thread that ran blocks last.
     thread: Option<ThreadId>,
 }
@@ -93,7 +100,7 @@ impl BlockRunner {
             form: Form::Fast,
             waited: false,
             dynamic_shared: None,
-            dynamic_start: ptr::null_mut(),
+            placed: None,
             thread: None,
         }
     }
@@ -112,27 +119,43 @@ impl BlockRunner {
         self.order = job.order.order(shape.threads());
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
-        let dynamic_start = self.place_dynamic_shared(job)?;
-        self.make_coroutines_enter(self.form.entry(job), dynamic_start);
+        self.take_to_this_thread();
+        let place = self.place_dynamic_shared(job)?;
+        self.make_coroutines_enter(self.form.entry(job), place);
         self.waited = false;
         self.slot_of.clear();
         self.slot_of.resize(shape.threads() as usize, ptr::null_mut());
         Ok(())
     }
 
-    /// Tells the job's kernel where dynamic shared memory begins on the calling thread; null if it is not told.
-    fn place_dynamic_shared(&mut self, job: &Job) -> Result<*mut u8, FaultKind> {
+    /// Forgets what holds on another thread alone: kernels keep the addresses of its memory.
+    fn take_to_this_thread(&mut self) {
+        let thread = Some(thread::current().id());
+        if self.thread != thread {
+            self.thread = thread;
+            self.placed = None;
+            self.abandon_coroutines();
+        }
+    }
+
+    /// Tells the job's kernel where dynamic shared memory begins on the calling thread.
+    fn place_dynamic_shared(&mut self, job: &Job) -> Result<Place, FaultKind> {
         let Some(place) = job.kernel.place_dynamic_shared() else {
-            return Ok(ptr::null_mut());
+            self.placed = None;
+            return Ok(Place::Kept);
         };
         let shared = match &mut self.dynamic_shared {
             Some(shared) => shared,
             none => none.insert(DynamicShared::new().map_err(|_| FaultKind::OutOfDynamicShared)?),
         };
         let start = shared.prepare(job.shape.dynamic_shared);
+        if (self.placed).is_some_and(|(told, known)| ptr::fn_addr_eq(told, place) && known == start) {
+            return Ok(Place::Kept);
+        }
         // SAFETY: the memory outlives the launch.
         unsafe { place(start.cast()) };
-        Ok(start)
+        self.placed = Some((place, start));
+        Ok(Place::Moved)
     }
 
     /// The job's dynamic shared memory, where the kernel was told of it.
@@ -141,15 +164,8 @@ impl BlockRunner {
     }
 
     /// Leads coroutines that are parked inside another kernel, or in one that knows another place of dynamic shared memory, out of it.
-    fn make_coroutines_enter(&mut self, entry: Threads, dynamic_start: *mut u8) {
-        let thread = Some(thread::current().id());
-        if self.thread != thread {
-            // Kernels keep the addresses of the other thread's memory.
-            self.thread = thread;
-            self.abandon_coroutines();
-        }
-        let moved = std::mem::replace(&mut self.dynamic_start, dynamic_start) != dynamic_start;
-        if moved || !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
+    fn make_coroutines_enter(&mut self, entry: Threads, place: Place) {
+        if place == Place::Moved || !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
             for &slot in &self.slots {
                 // SAFETY: slots live as long as the runner.
                 if unsafe { (*slot).in_kernel.get() } {
