@@ -44,6 +44,23 @@ __global__ void reduce(const float *in, float *out) {
     if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
 }
 
+__global__ void reduce_dynamic(const float *in, float *out) {
+    extern __shared__ float dynamic_sums[];
+    dynamic_sums[threadIdx.x] = in[blockIdx.x * 256 + threadIdx.x];
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (threadIdx.x < half) dynamic_sums[threadIdx.x] += dynamic_sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = dynamic_sums[0];
+}
+
+__global__ void copy_dynamic(const float *in, float *out) {
+    extern __shared__ float copied[];
+    copied[threadIdx.x] = in[blockIdx.x * 256 + threadIdx.x];
+    out[blockIdx.x * 256 + threadIdx.x] = copied[threadIdx.x];
+}
+
 __global__ void matmul(const float *a, const float *b, float *c, int n) {
     __shared__ float as[16][16], bs[16][16];
     int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
@@ -90,7 +107,21 @@ fn main() {
     }
     print_pair(
         "reduction, 256 threads, 9 barriers",
-        pools.each_ref().map(|pool| reduction(pool, kernel("reduce"))),
+        pools.each_ref().map(|pool| blocks_of_256(pool, kernel("reduce"), 0)),
+        "ns/thread",
+    );
+    print_pair(
+        "the same in dynamic shared memory",
+        pools
+            .each_ref()
+            .map(|pool| blocks_of_256(pool, kernel("reduce_dynamic"), 1024)),
+        "ns/thread",
+    );
+    print_pair(
+        "copy through it, without barriers",
+        pools
+            .each_ref()
+            .map(|pool| blocks_of_256(pool, kernel("copy_dynamic"), 1024)),
         "ns/thread",
     );
     print_pair(
@@ -116,7 +147,17 @@ fn compiled() -> Option<Module> {
         }],
         options: Vec::new(),
     };
-    let names = ["axpy", "barriers", "shuffles", "reduce", "matmul", "empty"].map(String::from);
+    let names = [
+        "axpy",
+        "barriers",
+        "shuffles",
+        "reduce",
+        "reduce_dynamic",
+        "copy_dynamic",
+        "matmul",
+        "empty",
+    ]
+    .map(String::from);
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cpu-device-kernels");
     let compiler = HostCompiler::find().map_err(|error| eprintln!("{error}")).ok()?;
     let library = compiler
@@ -153,6 +194,10 @@ fn run(pool: &Pool, kernel: Kernel, grid: [u32; 3], block: [u32; 3], arguments: 
         block,
         dynamic_shared: 0,
     };
+    run_shape(pool, kernel, shape, arguments);
+}
+
+fn run_shape(pool: &Pool, kernel: Kernel, shape: LaunchShape, arguments: &[*const c_void]) {
     // SAFETY: each caller passes its kernel's arguments.
     unsafe { pool.launch(kernel, &shape, arguments) }.expect("the kernels of this benchmark do not fault");
 }
@@ -197,14 +242,18 @@ fn indexed(pool: &Pool, kernel: Kernel, block: u32) -> f64 {
     }) / threads as f64
 }
 
-fn reduction(pool: &Pool, kernel: Kernel) -> f64 {
+/// A kernel over 16 Ki floats in blocks of 256 threads.
+fn blocks_of_256(pool: &Pool, kernel: Kernel, dynamic_shared: u32) -> f64 {
     let threads = 1 << 14;
-    let (input, mut out) = (vec![1.0f32; threads], vec![0.0f32; threads / 256]);
+    let (input, mut out) = (vec![1.0f32; threads], vec![0.0f32; threads]);
     let (input, out) = (input.as_ptr(), out.as_mut_ptr());
     let arguments = [argument(&input), argument(&out)];
-    best(100, || {
-        run(pool, kernel, [threads as u32 / 256, 1, 1], [256, 1, 1], &arguments)
-    }) / threads as f64
+    let shape = LaunchShape {
+        grid: [threads as u32 / 256, 1, 1],
+        block: [256, 1, 1],
+        dynamic_shared,
+    };
+    best(100, || run_shape(pool, kernel, shape, &arguments)) / threads as f64
 }
 
 /// A corner of 64 x 64 elements of the product.

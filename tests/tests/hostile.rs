@@ -96,6 +96,22 @@ fn an_address_that_the_processor_does_not_tell_is_not_made_up() {
     assert!(!message.contains("0x0"), "{message}");
 }
 
+// Dynamic shared memory.
+ends! {
+    shared_memory_that_no_launch_asks_for_is_named:
+        "shared::forgotten" is "crashed", "out-of-bounds", "`tiled`", "write of dynamic shared memory", "asks for none (hint: `.shared(bytes)`", "block (0, 0, 0)", "thread (0, 0, 0)";
+    half_of_the_shared_memory_is_named:
+        "shared::half" is "crashed", "out-of-bounds", "`tiled`", "write of byte 128 of dynamic shared memory", "asks for 128 bytes (hint: `.shared(bytes)`", "block (0, 0, 0)", "thread (32, 0, 0)";
+    shared_memory_with_one_element_too_few_is_named:
+        "shared::one_element_too_few" is "crashed", "out-of-bounds", "`tiled`", "write of byte 252 of dynamic shared memory", "asks for 252 bytes (hint: `.shared(bytes)`", "block (0, 0, 0)";
+    a_read_behind_shared_memory_is_named:
+        "shared::reads_one_behind" is "crashed", "out-of-bounds", "read of byte 256 of dynamic shared memory", "asks for 256 bytes", "thread (63, 0, 0)";
+    a_write_before_shared_memory_is_named:
+        "shared::writes_one_before" is "crashed", "out-of-bounds", "write 4 bytes before the start of dynamic shared memory", "block (0, 0, 0)";
+    the_second_launch_has_no_more_shared_memory_than_it_asks_for:
+        "shared::the_second_of_two_sizes_is_too_small" is "crashed", "out-of-bounds", "write of byte 256 of dynamic shared memory", "asks for 256 bytes", "step 2 of the plan", "thread (64, 0, 0)";
+}
+
 // Faults.
 ends! {
     an_endless_loop_times_out: "faults::loops_forever" is "timeout", "slow", "call 1", "3s", "--timeout";
@@ -261,7 +277,7 @@ fn honest_benchmarks_beside_them_pass() {
                 .is_some_and(|name| name.contains("::honest"))
         })
         .collect();
-    assert_eq!(honest.len(), 10);
+    assert_eq!(honest.len(), 13);
     for result in honest {
         assert_eq!(
             result["verdict"], "pass",

@@ -12,7 +12,7 @@ use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_
 use super::cache_key::CacheKey;
 use super::compiler::Compiler;
 use super::diagnostics::{readable, unknown_kernel};
-use super::dynamic_shared::{definitions, undefined_thread_locals};
+use super::dynamic_shared::{PLACED, define_arrays};
 use super::error::{CompilerMissing, KernelBuildError, Target};
 use super::options::host_options;
 use super::process::{Finished, Outcome, Patience, run};
@@ -88,6 +88,7 @@ impl HostCompiler {
             key.add(path);
             key.add(text);
         }
+        key.add(PLACED);
         key.add_all(names);
         key.add_all(&source.options);
         for file in &source.files {
@@ -203,11 +204,11 @@ impl Job<'_> {
             let path = path.to_owned();
             move |source| KernelBuildError::Io { action, path, source }
         };
-        let bytes = fs_err::read(&object).map_err(io("read", &object))?;
-        let dynamic = undefined_thread_locals(&bytes).unwrap_or_default();
-        if !dynamic.is_empty() {
+        let mut bytes = fs_err::read(&object).map_err(io("read", &object))?;
+        if let Some(definitions) = define_arrays(&mut bytes) {
+            fs_err::write(&object, &bytes).map_err(io("write", &object))?;
             let assembly = scratch.file("dynamic_shared.s");
-            fs_err::write(&assembly, definitions(&dynamic)).map_err(io("write", &assembly))?;
+            fs_err::write(&assembly, definitions).map_err(io("write", &assembly))?;
             link.arg(&assembly);
         }
         let linked = self.run(link.arg("-o").arg(scratch.file("kernels.so")))?;

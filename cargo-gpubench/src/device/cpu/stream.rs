@@ -237,7 +237,7 @@ fn describe(fault: &KernelFault, launch: u32) -> Fault {
 
 fn code_of(kind: &FaultKind) -> FaultCode {
     match kind {
-        FaultKind::Access { .. } => FaultCode::OutOfBounds,
+        FaultKind::Access { .. } | FaultKind::DynamicShared { .. } => FaultCode::OutOfBounds,
         FaultKind::DivisionByZero => FaultCode::DivisionByZero,
         FaultKind::StackOverflow => FaultCode::StackOverflow,
         FaultKind::IllegalInstruction => FaultCode::IllegalInstruction,
@@ -245,7 +245,7 @@ fn code_of(kind: &FaultKind) -> FaultCode {
             FaultCode::BarrierDivergence
         }
         FaultKind::Trap { .. } | FaultKind::Assert { .. } => FaultCode::Trap,
-        FaultKind::InvalidLaunch | FaultKind::OutOfStacks => FaultCode::Other,
+        FaultKind::InvalidLaunch | FaultKind::OutOfStacks | FaultKind::OutOfDynamicShared => FaultCode::Other,
     }
 }
 

@@ -10,9 +10,10 @@ use std::ptr;
 use std::thread::{self, ThreadId};
 
 use super::abi::{Request, Shape, Threads, vote, wait};
+use super::dynamic_shared::DynamicShared;
 use super::exchange::{Exchange, Paused, Slot};
 use super::fault::{FaultKind, KernelFault};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, PlaceDynamicShared};
 use super::launch::{LaunchShape, ScheduleSeed};
 use super::signals;
 use super::stack::GuardedStack;
@@ -44,6 +45,13 @@ enum Waits {
     No,
 }
 
+/// Whether dynamic shared memory begins where the kernel that ran last knows it to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Kept,
+    Moved,
+}
+
 /// Which form of a kernel runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -70,6 +78,10 @@ pub(super) struct BlockRunner {
     form: Form,
     /// Whether a thread of the job has waited. If so the kernel keeps the index of its thread in memory.
     waited: bool,
+    /// Made for the first kernel that has it.
+    dynamic_shared: Option<DynamicShared>,
+    /// Which library was told last where it begins, and where; nothing if the job's kernel is not told.
+    placed: Option<(PlaceDynamicShared, *mut u8)>,
     /// The thread that ran blocks last.
     thread: Option<ThreadId>,
 }
@@ -87,12 +99,14 @@ impl BlockRunner {
             order: None,
             form: Form::Fast,
             waited: false,
+            dynamic_shared: None,
+            placed: None,
             thread: None,
         }
     }
 
     /// Prepares the calling thread for blocks of a job; once per job and thread.
-    pub(super) fn begin(&mut self, job: &Job) {
+    pub(super) fn begin(&mut self, job: &Job) -> Result<(), FaultKind> {
         let shape = &job.shape;
         let abi_shape = Shape {
             grid: shape.grid,
@@ -105,21 +119,53 @@ impl BlockRunner {
         self.order = job.order.order(shape.threads());
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
-        self.make_coroutines_enter(self.form.entry(job));
+        self.take_to_this_thread();
+        let place = self.place_dynamic_shared(job)?;
+        self.make_coroutines_enter(self.form.entry(job), place);
         self.waited = false;
         self.slot_of.clear();
         self.slot_of.resize(shape.threads() as usize, ptr::null_mut());
+        Ok(())
     }
 
-    /// Leads coroutines that are parked inside another kernel out of it.
-    fn make_coroutines_enter(&mut self, entry: Threads) {
+    /// Forgets what holds on another thread alone: kernels keep the addresses of its memory.
+    fn take_to_this_thread(&mut self) {
         let thread = Some(thread::current().id());
         if self.thread != thread {
-            // Kernels keep the addresses of the other thread's memory.
             self.thread = thread;
+            self.placed = None;
             self.abandon_coroutines();
         }
-        if !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
+    }
+
+    /// Tells the job's kernel where dynamic shared memory begins on the calling thread.
+    fn place_dynamic_shared(&mut self, job: &Job) -> Result<Place, FaultKind> {
+        let Some(place) = job.kernel.place_dynamic_shared() else {
+            self.placed = None;
+            return Ok(Place::Kept);
+        };
+        let shared = match &mut self.dynamic_shared {
+            Some(shared) => shared,
+            none => none.insert(DynamicShared::new().map_err(|_| FaultKind::OutOfDynamicShared)?),
+        };
+        let start = shared.prepare(job.shape.dynamic_shared);
+        if (self.placed).is_some_and(|(told, known)| ptr::fn_addr_eq(told, place) && known == start) {
+            return Ok(Place::Kept);
+        }
+        // SAFETY: the memory outlives the launch.
+        unsafe { place(start.cast()) };
+        self.placed = Some((place, start));
+        Ok(Place::Moved)
+    }
+
+    /// The job's dynamic shared memory, where the kernel was told of it.
+    fn dynamic_shared(&mut self, job: &Job) -> Option<&mut DynamicShared> {
+        job.kernel.place_dynamic_shared().and(self.dynamic_shared.as_mut())
+    }
+
+    /// Leads coroutines that are parked inside another kernel, or in one that knows another place of dynamic shared memory, out of it.
+    fn make_coroutines_enter(&mut self, entry: Threads, place: Place) {
+        if place == Place::Moved || !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
             for &slot in &self.slots {
                 // SAFETY: slots live as long as the runner.
                 if unsafe { (*slot).in_kernel.get() } {
@@ -145,6 +191,15 @@ impl BlockRunner {
                 outcome = Err((block, self.attribute(job, [x, y, z], broken)));
                 break;
             }
+            if let Some(kind) = self.dynamic_shared(job).and_then(DynamicShared::overrun) {
+                let fault = KernelFault {
+                    kind,
+                    block: [x, y, z],
+                    thread: None,
+                };
+                outcome = Err((block, fault));
+                break;
+            }
             x += 1;
             if x == job.shape.grid[0] {
                 (x, y) = (0, y + 1);
@@ -161,6 +216,7 @@ impl BlockRunner {
     fn attribute(&mut self, job: &Job, block: [u32; 3], broken: Broken) -> KernelFault {
         let broken = match broken.kind {
             FaultKind::Access { .. }
+            | FaultKind::DynamicShared { .. }
             | FaultKind::DivisionByZero
             | FaultKind::IllegalInstruction
             | FaultKind::StackOverflow
@@ -193,8 +249,9 @@ impl BlockRunner {
             .and_then(|waited| if waited { self.run_phases(threads) } else { Ok(()) });
         outcome.map_err(|mut broken| {
             if let Some(trap) = self.exchange.trap.take() {
+                let kind = trap.kind();
                 broken = Broken {
-                    kind: trap.kind(),
+                    kind: self.dynamic_shared(job).map_or(kind, |shared| shared.name(kind)),
                     thread: Some(self.thread_that_ran(job)),
                 };
             }

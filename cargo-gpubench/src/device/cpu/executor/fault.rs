@@ -24,6 +24,15 @@ pub enum FaultKind {
         /// Read or write.
         access: Access,
     },
+    /// Dynamic shared memory was accessed that the launch does not ask for. A write that only shows when its block has ended names no thread.
+    DynamicShared {
+        /// Read or write.
+        access: Access,
+        /// Where, in bytes from the memory's start; negative in front of it.
+        offset: i64,
+        /// What the launch asks for, in bytes.
+        asked: u32,
+    },
     /// An integer was divided by zero, or the smallest by -1.
     DivisionByZero,
     /// A thread used more stack than it has.
@@ -72,6 +81,8 @@ pub enum FaultKind {
     InvalidLaunch,
     /// The system has no memory or mappings left for the stacks of the block's threads.
     OutOfStacks,
+    /// The system has no memory or mappings left for the dynamic shared memory of a block.
+    OutOfDynamicShared,
 }
 
 /// How memory was accessed.
@@ -89,17 +100,23 @@ impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             FaultKind::Access {
-                address,
-                access: Access::Read,
-            } => write!(f, "invalid read at address {address:#x}"),
-            FaultKind::Access {
-                address,
-                access: Access::Write,
-            } => write!(f, "invalid write at address {address:#x}"),
-            FaultKind::Access {
                 address: _,
                 access: Access::Unknown,
             } => f.write_str("invalid access, at an address that the processor does not tell: misaligned, or of a pointer that something has overwritten"),
+            FaultKind::Access { address, access } => write!(f, "invalid {access} at address {address:#x}"),
+            FaultKind::DynamicShared { access, asked: 0, .. } => write!(
+                f,
+                "invalid {access} of dynamic shared memory, of which the launch asks for none (hint: `.shared(bytes)` of its grid)"
+            ),
+            FaultKind::DynamicShared { access, offset, .. } if offset < 0 => write!(
+                f,
+                "invalid {access} {} bytes before the start of dynamic shared memory",
+                offset.unsigned_abs()
+            ),
+            FaultKind::DynamicShared { access, offset, asked } => write!(
+                f,
+                "invalid {access} of byte {offset} of dynamic shared memory, of which the launch asks for {asked} bytes (hint: `.shared(bytes)` of its grid)"
+            ),
             FaultKind::DivisionByZero => f.write_str("integer division by zero"),
             FaultKind::StackOverflow => f.write_str("stack overflow"),
             FaultKind::IllegalInstruction => f.write_str("illegal instruction"),
@@ -121,7 +138,18 @@ impl fmt::Display for FaultKind {
             FaultKind::Assert { line } => write!(f, "assertion failed at line {line}"),
             FaultKind::InvalidLaunch => f.write_str("impossible launch"),
             FaultKind::OutOfStacks => f.write_str("no memory left for the stacks of the threads"),
+            FaultKind::OutOfDynamicShared => f.write_str("no memory left for dynamic shared memory"),
         }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Unknown => "access",
+        })
     }
 }
 

@@ -29,10 +29,15 @@ unsafe extern "C" {
     fn dladdr1(address: *const c_void, place: *mut libc::Dl_info, extra: *mut *mut c_void, flags: c_int) -> c_int;
 }
 
+/// A library's function that says where its `extern __shared__` arrays begin on the calling thread.
+pub(super) type PlaceDynamicShared = unsafe extern "C" fn(start: *mut c_void);
+
 /// A kernel that can be launched. Its code is never unloaded.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     descriptor: &'static Descriptor,
+    /// Of a library that has such arrays, where its compiler lets the executor place them.
+    place_dynamic_shared: Option<PlaceDynamicShared>,
 }
 
 // SAFETY: a descriptor is immutable data and functions that may be called on any thread.
@@ -53,7 +58,10 @@ impl Kernel {
         }
         // SAFETY: the unit belongs to the descriptor and copies the callbacks.
         unsafe { ((*descriptor.unit).install)(&CALLBACKS) };
-        Some(Kernel { descriptor })
+        Some(Kernel {
+            descriptor,
+            place_dynamic_shared: None,
+        })
     }
 
     /// The name expression it was exported under, such as `axpy` or `reduce<256>`.
@@ -70,6 +78,10 @@ impl Kernel {
 
     pub(super) fn descriptor(&self) -> &'static Descriptor {
         self.descriptor
+    }
+
+    pub(super) fn place_dynamic_shared(&self) -> Option<PlaceDynamicShared> {
+        self.place_dynamic_shared
     }
 }
 
@@ -138,10 +150,17 @@ impl Module {
         }
         // SAFETY: the table holds `count` pointers to static descriptors.
         let descriptors = unsafe { std::slice::from_raw_parts(table.kernels, table.count as usize) };
+        // SAFETY: the kernel compiler defines the symbol with this type.
+        let place = unsafe { library.get::<PlaceDynamicShared>(b"gb_place_dynamic_shared_v1\0") };
+        let place_dynamic_shared = place.ok().map(|place| *place);
         // SAFETY: the library is never unloaded.
         let kernels = descriptors
             .iter()
             .filter_map(|&it| unsafe { Kernel::from_descriptor(it.cast()) })
+            .map(|kernel| Kernel {
+                place_dynamic_shared,
+                ..kernel
+            })
             .collect();
         Ok(Module { kernels, library })
     }

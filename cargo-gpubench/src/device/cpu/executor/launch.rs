@@ -3,8 +3,7 @@
 /// Most threads of a block, as on every GPU.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
-/// Most dynamic shared memory of a block in bytes: what compute capability 9.0 allows after opting in. The kernel compiler gives a library
-/// that uses dynamic shared memory so much of it.
+/// Most dynamic shared memory of a block in bytes: what compute capability 9.0 allows after opting in.
 pub const MAX_DYNAMIC_SHARED: u32 = 227 * 1024;
 
 /// Extents of a launch.

@@ -6,6 +6,7 @@
 
 mod abi;
 mod block;
+mod dynamic_shared;
 mod exchange;
 mod fault;
 mod kernel;

@@ -67,20 +67,31 @@ impl Shared {
     fn work(&self, runner: &mut BlockRunner, job: &Job, threads: usize) {
         let blocks = job.shape.blocks();
         let piece = (blocks / (threads as u64 * PIECES_PER_THREAD)).max(1);
-        runner.begin(job);
+        if let Err(kind) = runner.begin(job) {
+            let fault = KernelFault {
+                kind,
+                block: [0; 3],
+                thread: None,
+            };
+            return self.end_with((0, fault), blocks);
+        }
         loop {
             let start = self.next.fetch_add(piece, Ordering::Relaxed);
             if start >= blocks {
                 return;
             }
             if let Err(fault) = runner.run(job, start..blocks.min(start + piece)) {
-                self.next.store(blocks, Ordering::Relaxed);
-                let mut state = self.state();
-                if state.fault.is_none_or(|known| fault.0 < known.0) {
-                    state.fault = Some(fault);
-                }
-                return;
+                return self.end_with(fault, blocks);
             }
+        }
+    }
+
+    /// Has nobody claim more of the launch's blocks, and keeps the fault if it is of a lower block than others.
+    fn end_with(&self, fault: (u64, KernelFault), blocks: u64) {
+        self.next.store(blocks, Ordering::Relaxed);
+        let mut state = self.state();
+        if state.fault.is_none_or(|known| fault.0 < known.0) {
+            state.fault = Some(fault);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Kernels compiled from CUDA C++ and run by a pool.
 
+mod dynamic_shared;
 mod faults;
 mod grids;
 mod language;
@@ -67,6 +68,14 @@ pub(super) fn line(grid: u32, block: u32) -> LaunchShape {
         grid: [grid, 1, 1],
         block: [block, 1, 1],
         dynamic_shared: 0,
+    }
+}
+
+/// The shape with so many bytes of dynamic shared memory.
+pub(super) fn asking(shape: LaunchShape, dynamic_shared: u32) -> LaunchShape {
+    LaunchShape {
+        dynamic_shared,
+        ..shape
     }
 }
 

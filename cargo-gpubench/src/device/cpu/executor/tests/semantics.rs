@@ -41,7 +41,8 @@ fn extern_shared_arrays_are_one_memory_whatever_their_namespace() {
         }
     "#;
     let mut out = vec![0; 6];
-    launch(&pool(2), kernel(text, "sum"), &line(6, 128), &[address(&mut out)]).expect("no fault");
+    let shape = asking(line(6, 128), 4);
+    launch(&pool(2), kernel(text, "sum"), &shape, &[address(&mut out)]).expect("no fault");
     assert_eq!(out, [8128; 6]);
 }
 

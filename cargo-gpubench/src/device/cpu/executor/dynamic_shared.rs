@@ -1,0 +1,160 @@
+//! The dynamic shared memory of a block.
+
+use std::io;
+use std::ptr;
+
+use super::fault::{Access, FaultKind};
+use super::launch::MAX_DYNAMIC_SHARED;
+
+const PAGE: usize = 4096;
+/// Most a launch may ask for, and room for a margin.
+const MEMORY_BYTES: usize = (MAX_DYNAMIC_SHARED as usize + MARGIN_BYTES).next_multiple_of(PAGE);
+/// Inaccessible bytes on either side, as beside a buffer.
+const GUARD_BYTES: usize = 1 << 20;
+/// What the memory's start is a multiple of: the largest vectors of a processor, and more than a GPU needs for any.
+const ALIGNMENT: usize = 128;
+/// Bytes in front that are looked at; as many as there can be behind.
+const MARGIN_BYTES: usize = ALIGNMENT;
+
+/// What lies beside the memory.
+const NOISE: [u8; MARGIN_BYTES] = noise();
+
+/// Memory for the dynamic shared memory of the blocks that one thread runs, one after the other. It ends at an inaccessible page, or as close to it as its alignment
+/// permits: the bytes in between, and some in front, hold noise.
+pub(super) struct DynamicShared {
+    mapping: *mut u8,
+    asked: u32,
+    margins: Margins,
+}
+
+/// Whether noise lies beside the memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Margins {
+    Unfilled,
+    Filled,
+}
+
+impl DynamicShared {
+    pub(super) fn new() -> io::Result<DynamicShared> {
+        let bytes = GUARD_BYTES + MEMORY_BYTES + GUARD_BYTES;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a fresh anonymous mapping touches nothing that exists.
+        let mapping = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+        if mapping == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let shared = DynamicShared {
+            mapping: mapping.cast(),
+            asked: 0,
+            margins: Margins::Unfilled,
+        };
+        // SAFETY: the middle of the mapping just made.
+        let memory = unsafe { mapping.byte_add(GUARD_BYTES) };
+        // SAFETY: as above.
+        match unsafe { libc::mprotect(memory, MEMORY_BYTES, libc::PROT_READ | libc::PROT_WRITE) } {
+            0 => Ok(shared),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Where it begins. Where none is asked for it has no accessible byte, and neither has what lies in front of it.
+    fn start(&self) -> *mut u8 {
+        let end = GUARD_BYTES + MEMORY_BYTES;
+        let offset = match self.asked as usize {
+            0 => end + GUARD_BYTES / 2,
+            asked => end - asked.next_multiple_of(ALIGNMENT),
+        };
+        self.mapping.wrapping_add(offset)
+    }
+
+    /// Makes it ready for a launch that asks for so many bytes, at most [`MAX_DYNAMIC_SHARED`], and says where it begins.
+    pub(super) fn prepare(&mut self, asked: u32) -> *mut u8 {
+        if self.asked != asked || self.margins == Margins::Unfilled {
+            self.asked = asked;
+            for (first, len) in self.margins() {
+                // SAFETY: the margins lie in the accessible part of the mapping, beside the memory; nobody uses it now.
+                unsafe { ptr::copy_nonoverlapping(NOISE.as_ptr(), self.at(first), len) };
+            }
+            self.margins = Margins::Filled;
+        }
+        self.start()
+    }
+
+    /// Where a block that has ended wrote beside the memory. [`prepare`](Self::prepare) fills the noise in again.
+    pub(super) fn overrun(&mut self) -> Option<FaultKind> {
+        let offset = self.margins().into_iter().find_map(|(first, len)| {
+            // A comparison of no bytes at an inaccessible page would take the processor as long as a small block.
+            if len == 0 {
+                return None;
+            }
+            // SAFETY: as in `prepare`.
+            let found = unsafe { std::slice::from_raw_parts(self.at(first), len) };
+            if *found == NOISE[..len] {
+                return None;
+            }
+            let changed = found.iter().zip(&NOISE).position(|(found, noise)| found != noise)?;
+            Some(first + changed as i64)
+        })?;
+        self.margins = Margins::Unfilled;
+        Some(FaultKind::DynamicShared {
+            access: Access::Write,
+            offset,
+            asked: self.asked,
+        })
+    }
+
+    /// Names the memory where a stray access met one of the inaccessible pages beside it.
+    pub(super) fn name(&self, kind: FaultKind) -> FaultKind {
+        match kind {
+            FaultKind::Access { address, access } if access != Access::Unknown && self.guards(address) => {
+                FaultKind::DynamicShared {
+                    access,
+                    offset: address as i64 - self.start() as i64,
+                    asked: self.asked,
+                }
+            }
+            kind => kind,
+        }
+    }
+
+    fn guards(&self, address: usize) -> bool {
+        let start = self.mapping as usize;
+        (start..start + GUARD_BYTES + MEMORY_BYTES + GUARD_BYTES).contains(&address)
+    }
+
+    /// The bytes in front and those between the end and the inaccessible page: where each begins, from the memory's start, and how many they are.
+    fn margins(&self) -> [(i64, usize); 2] {
+        match self.asked as usize {
+            0 => [(0, 0); 2],
+            asked => [
+                (-(MARGIN_BYTES as i64), MARGIN_BYTES),
+                (asked as i64, asked.next_multiple_of(ALIGNMENT) - asked),
+            ],
+        }
+    }
+
+    fn at(&self, offset: i64) -> *mut u8 {
+        self.start().wrapping_offset(offset as isize)
+    }
+}
+
+impl Drop for DynamicShared {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own, and no kernel that was told of it runs.
+        unsafe { libc::munmap(self.mapping.cast(), GUARD_BYTES + MEMORY_BYTES + GUARD_BYTES) };
+    }
+}
+
+/// Bytes of the splitmix64 generator.
+const fn noise() -> [u8; MARGIN_BYTES] {
+    let mut noise = [0; MARGIN_BYTES];
+    let mut place = 0;
+    while place < MARGIN_BYTES {
+        let state = (place as u64 / 8 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        noise[place] = (mixed ^ (mixed >> 31)).to_le_bytes()[place % 8];
+        place += 1;
+    }
+    noise
+}
