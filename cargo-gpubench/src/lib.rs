@@ -22,6 +22,7 @@ pub mod git;
 pub mod history;
 pub mod printable;
 pub mod probe;
+pub mod quotation;
 pub mod referee;
 pub mod replacement;
 pub mod replay;

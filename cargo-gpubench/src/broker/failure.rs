@@ -1,8 +1,9 @@
 //! A case that has a verdict without a measurement.
 
 use crate::clients::{AuthorProblem, RoleFailure};
+use crate::quotation::quoted;
 use crate::report::BenchmarkComplete;
-use crate::verdict::{Cause, Verdict, quoted};
+use crate::verdict::{Cause, Verdict};
 use crate::window::ConductError;
 use crate::wire::AuthorFailure;
 

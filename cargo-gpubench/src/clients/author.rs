@@ -9,6 +9,7 @@ use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::device::CodeHome;
+use crate::quotation::continued;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SealedFile, SourceModule, encode_modules,
     from_author, module_descriptors, to_author,
@@ -227,10 +228,11 @@ impl AuthorProblem {
         let (number, text) = payload.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
         let failure = AuthorFailure::from_number(u32::from_le_bytes(*number));
         let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_MESSAGE)]);
-        let message = text
+        let shown: String = text
             .chars()
             .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
             .collect();
+        let message = continued(&shown);
         AuthorProblem::Refused { failure, message }
     }
 
@@ -239,5 +241,17 @@ impl AuthorProblem {
             failure: AuthorFailure::Library,
             message: format!("its {what} cannot be read: {error}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_users_code_says_is_one_line_and_others_behind_an_indent() {
+        let payload = [&7_u32.to_le_bytes()[..], b"it is\x1b[2J wrong\nrun it alone: rm"].concat();
+        let problem = AuthorProblem::read(&payload);
+        assert_eq!(problem.to_string(), "it is [2J wrong\n    run it alone: rm");
     }
 }

@@ -4,10 +4,10 @@ use gpubench::catalog::Tensor;
 
 use super::conservation::judge_conservation;
 use super::grade::grade;
-use super::quotation::quoted;
 use super::words;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
 use crate::clients::End;
+use crate::quotation::quoted;
 use crate::window::WindowKind;
 use crate::wire::{Claim, FaultCode, NOWHERE, OutputFacts, Replay, WindowEnd};
 

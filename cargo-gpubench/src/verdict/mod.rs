@@ -9,7 +9,6 @@ mod floor;
 mod grade;
 mod judge;
 mod outcome;
-mod quotation;
 mod words;
 
 pub use conservation::{balance, bound_will_be_precise};
@@ -17,4 +16,3 @@ pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sam
 pub use floor::floor_ns;
 pub use judge::{Judgement, judge};
 pub use outcome::*;
-pub use quotation::quoted;

@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::quotation::continued;
+
 const CAPACITY: usize = 504;
 
 /// At most 504 bytes of text; what does not fit is cut off.
@@ -33,13 +35,15 @@ impl FixedText {
         }
     }
 
-    /// The text, safe to print whoever wrote the record: valid UTF-8, control characters replaced.
+    /// The text, safe to print whoever wrote the record: valid UTF-8, control characters replaced, further lines indented.
     pub fn printable(&self) -> String {
         let length = (self.length as usize).min(CAPACITY);
         let text = String::from_utf8_lossy(&self.bytes[..length]);
-        text.chars()
+        let shown: String = text
+            .chars()
             .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
-            .collect()
+            .collect();
+        continued(&shown)
     }
 }
 
@@ -49,7 +53,7 @@ mod tests {
 
     #[test]
     fn text_is_cut_at_a_character_and_never_carries_escape_sequences() {
-        assert_eq!(FixedText::new("a\u{1b}[31mb\n").printable(), "a\u{fffd}[31mb\n");
+        assert_eq!(FixedText::new("a\u{1b}[31mb\nc").printable(), "a\u{fffd}[31mb\n    c");
         let long = "é".repeat(400);
         assert_eq!(FixedText::new(&long).printable(), "é".repeat(CAPACITY / 2));
         let forged = FixedText {

@@ -8,7 +8,7 @@ use crate::build::BuiltLibrary;
 use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use crate::error::Expected;
 use crate::exit_code::ExitCode;
-use crate::verdict::quoted;
+use crate::quotation::quoted;
 use crate::wire::AuthorFailure;
 
 /// How authors are run.

@@ -159,8 +159,8 @@ fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quotation::quoted;
     use crate::report::samples::every_verdict;
-    use crate::verdict::quoted;
 
     #[test]
     fn names_with_spaces_are_quoted_for_the_shell() {

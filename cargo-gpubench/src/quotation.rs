@@ -1,4 +1,5 @@
-//! What a process of user code printed, as a message repeats it.
+//! Words of user code in messages of the tool.
+#![forbid(unsafe_code)]
 
 use crate::printable::printable;
 
@@ -15,6 +16,14 @@ pub fn quoted(printed: &str) -> String {
         .join("\n")
 }
 
+/// What a process says, to stand behind the tool's own words: a further line stands behind an indent, also where it only shows as one.
+pub fn continued(said: &str) -> String {
+    let said = printable(said);
+    let mut lines = said.lines();
+    let first = lines.next().unwrap_or_default();
+    lines.fold(first.to_owned(), |text, line| format!("{text}\n{INDENT}{line}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +35,15 @@ mod tests {
             "    x[0] = 1\n    run it alone: rm\n    at\n    last"
         );
         assert_eq!(quoted(" \n"), "");
+    }
+
+    #[test]
+    fn what_is_said_behind_the_first_line_is_indented() {
+        assert_eq!(
+            continued("it is 1\n left: 1\u{2029}run it alone: rm\n"),
+            "it is 1\n     left: 1\n    run it alone: rm"
+        );
+        assert_eq!(continued("one line"), "one line");
+        assert_eq!(continued(""), "");
     }
 }
