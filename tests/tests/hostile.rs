@@ -337,17 +337,21 @@ fn what_user_code_prints_is_no_data() {
     assert!(!run().stdout.contains("this is no data"));
 }
 
-#[test]
-fn what_user_code_prints_is_shown_when_asked_for() {
-    let arguments = ["--no-capture", "--exact", "host::function_prints::n=600"];
+/// With `--no-capture`, and apart from the data.
+fn assert_shown_when_asked_for(case: &str, printed: &str) {
     let finished = Run::on(&Fixture::of("hostile"))
         .briefly()
         .json()
-        .args(arguments)
+        .args(["--no-capture", "--include-ignored", "--exact", case])
         .finish()
         .expect_code(0);
-    assert!(finished.stderr.contains("this is no data"), "{}", finished.stderr);
-    assert!(!finished.stdout.contains("this is no data"));
+    assert!(finished.stderr.contains(printed), "{}", finished.stderr);
+    assert!(!finished.stdout.contains(printed));
+}
+
+#[test]
+fn what_user_code_prints_is_shown_when_asked_for() {
+    assert_shown_when_asked_for("host::function_prints::n=600", "this is no data");
 }
 
 #[test]
@@ -370,15 +374,7 @@ fn a_check_that_cannot_tell_old_answers_from_new_ones_is_no_secret() {
 
 #[test]
 fn what_a_kernel_prints_is_shown_when_asked_for() {
-    let arguments = ["--no-capture", "--ignored", "--exact", "process::prints::n=600"];
-    let finished = Run::on(&Fixture::of("hostile"))
-        .briefly()
-        .json()
-        .args(arguments)
-        .finish()
-        .expect_code(0);
-    assert!(finished.stderr.contains("this is element 3"), "{}", finished.stderr);
-    assert!(!finished.stdout.contains("this is element 3"));
+    assert_shown_when_asked_for("process::prints::n=600", "this is element 3");
 }
 
 #[test]

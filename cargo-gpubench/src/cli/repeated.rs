@@ -7,17 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::measurement;
 use super::offer::{Offers, Source, is_flag};
 use super::precedence::comes_from_command_line;
-
-/// Headings of options that are repeated, in the order in which they are: first what is built, then how it is measured.
-const HEADINGS: [&str; 7] = [
-    "Manifest options",
-    "Package selection",
-    "Feature selection",
-    "Compilation options",
-    "Archive options",
-    "Configuration options",
-    measurement::HEADING,
-];
+use super::settings::COMMAND_LINE_HEADINGS;
 
 /// Options below other headings that are repeated: an ignored case is not found without, and a check is no measurement.
 const BESIDES: [&str; 3] = ["ignored", "include-ignored", "test"];
@@ -25,22 +15,24 @@ const BESIDES: [&str; 3] = ["ignored", "include-ignored", "test"];
 /// Options below these headings that are not: a case has its own seed, and the others change neither what is built nor what runs.
 const NEVER: [&str; 4] = ["build-jobs", "extract-overwrite", "extract-to", "seed"];
 
-/// The options that are repeated with their values, word by word.
+/// The options that are repeated with their values, word by word: first what is built, then how it is measured.
 pub(super) fn repeated(gpubench: &Command, given: &ArgMatches, offers: &Offers) -> Vec<String> {
-    let options = gpubench.get_arguments().filter(|option| is_repeated(option));
-    let mut options: Vec<&Arg> = options.collect();
-    options.sort_by_key(|option| {
-        HEADINGS
+    let headings: Vec<&str> = COMMAND_LINE_HEADINGS
+        .into_iter()
+        .chain([measurement::HEADING])
+        .collect();
+    let place = |option: &Arg| {
+        headings
             .iter()
             .position(|heading| option.get_help_heading() == Some(*heading))
-    });
+    };
+    let is_repeated = |option: &&Arg| {
+        let long = option.get_long().unwrap_or_default();
+        (place(option).is_some() || BESIDES.contains(&long)) && !NEVER.contains(&long)
+    };
+    let mut options: Vec<&Arg> = gpubench.get_arguments().filter(is_repeated).collect();
+    options.sort_by_key(|option| place(option));
     options.iter().flat_map(|option| words(option, given, offers)).collect()
-}
-
-fn is_repeated(option: &Arg) -> bool {
-    let heading = option.get_help_heading().unwrap_or_default();
-    let long = option.get_long().unwrap_or_default();
-    (HEADINGS.contains(&heading) || BESIDES.contains(&long)) && !NEVER.contains(&long)
 }
 
 fn words(option: &Arg, given: &ArgMatches, offers: &Offers) -> Vec<String> {

@@ -4,7 +4,6 @@
 use std::env;
 use std::str::FromStr;
 
-use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};
 use thiserror::Error;
 
@@ -107,7 +106,7 @@ impl FromStr for ReportArgument {
         match (kind, file) {
             ("html", None) => Ok(Self(PageTarget::TargetDirectory)),
             ("html", Some("")) => Err(NotAReport::File),
-            ("html", Some(file)) => Ok(Self(PageTarget::Outlet(Utf8PathBuf::from(file).into()))),
+            ("html", Some(file)) => Ok(Self(PageTarget::Outlet(file.into()))),
             _ => Err(NotAReport::Kind(kind.to_owned())),
         }
     }

@@ -6,14 +6,14 @@ use clap::{Arg, CommandFactory};
 use super::App;
 use super::offer::takes_a_value;
 
-/// Headings of options that a profile may not set: cargo has its own configuration for its own.
-const COMMAND_LINE_HEADINGS: [&str; 6] = [
-    "Archive options",
-    "Compilation options",
-    "Configuration options",
-    "Feature selection",
+/// Headings of options that say what is built and where it and its configuration are. A profile may not set them: cargo has its own configuration for its own.
+pub(super) const COMMAND_LINE_HEADINGS: [&str; 6] = [
     "Manifest options",
     "Package selection",
+    "Feature selection",
+    "Compilation options",
+    "Archive options",
+    "Configuration options",
 ];
 
 /// Options that say what one run is for, or that would take a surprise out of it: who knows the seed knows the inputs.

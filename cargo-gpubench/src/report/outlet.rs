@@ -1,9 +1,5 @@
 //! Where a report is written to.
 
-use std::convert::Infallible;
-use std::fmt;
-use std::str::FromStr;
-
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Output, OutputError, ensure_replaceable, replace_file};
@@ -63,28 +59,11 @@ impl Outlet {
     }
 }
 
-impl From<Utf8PathBuf> for Outlet {
-    fn from(path: Utf8PathBuf) -> Outlet {
-        match path.as_str() {
+impl From<&str> for Outlet {
+    fn from(text: &str) -> Outlet {
+        match text {
             Outlet::STANDARD_OUTPUT => Outlet::StandardOutput,
-            _ => Outlet::File(path),
-        }
-    }
-}
-
-impl FromStr for Outlet {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Outlet, Infallible> {
-        Ok(Utf8PathBuf::from(text).into())
-    }
-}
-
-impl fmt::Display for Outlet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Outlet::StandardOutput => f.write_str(Outlet::STANDARD_OUTPUT),
-            Outlet::File(path) => path.fmt(f),
+            path => Outlet::File(path.into()),
         }
     }
 }
@@ -95,10 +74,9 @@ mod tests {
 
     #[test]
     fn a_dash_is_standard_output_and_everything_else_a_file() {
-        let outlet = |text: &str| text.parse::<Outlet>().expect("every text is one");
-        assert_eq!(outlet("-"), Outlet::StandardOutput);
+        assert_eq!(Outlet::from("-"), Outlet::StandardOutput);
         for file in ["./-", "--", "-.json", "run.json"] {
-            assert_eq!(outlet(file).file(), Some(Utf8Path::new(file)));
+            assert_eq!(Outlet::from(file).file(), Some(Utf8Path::new(file)));
         }
     }
 }

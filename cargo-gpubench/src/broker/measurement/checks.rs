@@ -26,22 +26,19 @@ pub(super) fn checks(recording: &Recording, windows: &[WindowEvidence], decisive
                     all.max_by(|a, b| a.max_rel.total_cmp(&b.max_rel))?
                 }
             };
-            Some(Check {
-                old_answers_pass: old_answers_pass(windows, position),
-                ..check(tensor, shown)
-            })
+            Some(check(tensor, shown, old_answers_pass(windows, position)))
         })
         .collect()
 }
 
-fn check(tensor: &Tensor, output: &OutputFacts) -> Check {
+fn check(tensor: &Tensor, output: &OutputFacts, old_answers_pass: Option<bool>) -> Check {
     let somewhere = |index: u64| (index != NOWHERE).then_some(index);
     Check {
         output: tensor.name.clone(),
         elements: output.elements,
         matched: output.matched,
         tolerance: Some(tensor.tolerance.into()),
-        old_answers_pass: None,
+        old_answers_pass,
         max_abs_error: Some(output.max_abs),
         max_rel_error: Some(output.max_rel),
         worst_index: somewhere(output.worst),
