@@ -7,9 +7,12 @@
 //! Three figures are compared, because each alone can be kept while another is changed. The *median* answers to the reported median: to lower
 //! that, more than half of the claims must be too short, and then the median residual is too long, whatever the other claims make good. The
 //! *distance of the quartiles* answers to time that is moved between windows or hidden in a quarter to half of them. The *number of long residuals* answers to
-//! time that is hidden in fewer. Together they see every claim series that hides 15 µs a window on average. Plain means see less: one window of a
+//! time that is hidden in fewer. Together they see every claim series that hides 15 µs a window on average, on a machine that does not disturb the null worker's windows as well. Plain means see less: one window of a
 //! time slice, 2 ms, outweighs a hundred honest ones.
+//!
+//! A machine is disturbed now and then, for half a second or for long. So what is normal is taken from the null windows of the same time where they are worse than any seen on a machine that is left alone, and no more is made of them than so few can tell.
 
+use super::binomial::{beta_binomial, binomial, quantile_of_counts};
 use super::quantile::{quantile, sorted};
 
 /// Standard errors that a difference must have before it counts: one honest case in 30 000 for a normal distribution.
@@ -19,7 +22,7 @@ const CRITICAL: f64 = 4.0;
 const PRECISE_NS: f64 = 1_500.0;
 
 /// Statistical error from which on a bound says little: in nanoseconds, and as a share of the claim.
-const VAGUE_NS: f64 = 3_000.0;
+const VAGUE_NS: f64 = 3_800.0;
 const VAGUE_SHARE: f64 = 0.04;
 
 /// Fewer windows than this, of either worker, say nothing.
@@ -58,7 +61,9 @@ const QUARTILES: f64 = 1.349;
 
 /// The standard error of a median, and of the distance of the quartiles, of a normal distribution in standard deviations over the root of the number.
 const MEDIAN_ERROR: f64 = 1.2533;
-const QUARTILES_ERROR: f64 = 1.573;
+
+/// Standard errors by which the ranks of each worker's quartiles may be off: together as unlikely as [`CRITICAL`] for the difference of two.
+const RANKS_CRITICAL: f64 = 2.83;
 
 /// Windows of which time is to be conserved, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -145,16 +150,17 @@ impl Balance {
             kernel_part_ns,
             ..
         } = residuals;
-        let (worker, null) = (Quartiles::of(residuals.worker)?, Quartiles::of(residuals.null)?);
+        let (worker, null) = (Spread::of(residuals.worker)?, Spread::of(residuals.null)?);
         let long_call_ns = (claimed_ns - LONG_CALL_NS).max(0.0);
         let allowed = kernel_part_ns + CLOCK_RATE * claimed_ns.max(0.0) + LONG_CALL_SHARE * long_call_ns;
-        let error = worker.standard_error(&null, CRITICAL);
-        let (excess_ns, error_ns) = (worker.median - null.median, MEDIAN_ERROR * error);
+        let (excess_ns, error_ns) = (worker.median - null.median, worker.median_error(&null, CRITICAL));
         let spread = Imbalance::Uneven {
             excess_ns: worker.distance() - null.distance(),
-            bound_ns: allowed + QUARTILES_ERROR * error,
+            bound_ns: allowed
+                + (worker.distance() - worker.distance_at_least)
+                + (null.distance_at_most - null.distance()),
         };
-        let long = long_windows(residuals, null.median + allowed + HIDDEN_NS, null.median)?;
+        let long = long_windows(residuals, null.median + allowed + HIDDEN_NS, null.median);
         let bound_ns = allowed + error_ns;
         let imbalances = [
             (excess_ns > bound_ns).then_some(Imbalance::Hidden),
@@ -186,34 +192,44 @@ impl Imbalance {
 pub fn will_be_precise(residuals: Residuals<'_>, growth: f64) -> bool {
     let grown = |windows: &[f64]| windows.len() as f64 * growth;
     let fewest = grown(residuals.worker).min(grown(residuals.null));
-    let (Some(worker), Some(null)) = (Quartiles::of(residuals.worker), Quartiles::of(residuals.null)) else {
+    let (Some(worker), Some(null)) = (Spread::of(residuals.worker), Spread::of(residuals.null)) else {
         return false;
     };
-    let error = worker.grown(growth).standard_error(&null.grown(growth), CRITICAL);
-    fewest >= FEWEST as f64 && MEDIAN_ERROR * error <= PRECISE_NS
+    let error_ns = worker.grown(growth).median_error(&null.grown(growth), CRITICAL);
+    fewest >= FEWEST as f64 && error_ns <= PRECISE_NS
 }
 
-struct Quartiles {
+/// Where residuals lie, by their quartiles.
+struct Spread {
     n: f64,
     low: f64,
     median: f64,
     high: f64,
+    /// How far apart the quartiles lie at least, and at most, of what windows like these are drawn from.
+    distance_at_least: f64,
+    distance_at_most: f64,
 }
 
-impl Quartiles {
-    fn of(residuals: &[f64]) -> Option<Quartiles> {
+impl Spread {
+    fn of(residuals: &[f64]) -> Option<Spread> {
         let sorted = sorted(residuals)?;
-        Some(Quartiles {
-            n: sorted.len() as f64,
+        let n = sorted.len() as f64;
+        // As shares: the number of windows below a quartile is binomial.
+        let off = RANKS_CRITICAL * (0.25 * 0.75 / n).sqrt();
+        let between = |low: f64, high: f64| Some(quantile(&sorted, high.min(1.0))? - quantile(&sorted, low.max(0.0))?);
+        Some(Spread {
+            n,
             low: quantile(&sorted, 0.25)?,
             median: quantile(&sorted, 0.5)?,
             high: quantile(&sorted, 0.75)?,
+            distance_at_least: between((0.25 + off).min(0.5), (0.75 - off).max(0.5))?,
+            distance_at_most: between(0.25 - off, 0.75 + off)?,
         })
     }
 
     /// As if there were so many times as many windows.
-    fn grown(self, growth: f64) -> Quartiles {
-        Quartiles {
+    fn grown(self, growth: f64) -> Spread {
+        Spread {
             n: self.n * growth,
             ..self
         }
@@ -227,12 +243,16 @@ impl Quartiles {
         self.distance() / QUARTILES
     }
 
-    /// So many standard errors of the difference between the means of two normal distributions of these spreads.
-    fn standard_error(&self, null: &Quartiles, number: f64) -> f64 {
-        let own = self.deviation().min(null.deviation().max(SPREAD_NS / 3.29));
-        let variance = own.powi(2) / self.n + null.deviation().powi(2) / null.n;
-        // Quartiles know a deviation as well as the root of the mean square does from about a third of the samples.
-        critical(number, 0.37 * (self.n.min(null.n) - 1.0)) * variance.sqrt()
+    /// So many standard errors of the difference between the medians of two normal distributions of these spreads. Each spread is what its windows say, with a margin for how few they are, or the widest that was seen, which needs
+    /// none; whichever says less. Null windows that spread more than was ever seen say for themselves how much.
+    fn median_error(&self, null: &Spread, number: f64) -> f64 {
+        let (own, theirs) = (self.deviation(), null.deviation());
+        let (widest, margin) = (SPREAD_NS / 3.29, critical_of(number, self.n.min(null.n)));
+        let is_calm = theirs <= widest;
+        let at_most = |error: f64| if is_calm { error.min(number * widest) } else { error };
+        let own_error = at_most(margin * own.min(theirs.max(widest)));
+        let null_error = at_most(margin * theirs);
+        MEDIAN_ERROR * (own_error.powi(2) / self.n + null_error.powi(2) / null.n).sqrt()
     }
 }
 
@@ -242,10 +262,15 @@ fn disturbance(null: &[f64], alone: &[f64]) -> Option<Option<f64>> {
     if alone.len() < FEWEST {
         return Some(None);
     }
-    let (null, alone) = (Quartiles::of(null)?, Quartiles::of(alone)?);
+    let (null, alone) = (Spread::of(null)?, Spread::of(alone)?);
     let longer_by = null.median - alone.median;
-    let explained = DISTURBED_NS + MEDIAN_ERROR * null.standard_error(&alone, DISTURBED_CRITICAL);
+    let explained = DISTURBED_NS + null.median_error(&alone, DISTURBED_CRITICAL);
     Some((longer_by > explained).then_some(longer_by))
+}
+
+/// Student's t for `z` standard deviations, where a deviation is that of the quartiles of `n` windows: they know it as well as the root of the mean square does from about a third of them.
+fn critical_of(z: f64, n: f64) -> f64 {
+    critical(z, 0.37 * (n - 1.0))
 }
 
 /// Student's t for `z` standard deviations of a normal distribution and some degrees of freedom: the first terms of its expansion in their inverse.
@@ -256,31 +281,16 @@ fn critical(z: f64, freedom: f64) -> f64 {
 }
 
 /// Counts windows that are too long for a worker whose long windows come as often as [`LONG_SHARE`] or as the null worker's.
-fn long_windows(residuals: Residuals<'_>, longest: f64, null_median: f64) -> Option<Imbalance> {
+fn long_windows(residuals: Residuals<'_>, longest: f64, null_median: f64) -> Imbalance {
     let beyond = |residuals: &[f64]| residuals.iter().filter(|residual| **residual > longest).count();
-    let share = beyond(residuals.null) as f64 / residuals.null.len() as f64;
-    Some(Imbalance::HiddenInSome {
+    let (trials, null, long) = (residuals.worker.len(), residuals.null.len(), beyond(residuals.null));
+    let of_any = quantile_of_counts(binomial(trials, LONG_SHARE), 1.0 - LONG_CHANCE);
+    let of_null = quantile_of_counts(beta_binomial(trials, null, long), 1.0 - LONG_CHANCE);
+    Imbalance::HiddenInSome {
         windows: beyond(residuals.worker),
-        allowed: most_by_chance(residuals.worker.len(), share.max(LONG_SHARE)),
+        allowed: of_any.max(of_null),
         beyond_ns: longest - null_median,
-    })
-}
-
-/// The smallest number that a binomial variable exceeds with at most [`LONG_CHANCE`].
-fn most_by_chance(trials: usize, share: f64) -> usize {
-    if share >= 1.0 {
-        return trials;
     }
-    let mut logarithm = trials as f64 * (1.0 - share).ln();
-    let mut covered = logarithm.exp();
-    for successes in 0..trials {
-        if covered >= 1.0 - LONG_CHANCE {
-            return successes;
-        }
-        logarithm += ((trials - successes) as f64 / (successes + 1) as f64).ln() + (share / (1.0 - share)).ln();
-        covered += logarithm.exp();
-    }
-    trials
 }
 
 #[cfg(test)]
@@ -341,11 +351,22 @@ mod tests {
         claimed_ns: f64,
         longer_by: impl Fn(usize) -> f64,
     ) -> Vec<Balance> {
+        balances_on(cases, shape, 0.01, claimed_ns, longer_by)
+    }
+
+    /// The same on a machine that disturbs so many of its windows.
+    fn balances_on(
+        cases: usize,
+        shape: (usize, usize, f64, f64),
+        tail: f64,
+        claimed_ns: f64,
+        longer_by: impl Fn(usize) -> f64,
+    ) -> Vec<Balance> {
         let (windows, nulls, spread, null_spread) = shape;
         let machine = |seed, spread_ns| Machine {
             random: fastrand::Rng::with_seed(seed),
             spread_ns,
-            tail: 0.01,
+            tail,
         };
         let (mut worker, mut null) = (machine(1, spread), machine(2, null_spread));
         (0..cases)
@@ -384,6 +405,20 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_that_disturbs_a_tenth_of_all_windows_accuses_fewer_than_one_honest_case_in_a_thousand() {
+        for shape in SHAPES {
+            for (tail, one_in) in [(0.05, 1_000), (0.2, 1_000), (0.4, 100)] {
+                let cases = 400_000 / shape.0;
+                let found = found(&balances_on(cases, shape, tail, 4_000.0, |_| 0.0));
+                assert!(
+                    found * one_in <= cases.max(one_in),
+                    "{found} of {cases} for {shape:?} and a tail of {tail}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn fifteen_microseconds_are_always_found_when_the_bound_is_precise() {
         let (mut all, mut missed) = (0, 0);
         for shape in SHAPES {
@@ -415,11 +450,12 @@ mod tests {
     #[test]
     fn much_time_that_is_hidden_in_a_few_windows_is_found() {
         let few = |window: usize| if window.is_multiple_of(6) { 100_000.0 } else { 0.0 };
-        let balances = balances(2_000, (100, 60, 3_000.0, 3_000.0), 4_000.0, few);
+        // Two windows in a thousand are long on an H200 that is left alone.
+        let balances = balances_on(2_000, (100, 60, 3_000.0, 3_000.0), 0.002, 4_000.0, few);
         let in_some = |balance: &&Balance| matches!(balance.imbalance, Some(Imbalance::HiddenInSome { .. }));
         let missed = balances.len() - balances.iter().filter(in_some).count();
         assert!(
-            missed <= 2,
+            missed <= 20,
             "{missed} missed: only where the null worker has long windows too"
         );
     }
@@ -440,6 +476,13 @@ mod tests {
         for balance in balances(2_000, (100, 60, 3_000.0, 3_000.0), 100_000.0, lopsided) {
             assert_eq!(balance.imbalance, Some(Imbalance::Hidden));
         }
+    }
+
+    #[test]
+    fn twenty_windows_beside_twenty_four_of_the_null_worker_have_a_bound_that_is_not_vague() {
+        let balances = balances(5_000, (20, 24, 5_000.0, 5_000.0), 4_000.0, |_| 0.0);
+        let vague = balances.iter().filter(|balance| balance.is_vague()).count();
+        assert!(vague * 100 < balances.len(), "{vague}");
     }
 
     #[test]
@@ -561,12 +604,5 @@ mod tests {
                 "{balance:?}"
             );
         }
-    }
-
-    #[test]
-    fn the_most_windows_by_chance_are_those_of_the_binomial_distribution() {
-        assert_eq!(most_by_chance(100, 0.02), 9);
-        assert_eq!(most_by_chance(30, 0.02), 5);
-        assert_eq!(most_by_chance(10, 1.0), 10);
     }
 }

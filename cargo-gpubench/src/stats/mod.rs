@@ -4,6 +4,7 @@
 //! what is not defined for an input is `None`, never NaN.
 #![forbid(unsafe_code)]
 
+mod binomial;
 mod case_median;
 mod comparison;
 mod conservation;

@@ -1,5 +1,7 @@
 //! The null windows of a case, interleaved with those of the worker under test.
 
+use std::time::{Duration, Instant};
+
 use super::measure::{MeasureError, Protocol, ReadyCase};
 use crate::clients::{NullWorker, OpenedCase, RoleFailure};
 use crate::device::ClockBound;
@@ -10,8 +12,12 @@ use crate::wire::{Cast, FaultCode};
 /// Null windows behind the end of the worker under test.
 const ALONE: usize = 8;
 
-/// Null windows between a case's sampled ones at least, however slow its calls are: with fewer, its claims could not be held against anything.
+/// Null windows between a case's sampled ones at least, however slow its windows are: with fewer, its claims could not be held against anything.
 const FEWEST: usize = 8;
+
+/// Null windows that keep the bound of the fewest samples from being vague, and the time that a case with slow windows may spend on them beyond [`FEWEST`].
+const ENOUGH: usize = 24;
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The null worker in a case, and what came of its windows.
 #[derive(Debug)]
@@ -27,6 +33,8 @@ pub(super) struct NullSide<'a> {
     pub(super) loss: Option<String>,
     begun: usize,
     since: u32,
+    /// How long it took to catch up so far.
+    caught_up_for: Duration,
 }
 
 /// Samples after which the bound is looked at for the first time; then whenever there are twice as many.
@@ -97,6 +105,7 @@ impl<'a> NullSide<'a> {
             loss: None,
             begun: 0,
             since: 0,
+            caught_up_for: Duration::ZERO,
         };
         if let Some(page) = &opened.null_page {
             match worker.set_up(opened, page.as_fd(), recording) {
@@ -163,7 +172,7 @@ impl<'a> NullSide<'a> {
         Ok(())
     }
 
-    /// Conducts as many null windows as a case must have when `rounds` of `of` are over, where the key has drawn fewer.
+    /// Conducts as many null windows as a case is to have when `rounds` of `of` are over, where the key has drawn fewer.
     ///
     /// # Errors
     /// When it fails for no fault of the null worker.
@@ -173,11 +182,22 @@ impl<'a> NullSide<'a> {
         rounds: usize,
         of: usize,
     ) -> Result<(), ConductError> {
-        while self.is_there() && self.windows.len() < (FEWEST * rounds).div_ceil(of) {
+        let fewest = (FEWEST * rounds).div_ceil(of);
+        let part = rounds.min(of);
+        let enough = (ENOUGH * part).div_ceil(of);
+        let patience = PATIENCE.mul_f64(part as f64 / of as f64);
+        while self.is_there() && self.lacks(fewest, enough, patience) {
+            let started = Instant::now();
             let window = self.conduct(conductor)?;
             self.windows.extend(window);
+            self.caught_up_for += started.elapsed();
         }
         Ok(())
+    }
+
+    fn lacks(&self, fewest: usize, enough: usize, patience: Duration) -> bool {
+        let windows = self.windows.len();
+        windows < fewest || windows < enough && self.caught_up_for < patience
     }
 
     /// Conducts null windows behind the end of the worker under test: what it did to those between its own shows beside these.
