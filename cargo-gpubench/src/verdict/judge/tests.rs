@@ -220,7 +220,7 @@ fn claims_that_leave_time_out_are_a_mismatch_with_its_size() {
     let told = [
         judge_clocked(|_| 85.0, |_, _| ()),
         judge_clocked(|number| if number % 2 == 0 { 80.0 } else { 120.0 }, |_, _| ()),
-        judge_clocked(|number| if number % 5 == 0 { 40.0 } else { 100.0 }, |_, _| ()),
+        judge_clocked(|number| if number % 4 == 0 { 40.0 } else { 100.0 }, |_, _| ()),
     ]
     .map(|judgement| told(&judgement));
     insta::assert_snapshot!(told.join("\n"));
