@@ -183,7 +183,7 @@ impl Outcome {
         side.run(&uniform.arguments(expected, len), bytes)?;
         match self {
             Outcome::Equal | Outcome::OneWrong => side.run(&uniform.arguments(got, len), bytes)?,
-            Outcome::LastBitsDiffer => side.run(&uniform.widened().arguments(got, len), bytes)?,
+            Outcome::LastBitsDiffer => side.run(&uniform.widened(3e-7).arguments(got, len), bytes)?,
             Outcome::AllWrong => side.run(&Fill::bits(dtype, size).arguments(got, len), bytes)?,
             Outcome::Unwritten => poison(side, got, bytes)?,
             Outcome::BelowNormal => {

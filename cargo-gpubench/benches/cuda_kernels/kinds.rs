@@ -43,21 +43,21 @@ impl Fill {
         Fill::new("bits", dtype, size, GB_FILL_BITS, 0.0, 0.0, 0)
     }
 
-    /// Whether its bandwidth matters: real numbers of floating-point types, and integers that the type has.
-    fn is_common(&self) -> bool {
-        let floating = self.arguments.dtype >= GB_F16;
-        match self.arguments.kind {
+    /// Whether a case can ask for it: real numbers of floating-point types, integers that the type holds exactly, and any bits of an integer.
+    pub(crate) fn can_be_asked_for(&self) -> bool {
+        let FillArguments { dtype, kind, span, .. } = self.arguments;
+        let floating = dtype >= GB_F16;
+        match kind {
             GB_FILL_UNIFORM | GB_FILL_NORMAL => floating,
-            GB_FILL_INTEGERS => {
-                !floating && self.arguments.span != 0 && self.arguments.span < 1 << (8 * self.size - 1).min(63)
-            }
-            _ => false,
+            GB_FILL_INTEGERS if span == 0 => !floating,
+            GB_FILL_INTEGERS => u128::from(span) <= exact_integers(dtype, self.size),
+            _ => !floating,
         }
     }
 
-    /// The same but for the last bits.
-    pub(crate) fn widened(mut self) -> Fill {
-        self.arguments.b *= 1.000_000_3;
+    /// The same but for the last bits: numbers larger by up to so much of themselves.
+    pub(crate) fn widened(mut self, by: f64) -> Fill {
+        self.arguments.b *= 1.0 + by;
         self
     }
 
@@ -91,15 +91,29 @@ impl fmt::Display for Fill {
     }
 }
 
-/// Every kind of fill of every type, first those that inputs are made with most.
+/// How many integers in a row a type holds exactly: all that its bits make, or those up to two to the number of its significant bits, of both signs.
+fn exact_integers(dtype: u32, size: u64) -> u128 {
+    match dtype {
+        GB_F16 => (1 << 12) + 1,
+        GB_BF16 => (1 << 9) + 1,
+        GB_F32 => (1 << 25) + 1,
+        GB_F64 => (1 << 54) + 1,
+        _ => 1 << (8 * size),
+    }
+}
+
+/// Every kind of fill of every type, first those that a case can ask for.
 pub(crate) fn fills() -> Vec<Fill> {
     let mut fills: Vec<Fill> = DTYPES.iter().flat_map(|&(dtype, size)| of_type(dtype, size)).collect();
-    fills.sort_by_key(|fill| !fill.is_common());
+    fills.sort_by_key(|fill| !fill.can_be_asked_for());
     fills
 }
 
-fn of_type(dtype: u32, size: u64) -> [Fill; 9] {
+fn of_type(dtype: u32, size: u64) -> [Fill; 10] {
     let integers = |what, span| Fill::new(what, dtype, size, GB_FILL_INTEGERS, 0.0, 0.0, span);
+    // No power of two, and as many as there may be or nearly so.
+    let most = exact_integers(dtype, size);
+    let nearly_all = u64::try_from(most - most / 5).unwrap_or(u64::MAX) | 1;
     [
         Fill::uniform(dtype, size),
         Fill::new("normal", dtype, size, GB_FILL_NORMAL, 10.0, 2.0, 0),
@@ -108,6 +122,7 @@ fn of_type(dtype: u32, size: u64) -> [Fill; 9] {
         integers("integers in 0..1000", 1000),
         integers("integers in 0..1000003", 1_000_003),
         integers("integers in 0..2^40", 1 << 40),
+        integers("nearly all integers", nearly_all),
         integers("all integers", 0),
         Fill::bits(dtype, size),
     ]
