@@ -46,6 +46,17 @@ struct Digest {
 
 GB_INLINE void merge_digests(Digest &all, const Digest &other) { all.sum += other.sum; }
 
+#if !defined(__GPUBENCH_CPU__)
+constexpr uint32_t LOADS = 8;
+
+// What another kernel may still be writing is read where that writes to.
+GB_INLINE uint4 loaded_run(const uint8_t *tile, uint32_t run) { return __ldcg((const uint4 *)tile + run); }
+
+GB_INLINE uint64_t digest_loaded(const uint4 found, uint64_t pad, const Mask mask) {
+  return digest_word(found.x | (uint64_t)found.y << 32, pad) + digest_word(found.z | (uint64_t)found.w << 32, pad + mask.step);
+}
+#endif
+
 // The runs of `bytes` bytes from `start` that belong to a member of a team.
 GB_INLINE uint64_t digest_tile(const gb_digest_args &a, uint64_t start, uint64_t bytes, const Team &team, const Mask mask) {
   const uint8_t *tile = (const uint8_t *)a.ptr + start;
@@ -53,13 +64,21 @@ GB_INLINE uint64_t digest_tile(const gb_digest_args &a, uint64_t start, uint64_t
 #if !defined(__GPUBENCH_CPU__)
   if (((uint64_t)tile & 15) == 0 && bytes % GB_RUN_BYTES == 0) {
     uint64_t pad = mask.base + (start / 8 + 2 * team.member) * mask.step;
+    const uint64_t next = 2 * team.members * mask.step;
     const uint32_t runs = (uint32_t)(bytes / GB_RUN_BYTES);
-    // What another kernel may still be writing is read where that writes to.
-#pragma unroll 8
-    for (uint32_t run = team.member; run < runs; run += team.members) {
-      const uint4 found = __ldcg((const uint4 *)tile + run);
-      sum += digest_word(found.x | (uint64_t)found.y << 32, pad) + digest_word(found.z | (uint64_t)found.w << 32, pad + mask.step);
-      pad += 2 * team.members * mask.step;
+    uint32_t run = team.member;
+    // As many loads as a member of a warp has in a tile of 4 KiB are under way at once: one by one they would not keep the memory busy.
+    for (; run + (LOADS - 1) * team.members < runs; run += LOADS * team.members) {
+      uint4 found[LOADS];
+      GB_UNROLL for (uint32_t i = 0; i < LOADS; ++i) found[i] = loaded_run(tile, run + i * team.members);
+      GB_UNROLL for (uint32_t i = 0; i < LOADS; ++i) {
+        sum += digest_loaded(found[i], pad, mask);
+        pad += next;
+      }
+    }
+    for (; run < runs; run += team.members) {
+      sum += digest_loaded(loaded_run(tile, run), pad, mask);
+      pad += next;
     }
     return sum;
   }
