@@ -51,6 +51,7 @@ pub(in crate::broker) fn fill_in(
         host_ns,
         event_overhead_ns,
         stop,
+        notices,
     } = measured;
     record.verdict = judgement.verdict;
     record.cause = judgement.cause;
@@ -74,7 +75,8 @@ pub(in crate::broker) fn fill_in(
     record.windows = windows.len() as u64;
     record.window_counts = count(&windows, &warm_ups, null_windows.len() + null_alone.len());
     record.distinct_inputs = distinct_inputs(recording, &windows);
-    record.notices = doubtful_flops(&record.throughput);
+    record.notices = notices;
+    record.notices.extend(doubtful_flops(&record.throughput));
     record
         .notices
         .extend(blind_checks(&record.checks, record.distinct_inputs));
