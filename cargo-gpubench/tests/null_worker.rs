@@ -219,6 +219,7 @@ fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stag
     let mut null_worker = NullWorker::on(stage.device);
     let (mut numbers, mut inputs) = (HashSet::new(), HashSet::new());
     let mut numbering = Numbering::default();
+    let mut descriptors = None;
     for _ in 0..2 {
         let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, numbering, &mut null_worker)?;
         let baseline = measured.baseline.expect("there are two sides")?;
@@ -261,6 +262,12 @@ fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stag
         assert!(nulls >= measured.candidate.null_windows.len() + measured.candidate.null_alone.len());
         assert_eq!(measured.next.opening, last + 1);
         numbering = measured.next;
+        let open = std::fs::read_dir("/proc/self/fd")?.count();
+        assert_eq!(
+            open,
+            *descriptors.get_or_insert(open),
+            "descriptors of the first are closed"
+        );
     }
     Ok(())
 }
