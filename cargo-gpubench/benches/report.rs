@@ -155,6 +155,8 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             bound_ns: Some(13_200.0),
             kernel_part_ns: Some(12_000.0),
             kernel_part_source: Some(KernelPartSource::Measured),
+            residuals_ns: vec![291_000; samples],
+            null_residuals_ns: vec![290_500; samples / 10],
         }),
         environment: environment(),
         wall_ns: 310_000_000,

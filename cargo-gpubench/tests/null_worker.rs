@@ -1,5 +1,6 @@
 //! Null windows between real processes: on the CPU device under a clock bound that it does not have, with a kernel part so large that a busy machine stays within it.
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -16,8 +17,8 @@ use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recor
 use cargo_gpubench::device::{ClockBound, KernelPart, KernelPartSource, cpu};
 use cargo_gpubench::stats::{StopRule, Turnout, WarmUpRule};
 use cargo_gpubench::verdict::{Grade, Verdict};
-use cargo_gpubench::window::{Seeds, WindowKind};
-use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, SealedFile, SourceModule, WindowEnd};
+use cargo_gpubench::window::{Numbering, Seeds, WindowKind};
+use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, OldAnswer, SealedFile, SourceModule, WindowEnd};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
@@ -80,7 +81,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     without_a_clock_bound_there_is_no_null_worker(&mut stage)?;
     a_hosted_case_has_null_windows_too_and_is_never_sealed(&mut stage)?;
     two_sides_take_turns_window_by_window(&mut stage)?;
-    println!("windows between real processes: 5 tests passed");
+    a_second_measurement_has_no_number_and_no_input_of_the_first(&mut stage)?;
+    println!("windows between real processes: 6 tests passed");
     Ok(())
 }
 
@@ -176,7 +178,11 @@ fn a_hosted_case_has_null_windows_too_and_is_never_sealed(stage: &mut Stage) -> 
 /// The candidate replays a plan, the baseline runs on the host: they share buffers, inputs' distributions and the reference.
 fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
     let mut null_worker = NullWorker::on(stage.device);
-    let MeasuredInTurns { candidate, baseline } = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, &mut null_worker)?;
+    let first = Numbering::default();
+    let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, first, &mut null_worker)?;
+    let MeasuredInTurns {
+        candidate, baseline, ..
+    } = measured;
     let baseline = baseline.expect("there are two sides")?;
     let mut sides = Vec::new();
     for (side, measured) in [(0, &candidate), (1, &baseline)] {
@@ -197,17 +203,72 @@ fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dy
         firsts.contains(&0) && firsts.contains(&1),
         "each side begins some pairs"
     );
-    let digests = |measured: &Measured| -> std::collections::HashSet<u64> {
-        measured
-            .windows
-            .iter()
-            .map(|window| window.facts.input_digest)
-            .collect()
-    };
     assert!(
         digests(&candidate).is_disjoint(&digests(&baseline)),
         "neither sees the other's inputs"
     );
+    Ok(())
+}
+
+fn digests(measured: &Measured) -> HashSet<u64> {
+    let windows = measured.windows.iter();
+    windows.map(|window| window.facts.input_digest).collect()
+}
+
+fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+    let mut null_worker = NullWorker::on(stage.device);
+    let (mut numbers, mut inputs) = (HashSet::new(), HashSet::new());
+    let mut numbering = Numbering::default();
+    let mut descriptors = None;
+    for _ in 0..2 {
+        let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, numbering, &mut null_worker)?;
+        let baseline = measured.baseline.expect("there are two sides")?;
+        let mut last = 0;
+        for side in [&measured.candidate, &baseline] {
+            assert_eq!(side.judgement.verdict, Verdict::Pass, "{:?}", side.judgement);
+            assert_eq!(side.samples_ns.len(), 40);
+            for window in &side.windows {
+                assert!(numbers.insert(window.facts.window), "window {}", window.facts.window);
+                assert!(
+                    inputs.insert(window.facts.input_digest),
+                    "window {}",
+                    window.facts.window
+                );
+                assert!(window.facts.window > numbering.opening);
+                last = last.max(window.facts.window);
+            }
+        }
+        let asked = OldAnswer::Fails as u64;
+        let first = measured.candidate.windows.iter().chain(&baseline.windows);
+        let first = first.filter(|window| (2..=17).contains(&(window.facts.window - numbering.opening)));
+        let mut answers = first
+            .flat_map(|window| window.facts.outputs())
+            .map(|output| output.old_answer);
+        assert!(answers.all(|answer| answer == asked), "the check is tried again");
+        for window in measured
+            .candidate
+            .null_windows
+            .iter()
+            .chain(&measured.candidate.null_alone)
+        {
+            assert!(
+                numbers.insert(window.facts.window),
+                "null window {}",
+                window.facts.window
+            );
+        }
+        // Windows of warm-ups are forgotten; their numbers are not.
+        let nulls = measured.next.nulls - numbering.nulls;
+        assert!(nulls >= measured.candidate.null_windows.len() + measured.candidate.null_alone.len());
+        assert_eq!(measured.next.opening, last + 1);
+        numbering = measured.next;
+        let open = std::fs::read_dir("/proc/self/fd")?.count();
+        assert_eq!(
+            open,
+            *descriptors.get_or_insert(open),
+            "descriptors of the first are closed"
+        );
+    }
     Ok(())
 }
 
@@ -315,6 +376,7 @@ impl Stage {
         candidate: u32,
         baseline: u32,
         workers: usize,
+        numbering: Numbering,
         null_worker: &mut NullWorker,
     ) -> Result<MeasuredInTurns, Box<dyn Error>> {
         let (candidate, baseline) = (self.record(candidate, 0)?, self.record(baseline, 0)?);
@@ -331,6 +393,7 @@ impl Stage {
         Ok(measure_in_turns(
             &contest,
             &protocol,
+            numbering,
             referee,
             author,
             null_worker,

@@ -24,9 +24,9 @@ fn records() -> &'static Records {
 // Answers.
 ends! {
     the_first_answer_again_is_cached:
-        "answers::keeps_the_first_answer" is "wrong-output", "cached", "`y`", "answer to call 1", "`y[0]`", "expected", "got";
+        "answers::keeps_the_first_answer" is "wrong-output", "cached", "`y`", "answer to the first call", "`y[0]`", "expected", "got";
     an_answer_found_by_the_address_of_the_input_is_cached:
-        "answers::keeps_answers_by_address" is "wrong-output", "cached", "`y`", "answer to call 1";
+        "answers::keeps_answers_by_address" is "wrong-output", "cached", "`y`", "answer to the first call";
     the_answer_to_the_call_before_is_stale:
         "answers::gives_the_answer_before" is "wrong-output", "stale", "`y`", "answer to call";
     an_output_written_for_the_first_call_only_is_unwritten:

@@ -12,7 +12,8 @@ use super::code::occupancy::NoAnswer;
 use super::environment;
 use super::failure::CaseFailure;
 use super::ground::Ground;
-use super::measurement::measure::{Contest, MeasureError, Measured, Protocol, Watcher, measure_in_turns};
+use super::measurement::confirmation::measure_and_confirm;
+use super::measurement::measure::{Contest, MeasureError, Measured, Protocol, Watcher};
 use super::measurement::observation::{note_observation, note_reading};
 use super::measurement::purpose::Purpose;
 use super::measurement::result::{Yardsticks, fill_in};
@@ -384,7 +385,7 @@ impl<'a> Campaign<'a> {
             .authors
             .client(self.selected.library_of(case))
             .map_err(MeasureError::Attach)?;
-        let measured = measure_in_turns(
+        let measured = measure_and_confirm(
             &contest,
             &protocol,
             referee,
@@ -470,6 +471,10 @@ impl Watcher for CaseWatcher<'_> {
     fn sampled(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]) {
         self.telemetry.after_sample(samples_ns.len());
         self.reporting.progress(samples_ns, of_workers);
+    }
+
+    fn begins_again(&mut self) {
+        self.telemetry.begin_again();
     }
 
     fn other_clients(&mut self) -> Option<u32> {

@@ -28,6 +28,8 @@ pub struct RefereeClient {
 pub struct CaseOrder<'a> {
     /// Number in the run; separates its seeds from other cases'.
     pub case: u64,
+    /// Number behind which those of its windows begin.
+    pub opening: u32,
     /// Which workers it has.
     pub cast: Cast,
     /// Who does what in its windows, and the recording.
@@ -110,6 +112,8 @@ impl RefereeClient {
             case: order.case,
             module_bytes: modules.len() as u32,
             cast: order.cast.number(),
+            opening: order.opening,
+            reserved: 0,
         };
         let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
         let descriptors: Vec<_> = module_descriptors(order.modules).collect();

@@ -297,6 +297,12 @@ pub struct Conservation {
     pub kernel_part_ns: Option<f64>,
     /// How that part is known.
     pub kernel_part_source: Option<KernelPartSource>,
+    /// For each of `samples_ns` in order, what passed for the referee in its window beyond the claim. Empty where the clock bounds nothing, and in records of tools that did not say.
+    #[serde(default)]
+    pub residuals_ns: Vec<i64>,
+    /// The same of the null windows between them, in order, without those whose outputs something changed.
+    #[serde(default)]
+    pub null_residuals_ns: Vec<i64>,
 }
 
 /// How the part of the bound that depends on the kernel is known.
@@ -330,6 +336,8 @@ impl Conservation {
             bound_ns: None,
             kernel_part_ns: None,
             kernel_part_source: None,
+            residuals_ns: Vec::new(),
+            null_residuals_ns: Vec::new(),
         })
     }
 

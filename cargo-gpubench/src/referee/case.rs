@@ -10,7 +10,7 @@ use super::buffers::{self, Buffer};
 use super::own_kernels::OwnKernels;
 use crate::device::harness::Harness;
 use crate::device::{CodeHome, DevicePtr, Driver, Module, Stream};
-use crate::window::{Duties, Seat, Seeds, WindowKind};
+use crate::window::{Duties, Place, Seat, Seeds, WindowKind};
 use crate::wire::{BufferLayout, Cast, CopyIdentity, FlushKind, SealedFile, SharedPage, SourceModule};
 
 /// What the referee holds for the whole run.
@@ -51,7 +51,8 @@ impl Flush {
 
 /// The open case: its buffers, the pages shared with its workers, and what of the crate the referee runs itself.
 pub(super) struct OpenCase {
-    pub(super) number: u64,
+    /// The case, and the number behind which those of its windows begin.
+    opening: Place,
     pub(super) recording: Recording,
     pub(super) buffers: Vec<Buffer>,
     /// Shared with the worker under test.
@@ -67,7 +68,7 @@ impl OpenCase {
     /// Makes the buffers, and loads the kernels that the referee runs itself from `modules`.
     pub(super) fn open(
         referee: &mut Referee,
-        number: u64,
+        opening: Place,
         cast: Cast,
         recording: Recording,
         modules: &[SourceModule],
@@ -80,7 +81,7 @@ impl OpenCase {
         let null_page = cast.has_null().then(another).transpose()?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
         Ok(OpenCase {
-            number,
+            opening,
             recording,
             buffers,
             page,
@@ -88,6 +89,19 @@ impl OpenCase {
             null_page,
             own_kernels,
         })
+    }
+
+    /// Where keys of a window are drawn. Window 0, which comes before the first and is never released, has those of the number behind which the others begin.
+    pub(super) fn place(&self, window: u32) -> Place {
+        match window {
+            0 => self.opening,
+            window => Place { window, ..self.opening },
+        }
+    }
+
+    /// Which of the windows it is, counted from 1; 0 before the first.
+    pub(super) fn position(&self, window: u32) -> u32 {
+        window.saturating_sub(self.opening.window)
     }
 
     /// Who does what in the case's windows.

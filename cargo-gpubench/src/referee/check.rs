@@ -137,13 +137,14 @@ impl Referee {
             let DigestSum(sum) = found.of(input)?;
             facts.input_digest = facts.input_digest.wrapping_add(sum);
         }
+        let call = case.position(place.window);
         for ((count, (index, buffer, answers)), check) in outputs(case).enumerate().zip(looks.outputs) {
             let output = &mut facts.outputs[count];
             describe(output, &found.of(check)?);
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
-            output.old_answer = self.look_at_old_answer(&comparison, answers, place)? as u64;
+            output.old_answer = self.look_at_old_answer(&comparison, answers, call)? as u64;
             if output.first_wrong != NOWHERE {
-                self.look_closer(&comparison, buffer, answers, place, output)?;
+                self.look_closer(&comparison, buffer, answers, call, output)?;
             }
         }
         for look in looks.slack {

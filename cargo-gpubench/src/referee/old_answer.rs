@@ -6,24 +6,23 @@ use super::RefereeError;
 use super::buffers::Answers;
 use super::case::Referee;
 use crate::device::harness::Comparison;
-use crate::window::Place;
 use crate::wire::OldAnswer;
 
-/// The windows in which it is asked: the first that have another before them, eight for either of two sides.
+/// The calls of a case of which it is asked: the first that have another before them, eight for either of two sides.
 const ASKED: RangeInclusive<u32> = 2..=17;
 
 /// Most checks can tell by this many elements.
 const FIRST_ELEMENTS: u64 = 4096;
 
 impl Referee {
-    /// Looks whether what was expected of the call before would have passed in this one, which says nothing of the kernel but what its check is worth.
+    /// Looks whether what was expected of the call before would have passed in this one, the case's `call`-th, which says nothing of the kernel but what its check is worth.
     pub(super) fn look_at_old_answer(
         &mut self,
         comparison: &Comparison,
         answers: &Answers,
-        place: Place,
+        call: u32,
     ) -> Result<OldAnswer, RefereeError> {
-        if !ASKED.contains(&place.window) {
+        if !ASKED.contains(&call) {
             return Ok(OldAnswer::NotAsked);
         }
         let old = Comparison {

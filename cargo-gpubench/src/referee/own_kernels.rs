@@ -114,7 +114,7 @@ impl Referee {
         let Some(generators) = &case.own_kernels.generators else {
             return Ok(());
         };
-        let order = self.generator_order(case.number, window);
+        let order = self.generator_order(case, window);
         let ran = generators.run(&mut *self.driver, self.stream, &order);
         ran.map_err(RefereeError::Generator)
     }
@@ -133,8 +133,8 @@ impl Referee {
     }
 
     /// Seeds of a window's generators, whoever runs them.
-    pub(super) fn generator_order(&self, case: u64, window: u32) -> Generate {
-        let place = Place { case, window };
+    pub(super) fn generator_order(&self, case: &OpenCase, window: u32) -> Generate {
+        let place = case.place(window);
         Generate {
             seed: self.seeds.key(Purpose::Generator, place),
             constant_seed: self.seeds.key(Purpose::ConstantGenerator, Place { window: 0, ..place }),

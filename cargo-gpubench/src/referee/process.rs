@@ -10,7 +10,7 @@ use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
 use crate::device::harness::Harness;
 use crate::device::{self, Absence, DeviceError};
-use crate::window::Seeds;
+use crate::window::{Place, Seeds};
 use crate::wire::{
     AbsentDevice, Begin, Cast, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, Generate,
     OccupancyAnswer, OccupancyOrder, OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder,
@@ -172,7 +172,11 @@ impl Referee {
         let recording: Recording =
             codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
         let cast = Cast::from_number(order.cast).ok_or(RefereeError::Order("it is for an unknown cast"))?;
-        let case = open.insert(OpenCase::open(self, order.case, cast, recording, &modules)?);
+        let opening = Place {
+            case: order.case,
+            window: order.opening,
+        };
+        let case = open.insert(OpenCase::open(self, opening, cast, recording, &modules)?);
         let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
@@ -183,7 +187,7 @@ impl Referee {
     fn answer_prepared(&self, case: &OpenCase, window: u32, channel: &Channel) -> Result<(), RefereeError> {
         let Generate {
             seed, constant_seed, ..
-        } = self.generator_order(case.number, window);
+        } = self.generator_order(case, window);
         let prepared = Prepared {
             generator_seed: seed,
             constant_seed,

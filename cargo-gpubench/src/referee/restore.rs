@@ -11,10 +11,7 @@ impl Referee {
     /// Makes the inputs of a window in private memory, and the instance that decoys are taken from: another of the same distribution where the harness makes
     /// them, which no window shows whole; else that of the window before. Window 0 is made for that alone.
     pub(super) fn generate(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
-        let place = Place {
-            case: case.number,
-            window,
-        };
+        let place = case.place(window);
         let key = self.seeds.key(Purpose::Inputs, place);
         let decoy_key = self.seeds.key(Purpose::DecoyContents, place);
         let constant_key = self.seeds.key(Purpose::Constants, Place { window: 0, ..place });
@@ -36,7 +33,9 @@ impl Referee {
             }
             // What the author made for window 0 was not taken in by a release.
             let last = match masters.author {
-                Some(author) if masters.maker.is_author() && window == 1 => author.address.offset(buffer.layout.offset),
+                Some(author) if masters.maker.is_author() && case.position(window) == 1 => {
+                    author.address.offset(buffer.layout.offset)
+                }
                 _ => masters.current,
             };
             driver.copy(self.stream, masters.decoy, last, bytes)?;
@@ -128,7 +127,7 @@ impl Referee {
 
     /// Keeps what is expected of the first call.
     pub(super) fn keep_first_answers(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
-        if window != 1 {
+        if case.position(window) != 1 {
             return Ok(());
         }
         let (driver, stream) = (&mut *self.driver, self.stream);

@@ -27,6 +27,9 @@ mod own_kernels;
 
 const ELEMENTS: usize = 1000;
 
+/// Where a case's first measurement begins.
+const BEGINNING: Place = Place { case: 0, window: 0 };
+
 fn cpu() -> CpuDriver {
     CpuDriver::new(NonZeroUsize::new(2), ScheduleSeed::default()).expect("a C++ compiler when this was built")
 }
@@ -170,8 +173,17 @@ impl Stage {
     }
 
     fn of(recording: Recording) -> Stage {
+        Stage::beginning_behind(0, recording)
+    }
+
+    /// One whose windows have the numbers behind that of `opening`.
+    fn beginning_behind(opening: u32, recording: Recording) -> Stage {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording, &[]).unwrap();
+        let opening = Place {
+            window: opening,
+            ..BEGINNING
+        };
+        let case = OpenCase::open(&mut referee, opening, Cast::WorkerAndNull, recording, &[]).unwrap();
         let layouts = case.layouts();
         let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
         let null_page = descriptors.remove(1);
@@ -282,7 +294,7 @@ fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_call
 #[test]
 fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, 0, Cast::Worker, recording(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Cast::Worker, recording(), &[]).unwrap();
     let order = WindowOrder {
         kind: WindowKind::Null.number(),
         ..order(WindowKind::null_window(0))
@@ -308,18 +320,27 @@ fn an_output_that_is_left_alone_still_holds_this_windows_poison() {
 
 #[test]
 fn the_answers_to_the_first_and_to_the_previous_call_are_recognised() {
-    let mut stage = Stage::set();
+    recognises_answers_to_earlier_calls(0);
+}
+
+#[test]
+fn the_answers_to_the_first_and_to_the_previous_call_of_a_second_measurement_are_recognised() {
+    recognises_answers_to_earlier_calls(409);
+}
+
+fn recognises_answers_to_earlier_calls(opening: u32) {
+    let mut stage = Stage::beginning_behind(opening, recording());
     let mut kept = Vec::new();
-    for window in 1..=2 {
-        stage.honest(window);
+    for call in 1..=2 {
+        stage.honest(opening + call);
         let mut answer = vec![0; 4 * ELEMENTS];
         stage.peer.driver.read(stage.peer.y, &mut answer).unwrap();
         kept.push(answer);
     }
-    for (window, answer, replay) in [(3, &kept[1], Replay::Previous), (4, &kept[0], Replay::First)] {
+    for (call, answer, replay) in [(3, &kept[1], Replay::Previous), (4, &kept[0], Replay::First)] {
         let private = stage.peer.driver.alloc(4 * ELEMENTS as u64).unwrap();
         stage.peer.driver.write(private, answer).unwrap();
-        let facts = stage.window(window, |driver, stream, _, y| {
+        let facts = stage.window(opening + call, |driver, stream, _, y| {
             driver.copy(stream, y, private, 4 * ELEMENTS as u64).unwrap();
         });
         assert_eq!(Replay::from_number(facts.outputs()[0].replay), replay);
@@ -328,18 +349,39 @@ fn the_answers_to_the_first_and_to_the_previous_call_are_recognised() {
 
 #[test]
 fn a_tolerance_that_takes_the_answer_to_the_call_before_is_found() {
-    let old_answers = |tolerance| {
+    let old_answers = |opening, tolerance| {
         let mut recording = recording();
         recording.tensors[1].tolerance = tolerance;
-        let mut stage = Stage::of(recording);
-        [1, 2, 3].map(|window| OldAnswer::from_number(stage.honest(window).outputs()[0].old_answer))
+        let mut stage = Stage::beginning_behind(opening, recording);
+        [1, 2, 3].map(|call| OldAnswer::from_number(stage.honest(opening + call).outputs()[0].old_answer))
     };
     let [none, fails, passes] = [OldAnswer::NotAsked, OldAnswer::Fails, OldAnswer::Passes];
-    assert_eq!(old_answers(Tolerance::Exact), [none, fails, fails]);
-    assert_eq!(
-        old_answers(Tolerance::Close { rtol: 0.0, atol: 1.0 }),
-        [none, passes, passes]
-    );
+    for opening in [0, 409] {
+        assert_eq!(old_answers(opening, Tolerance::Exact), [none, fails, fails]);
+        assert_eq!(
+            old_answers(opening, Tolerance::Close { rtol: 0.0, atol: 1.0 }),
+            [none, passes, passes]
+        );
+    }
+}
+
+#[test]
+fn a_second_measurement_sees_no_input_of_the_first_not_even_the_one_before_its_first_window() {
+    let mut seen = std::collections::HashSet::new();
+    for opening in [0, 4] {
+        let mut stage = Stage::beginning_behind(opening, recording());
+        let before_the_first = stage.case.buffers[0].masters().unwrap().current;
+        let mut inputs = vec![0; 4 * ELEMENTS];
+        stage.referee.driver.synchronize(stage.referee.stream).unwrap();
+        stage.referee.driver.read(before_the_first, &mut inputs).unwrap();
+        assert!(seen.insert(inputs), "before the windows behind {opening}");
+        for window in opening + 1..=opening + 3 {
+            stage.honest(window);
+            let mut inputs = vec![0; 4 * ELEMENTS];
+            stage.peer.driver.read(stage.peer.x, &mut inputs).unwrap();
+            assert!(seen.insert(inputs), "window {window}");
+        }
+    }
 }
 
 #[test]
@@ -443,7 +485,7 @@ fn the_flush_goes_through_memory_of_its_own() {
 /// Everything up to the facts of one window of each worker, both of them idle.
 fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(&mut referee, 0, Cast::WorkerAndNull, recording(), &[])?;
+    let case = OpenCase::open(&mut referee, BEGINNING, Cast::WorkerAndNull, recording(), &[])?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;

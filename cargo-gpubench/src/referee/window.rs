@@ -25,10 +25,7 @@ impl Referee {
     ) -> Result<WindowFacts, RefereeError> {
         let started = Instant::now();
         let kind = WindowKind::from_number(order.kind).ok_or(RefereeError::Order("unknown kind of window"))?;
-        let place = Place {
-            case: case.number,
-            window: order.window,
-        };
+        let place = case.place(order.window);
         let mut facts = WindowFacts {
             window: order.window,
             kind: order.kind,

@@ -8,22 +8,21 @@ use super::buffers::{Answers, Buffer};
 use super::case::Referee;
 use crate::device::DevicePtr;
 use crate::device::harness::Comparison;
-use crate::window::Place;
 use crate::wire::{OutputFacts, Replay};
 
 impl Referee {
-    /// Adds what tells one wrong output from another: the first wrong element, whether it is the answer to an earlier call, and whether it was left alone.
+    /// Adds what tells one wrong output from another, of the case's `call`-th call: the first wrong element, whether it is the answer to an earlier call, and whether it was left alone.
     pub(super) fn look_closer(
         &mut self,
         comparison: &Comparison,
         buffer: &Buffer,
         answers: &Answers,
-        place: Place,
+        call: u32,
         output: &mut OutputFacts,
     ) -> Result<(), RefereeError> {
         output.expected_bits = self.element(comparison.expected, comparison.dtype, output.first_wrong)?;
         output.got_bits = self.element(comparison.got, comparison.dtype, output.first_wrong)?;
-        output.replay = self.find_replay(comparison, answers, place)? as u64;
+        output.replay = self.find_replay(comparison, answers, call)? as u64;
         if let Some(masters) = buffer.masters() {
             output.unwritten = self.left_as_given(comparison, masters.current, output)?;
         }
@@ -51,13 +50,8 @@ impl Referee {
     }
 
     /// Whether a wrong output is the right answer to an earlier call.
-    fn find_replay(
-        &mut self,
-        comparison: &Comparison,
-        answers: &Answers,
-        place: Place,
-    ) -> Result<Replay, RefereeError> {
-        if place.window < 2 {
+    fn find_replay(&mut self, comparison: &Comparison, answers: &Answers, call: u32) -> Result<Replay, RefereeError> {
+        if call < 2 {
             return Ok(Replay::None);
         }
         let mut equals = |expected: DevicePtr| {

@@ -89,6 +89,8 @@ pub(crate) fn every_verdict() -> SampleRun {
             bound_ns: Some(13_200.0),
             kernel_part_ns: Some(12_000.0),
             kernel_part_source: Some(KernelPartSource::Measured),
+            residuals_ns: Vec::new(),
+            null_residuals_ns: Vec::new(),
         }),
         ..failed(
             case,
@@ -194,6 +196,10 @@ pub(crate) fn on_gpu() -> SampleRun {
                     bound_ns: Some(13_200.0),
                     kernel_part_ns: Some(12_000.0),
                     kernel_part_source: Some(KernelPartSource::Measured),
+                    residuals_ns: (0..result.samples_ns.len() as i64)
+                        .map(|sample| 291_400 + 32 * (sample % 3 - 1))
+                        .collect(),
+                    null_residuals_ns: vec![290_968, 291_000, 291_032],
                 }),
                 ..result
             }

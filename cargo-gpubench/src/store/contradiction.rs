@@ -51,6 +51,16 @@ pub enum Contradiction {
         /// Number of samples.
         samples: u64,
     },
+    /// Residuals that are not one for each sample.
+    #[error("`{case}` has {residuals} residuals, and {samples} samples")]
+    Residuals {
+        /// The case.
+        case: String,
+        /// Number of residuals.
+        residuals: usize,
+        /// Number of samples.
+        samples: u64,
+    },
     /// A flag on a sample that is not there.
     #[error("a flag of `{case}` is on sample {sample}, and it has {samples}")]
     Flag {
@@ -202,6 +212,18 @@ fn check_result(result: &BenchmarkComplete) -> Result<(), Contradiction> {
         return Err(Contradiction::Flag {
             case: case.clone(),
             sample: flag.sample,
+            samples,
+        });
+    }
+    let residuals = result
+        .conservation
+        .as_ref()
+        .map_or(0, |clocks| clocks.residuals_ns.len());
+    // Records of tools that did not say have none.
+    if residuals > 0 && residuals as u64 != samples {
+        return Err(Contradiction::Residuals {
+            case: case.clone(),
+            residuals,
             samples,
         });
     }

@@ -336,7 +336,7 @@ fn saves_at_the_same_time_leave_one_of_the_runs_whole() {
 fn what_cannot_be_is_refused_also_with_the_right_digest() {
     let folder = folder();
     type Edit = fn(&mut StoredRun);
-    let edits: [(&str, Edit); 21] = [
+    let edits: [(&str, Edit); 22] = [
         ("median", |run| run.results[0].stats.as_mut().unwrap().median_ns *= 0.97),
         ("mean", |run| run.results[0].samples_ns[0] += 40.0),
         ("sample", |run| run.results[0].samples_ns[0] = -1.0),
@@ -380,6 +380,9 @@ fn what_cannot_be_is_refused_also_with_the_right_digest() {
         ("share", |run| run.run.device.peak_bandwidth = Some(4.8e12)),
         ("claim", |run| {
             run.results[0].conservation.as_mut().unwrap().claimed_ns *= 0.97;
+        }),
+        ("residuals", |run| {
+            run.results[0].conservation.as_mut().unwrap().residuals_ns = vec![290_000; 7];
         }),
         ("wall", |run| run.results[0].wall_ns = 9_000_000),
     ];

@@ -46,7 +46,7 @@ pub struct ThrottledSamples {
 /// What was seen of a GPU round the samples of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Before its first window.
+    /// Before its first window; of a case that was measured twice, before the second time.
     pub before: Reading,
     /// After its last window.
     pub after: Reading,
@@ -88,15 +88,30 @@ impl Telemetry {
     /// A case begins. The referee must have its context.
     pub fn begin_case(&mut self) {
         self.case = Case::default();
+        if let Some(gauge) = self.gauge.as_deref_mut() {
+            // What came between two cases belongs to neither.
+            gauge.xids();
+            self.case.errors_before = gauge.uncorrected_errors();
+        }
+        self.look_before();
+    }
+
+    /// The case is measured once more, and only what is seen from now on counts. Memory errors and Xids stay the case's, in whichever measurement they came.
+    pub fn begin_again(&mut self) {
+        self.case = Case {
+            errors_before: self.case.errors_before,
+            ..Case::default()
+        };
+        self.look_before();
+    }
+
+    fn look_before(&mut self) {
         let Some(gauge) = self.gauge.as_deref_mut() else {
             return;
         };
-        // What came between two cases belongs to neither.
-        gauge.xids();
         let before = gauge.reading();
         self.case.seen.extend(before.throttle_reasons.iter().flatten());
         self.case.before = before;
-        self.case.errors_before = gauge.uncorrected_errors();
         self.case.other_clients = other_clients(gauge);
     }
 

@@ -80,6 +80,47 @@ fn errors_and_xids_belong_to_the_case_in_which_they_come() {
 }
 
 #[test]
+fn a_case_that_is_measured_again_keeps_its_errors_and_nothing_that_was_seen_of_its_samples() {
+    let gauge = FakeGauge::default();
+    let (ours, stranger) = (std::process::id(), 1);
+    *gauge.0.borrow_mut() = Shown {
+        uncorrected_errors: Some(7),
+        xids: Some(vec![]),
+        compute_processes: Some(vec![ours, stranger]),
+        ..Shown::default()
+    };
+    gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[ThrottleReason::PowerCap]);
+    let mut telemetry = telemetry(&gauge);
+    (1..=10).for_each(|sample| telemetry.after_sample(sample));
+    {
+        let mut shown = gauge.0.borrow_mut();
+        shown.uncorrected_errors = Some(8);
+        shown.xids = Some(vec![48]);
+        shown.compute_processes = Some(vec![ours]);
+        shown.reading.clock_hz = Some(1.98e9);
+        shown.reading.throttle_reasons = reasons(&[]);
+    }
+    telemetry.begin_again();
+    assert_eq!(telemetry.other_clients(), Some(0));
+    gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[ThrottleReason::HardwareThermalSlowdown]);
+    telemetry.after_sample(1);
+    let observation = telemetry.end_case(1).unwrap();
+    assert_eq!(observation.before.clock_hz, Some(1.98e9));
+    let thermal = ThrottledSamples {
+        samples: 0..1,
+        reasons: ThrottleReasons::from([ThrottleReason::HardwareThermalSlowdown]),
+    };
+    assert_eq!(observation.throttled, [thermal]);
+    assert_eq!(
+        observation.throttle_reasons,
+        reasons(&[ThrottleReason::HardwareThermalSlowdown])
+    );
+    assert_eq!(observation.new_uncorrected_errors, Some(1));
+    assert_eq!(observation.xids, Some(vec![48]));
+    assert_eq!(observation.other_clients, Some(0));
+}
+
+#[test]
 fn what_may_not_be_read_is_not_known() {
     let mut telemetry = telemetry(&FakeGauge::default());
     telemetry.after_sample(1);

@@ -24,24 +24,23 @@ fn with_residuals<T>(evidence: &Evidence<'_>, of: impl FnOnce(Residuals<'_>) -> 
     }
     let sampled = evidence.sampled();
     let claims: Vec<f64> = sampled.iter().copied().filter_map(timed_claim).collect();
-    let undisturbed = |windows: &[WindowEvidence]| -> Vec<f64> {
-        windows
-            .iter()
-            .filter(|window| is_undisturbed(window))
-            .filter_map(residual)
-            .collect()
-    };
     Some(of(Residuals {
         worker: &sampled.iter().copied().filter_map(residual).collect::<Vec<_>>(),
-        null: &undisturbed(evidence.null.windows),
-        alone: &undisturbed(evidence.null.alone),
+        null: &null_residuals(evidence.null.windows),
+        alone: &null_residuals(evidence.null.alone),
         claimed_ns: median(&claims)?,
         kernel_part_ns: evidence.kernel_part.ns,
     }))
 }
 
+/// What the referee's clock saw beyond the claims of null windows, of those that nothing disturbed.
+pub fn null_residuals(windows: &[WindowEvidence]) -> Vec<f64> {
+    let undisturbed = windows.iter().filter(|window| is_undisturbed(window));
+    undisturbed.filter_map(residual).collect()
+}
+
 /// What the referee's clock saw of a timed window beyond its claim, in nanoseconds.
-pub(super) fn residual(window: &WindowEvidence) -> Option<f64> {
+pub fn residual(window: &WindowEvidence) -> Option<f64> {
     let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
     Some(observed - timed_claim(window)?)
 }

@@ -17,7 +17,7 @@ pub struct Evidence<'a> {
     pub tensors: &'a [Tensor],
     /// Bytes of its scratch allocations.
     pub scratch: &'a [u64],
-    /// Its windows in order, from number 1.
+    /// Its windows in order.
     pub windows: &'a [WindowEvidence],
     /// How the case came to its end.
     pub ending: Ending,

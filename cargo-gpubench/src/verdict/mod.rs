@@ -11,7 +11,7 @@ mod judge;
 mod outcome;
 mod words;
 
-pub use conservation::{balance, bound_will_be_precise};
+pub use conservation::{balance, bound_will_be_precise, null_residuals, residual};
 pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled};
 pub use floor::floor_ns;
 pub use judge::{Judgement, judge};

@@ -54,7 +54,7 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
             let unwritten = output.unwritten;
             format!("{unwritten} of {elements} elements of `{name}` were not written in call {call}; {first}")
         }
-        Cause::Cached => format!("`{name}` of call {call} is the answer to call 1; {first}"),
+        Cause::Cached => format!("`{name}` of call {call} is the answer to the first call; {first}"),
         Cause::Stale => format!(
             "`{name}` of call {call} is the answer to call {}; {first}",
             call.saturating_sub(1)

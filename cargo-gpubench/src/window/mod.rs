@@ -6,11 +6,13 @@
 mod conduct;
 mod duties;
 mod kind;
+mod numbering;
 mod seat;
 mod seeds;
 
 pub use conduct::{ConductError, Conducted, Conductor};
 pub use duties::{Duties, Maker};
 pub use kind::WindowKind;
+pub use numbering::Numbering;
 pub use seat::Seat;
 pub use seeds::{NullPace, Place, Purpose, Seeds, case_number};

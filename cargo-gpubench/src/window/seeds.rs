@@ -87,7 +87,7 @@ pub enum Purpose {
 pub struct Place {
     /// Number of the case in the run.
     pub case: u64,
-    /// Number of the window in the case; 0 comes before the first.
+    /// Number of the window in the case. Windows are counted from 1, or on behind those of a measurement before; the number in front of the first is that of the instance which comes before it.
     pub window: u32,
 }
 

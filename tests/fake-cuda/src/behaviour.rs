@@ -1,6 +1,8 @@
 //! What the environment asks of this driver.
 
 use std::ffi::c_int;
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -48,7 +50,7 @@ pub(crate) fn behaviour() -> &'static Behaviour {
         ledger: std::env::var_os("FAKE_CUDA_LEDGER").map(PathBuf::from),
         largest: number("FAKE_CUDA_LARGEST", usize::MAX),
         claimed: match &*role() {
-            "worker" => number("FAKE_CUDA_CLAIMED", 1.0),
+            "worker" if is_to_lie() => number("FAKE_CUDA_CLAIMED", 1.0),
             _ => 1.0,
         },
     })
@@ -58,6 +60,24 @@ pub(crate) fn behaviour() -> &'static Behaviour {
 pub(crate) fn role() -> String {
     let verb = std::env::args().nth(1).unwrap_or_default();
     verb.trim_start_matches('_').to_owned()
+}
+
+/// Whether this worker is one of those whose claims `FAKE_CUDA_CLAIMED` changes: all, or the first few, which are counted by the files that they make in a folder.
+fn is_to_lie() -> bool {
+    let Ok(text) = std::env::var("FAKE_CUDA_CLAIMED_BY") else {
+        return true;
+    };
+    let (folder, processes) = text
+        .rsplit_once(':')
+        .unwrap_or_else(|| panic!("`{text}` is no `FOLDER:PROCESSES`"));
+    (1..=parse::<u32>(processes)).any(|number| {
+        let path = PathBuf::from(folder).join(number.to_string());
+        match File::create_new(&path) {
+            Ok(_) => true,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
+            Err(error) => panic!("cannot create `{}`: {error}", path.display()),
+        }
+    })
 }
 
 fn failures() -> Vec<PlannedFailure> {

@@ -21,7 +21,7 @@ use crate::clients::{
 use crate::device::{ClockBound, CodeHome, KernelPart};
 use crate::stats::{Balance, Shares, StopReason, StopRule, Turnout, WarmUpRule};
 use crate::verdict::{Judgement, WindowEvidence};
-use crate::window::{ConductError, Conductor, Duties, Seat, Seeds};
+use crate::window::{ConductError, Conductor, Duties, Numbering, Seat, Seeds};
 use crate::wire::{DeviceOrder, SealedFile, SourceModule};
 
 /// A case that can be measured.
@@ -114,12 +114,17 @@ pub struct Measured {
     pub event_overhead_ns: Option<f64>,
     /// Why sampling stopped.
     pub stop: Option<StopReason>,
+    /// What a person must know of how it came about, even of a case that passed.
+    pub notices: Vec<String>,
 }
 
 /// What stands beside a case while it is measured.
 pub trait Watcher {
     /// There is another sample; these are all of them so far in nanoseconds, together and of each worker.
     fn sampled(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]);
+
+    /// The case is measured once more: the samples so far are none of what follows.
+    fn begins_again(&mut self);
 
     /// How many other processes have computed on the device since the case began, where that is known.
     fn other_clients(&mut self) -> Option<u32>;
@@ -130,6 +135,8 @@ impl<F: FnMut(&[f64])> Watcher for F {
     fn sampled(&mut self, samples_ns: &[f64], _: &[&[f64]]) {
         self(samples_ns);
     }
+
+    fn begins_again(&mut self) {}
 
     fn other_clients(&mut self) -> Option<u32> {
         None
@@ -171,7 +178,9 @@ pub fn measure(
         baseline: None,
         question: None,
     };
-    measure_in_turns(&contest, protocol, referee, author, null_worker, watcher).map(|measured| measured.candidate)
+    let numbering = Numbering::default();
+    let measured = measure_in_turns(&contest, protocol, numbering, referee, author, null_worker, watcher);
+    measured.map(|measured| measured.candidate)
 }
 
 /// What is measured, and what it is compared with window by window. Both have the same tensors.
@@ -192,15 +201,19 @@ pub struct MeasuredInTurns {
     pub candidate: Measured,
     /// The other, where there is one; or why it could not be measured for no fault of its kernels.
     pub baseline: Option<Result<Measured, RoleFailure>>,
+    /// Where the numbers of another measurement of the case would go on.
+    pub next: Numbering,
 }
 
-/// As [`measure`], in turns with a baseline where there is one: each round has a fresh worker of either side, and their windows take turns. What becomes of the baseline does not touch the candidate's result.
+/// As [`measure`], in turns with a baseline where there is one: each round has a fresh worker of either side, and their windows take turns. What becomes of the baseline does not touch the candidate's result. Windows have the numbers
+/// behind those that `numbering` says were before.
 ///
 /// # Errors
 /// As [`measure`].
 pub fn measure_in_turns(
     contest: &Contest<'_>,
     protocol: &Protocol<'_>,
+    numbering: Numbering,
     referee: &mut RefereeClient,
     author: &mut AuthorClient,
     null_worker: &mut NullWorker,
@@ -220,6 +233,7 @@ pub fn measure_in_turns(
     } = Buffers::of(contest);
     let order = CaseOrder {
         case: case.number,
+        opening: numbering.opening,
         cast: cast(protocol.clock_bound, baseline),
         duties: Duties::new(&recording, protocol.kernels_run_in),
         encoded: &encoded,
@@ -251,7 +265,7 @@ pub fn measure_in_turns(
         case: case.number,
         seeds: protocol.seeds,
     };
-    let mut null = NullSide::set_up(null_worker, &opened, &encoded);
+    let mut null = NullSide::set_up(null_worker, &opened, &encoded, numbering.nulls);
     let duties = Duties::new(case.recording, protocol.kernels_run_in);
     let grant = BufferGrant {
         benchmark: case.benchmark,
@@ -284,9 +298,10 @@ pub fn measure_in_turns(
     let mut stage = Stage {
         conductor: &mut conductor,
         null: &mut null,
-        begun: 0,
+        begun: numbering.opening,
     };
     rounds.conduct(protocol.purpose, workers, &mut stage, watcher)?;
+    let last = stage.begun;
     let Rounds {
         candidate, baseline, ..
     } = rounds;
@@ -302,6 +317,7 @@ pub fn measure_in_turns(
             None => Ok(retired.side.finish(&null, other_clients)),
             Some(failure) => Err(failure),
         }),
+        next: Numbering::behind(last, null.begun),
     };
     if duties.needs_author() {
         conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;

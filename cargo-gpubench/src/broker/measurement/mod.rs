@@ -1,6 +1,7 @@
 //! One case, from its buffers to its samples: rounds of fresh workers of one side or two, and null windows among them.
 
 mod checks;
+pub(super) mod confirmation;
 pub(super) mod crew;
 pub mod measure;
 pub(super) mod null_windows;

@@ -31,7 +31,8 @@ pub(super) struct NullSide<'a> {
     pub(super) alone: Vec<WindowEvidence>,
     /// Why there are no more, where the worker failed.
     pub(super) loss: Option<String>,
-    begun: usize,
+    /// Null windows of the case that were begun, those of a measurement before included.
+    pub(super) begun: usize,
     since: u32,
     /// How long it took to catch up so far.
     caught_up_for: Duration,
@@ -94,8 +95,13 @@ pub(super) fn cast(clock_bound: &ClockBound, baseline: Option<&ReadyCase<'_>>) -
 }
 
 impl<'a> NullSide<'a> {
-    /// Hands the case's buffers to the null worker, where the case has one.
-    pub(super) fn set_up(worker: &'a mut NullWorker, opened: &OpenedCase, recording: &[u8]) -> NullSide<'a> {
+    /// Hands the case's buffers to the null worker, where the case has one; `begun` null windows came before.
+    pub(super) fn set_up(
+        worker: &'a mut NullWorker,
+        opened: &OpenedCase,
+        recording: &[u8],
+        begun: usize,
+    ) -> NullSide<'a> {
         use std::os::fd::AsFd;
         let mut side = NullSide {
             worker: None,
@@ -103,7 +109,7 @@ impl<'a> NullSide<'a> {
             kept: 0,
             alone: Vec::new(),
             loss: None,
-            begun: 0,
+            begun,
             since: 0,
             caught_up_for: Duration::ZERO,
         };

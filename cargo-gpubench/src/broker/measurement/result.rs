@@ -12,7 +12,7 @@ use crate::report::{
     BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
 use crate::stats::Summary;
-use crate::verdict::{WindowEvidence, sampled};
+use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use crate::window::WindowKind;
 use crate::wire::WindowEnd;
 
@@ -51,6 +51,7 @@ pub(in crate::broker) fn fill_in(
         host_ns,
         event_overhead_ns,
         stop,
+        notices,
     } = measured;
     record.verdict = judgement.verdict;
     record.cause = judgement.cause;
@@ -74,14 +75,19 @@ pub(in crate::broker) fn fill_in(
     record.windows = windows.len() as u64;
     record.window_counts = count(&windows, &warm_ups, null_windows.len() + null_alone.len());
     record.distinct_inputs = distinct_inputs(recording, &windows);
-    record.notices = doubtful_flops(&record.throughput);
+    record.notices = notices;
+    record.notices.extend(doubtful_flops(&record.throughput));
     record
         .notices
         .extend(blind_checks(&record.checks, record.distinct_inputs));
     record.conservation =
         conservation(&sampled_or_all(&windows, &warm_ups), &null_windows).map(|clocks| match balance {
             None => clocks,
-            Some(balance) => clocks.bounded(&balance, kernel_part),
+            Some(balance) => Conservation {
+                residuals_ns: residuals(&sampled(&windows, &warm_ups), samples_ns.len()),
+                null_residuals_ns: whole(null_residuals(&null_windows)),
+                ..clocks.bounded(&balance, kernel_part)
+            },
         });
     record.samples_ns = samples_ns;
 }
@@ -151,6 +157,22 @@ fn conservation(windows: &[&WindowEvidence], null_windows: &[WindowEvidence]) ->
     Conservation::of(worker.0, worker.1, null_ns)
 }
 
+/// What passed beyond the claims of the windows that so many samples are from. Windows that failed are none of them; they come last.
+fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
+    let residuals = sampled.iter().filter_map(|window| residual(window));
+    let of_samples = whole(residuals.take(samples));
+    // A sample without its window would shift all behind it.
+    if of_samples.len() == samples {
+        of_samples
+    } else {
+        Vec::new()
+    }
+}
+
+fn whole(times_ns: impl IntoIterator<Item = f64>) -> Vec<i64> {
+    times_ns.into_iter().map(|ns| ns.round() as i64).collect()
+}
+
 fn claimed_and_observed<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence>) -> Option<(f64, f64)> {
     let is_timed = |kind| WindowKind::from_number(kind).is_some_and(WindowKind::is_timed);
     let timed = windows
@@ -171,7 +193,44 @@ fn claimed_and_observed<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence
 
 #[cfg(test)]
 mod tests {
+    use bytemuck::Zeroable;
+
     use super::*;
+    use crate::wire::{Claim, WindowFacts};
+
+    fn window(kind: WindowKind, end: WindowEnd, claim_ns: Option<f64>) -> WindowEvidence {
+        let facts = WindowFacts {
+            kind: kind.number(),
+            end: end as u32,
+            s1_ns: 1_000,
+            s2_ns: 301_000,
+            ..WindowFacts::zeroed()
+        };
+        let claim = claim_ns.map(|elapsed_ns| Claim {
+            elapsed_ns,
+            ..Claim::empty(1)
+        });
+        WindowEvidence {
+            facts: Box::new(facts),
+            claim: claim.map(Box::new),
+        }
+    }
+
+    #[test]
+    fn there_is_a_residual_for_each_sample_or_none_at_all() {
+        let (timed, early) = (WindowKind::Timed, WindowKind::EarlyCheck);
+        let windows = [
+            window(timed, WindowEnd::Checked, Some(9_000.4)),
+            window(early, WindowEnd::Checked, Some(0.0)),
+            window(timed, WindowEnd::Checked, Some(300_032.0)),
+            // One that failed, and of which no sample was kept.
+            window(timed, WindowEnd::Checked, Some(10_000.0)),
+        ];
+        let all: Vec<&WindowEvidence> = windows.iter().collect();
+        assert_eq!(residuals(&all, 2), [291_000, -32]);
+        let unclaimed = window(timed, WindowEnd::NotDone, None);
+        assert_eq!(residuals(&[all[0], &unclaimed], 2), [0; 0]);
+    }
 
     #[test]
     fn every_worker_has_the_samples_behind_those_of_the_workers_before_it() {

@@ -66,7 +66,7 @@ struct Turn {
 pub(super) struct Stage<'s, 'c, 'n> {
     pub(super) conductor: &'s mut Conductor<'c>,
     pub(super) null: &'s mut NullSide<'n>,
-    /// Windows that were begun, of whatever side.
+    /// Number of the window that was begun last, of whatever side; before the first, the one behind which they begin.
     pub(super) begun: u32,
 }
 
@@ -480,6 +480,7 @@ impl<'a> Side<'a> {
             host_ns: self.host_ns,
             event_overhead_ns: median(&self.overheads_ns),
             stop,
+            notices: Vec::new(),
         }
     }
 }

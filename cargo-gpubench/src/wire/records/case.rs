@@ -55,6 +55,10 @@ pub struct OpenCase {
     pub module_bytes: u32,
     /// A [`Cast`] as number.
     pub cast: u32,
+    /// Number behind which those of its windows begin.
+    pub opening: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Which workers a case has. Each has a shared page of its own, which the others cannot write.

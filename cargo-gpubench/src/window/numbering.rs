@@ -1,0 +1,40 @@
+//! Where the numbers of a measurement's windows begin.
+
+/// What went before a measurement of a case. Another measurement of it goes on behind these numbers, so that it has no number, and with it no key and no input, of the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbering {
+    /// The number behind which those of the windows begin; 0 for a case's first measurement. No window has it: its keys are those of the instance that comes before the first window.
+    pub opening: u32,
+    /// Null windows that the case has had.
+    pub nulls: usize,
+}
+
+impl Numbering {
+    /// Where a measurement goes on behind one whose last window has the number `last`, and in which the case came to `nulls` null windows.
+    pub fn behind(last: u32, nulls: usize) -> Numbering {
+        Numbering {
+            // Not `last` itself: the instance that comes before the first window would be the inputs of that window.
+            opening: last + 1,
+            nulls,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::WindowKind;
+
+    #[test]
+    fn a_second_measurement_has_no_number_of_the_first() {
+        let first = Numbering::default();
+        let (windows, nulls) = (409, 120);
+        let second = Numbering::behind(first.opening + windows, first.nulls + nulls);
+        let numbers = |numbering: Numbering| {
+            let windows = numbering.opening..=numbering.opening + windows;
+            let nulls = (numbering.nulls..numbering.nulls + nulls).map(WindowKind::null_window);
+            windows.chain(nulls).collect::<std::collections::HashSet<u32>>()
+        };
+        assert!(numbers(first).is_disjoint(&numbers(second)));
+    }
+}
