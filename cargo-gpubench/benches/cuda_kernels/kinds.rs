@@ -50,7 +50,7 @@ impl Fill {
         match kind {
             GB_FILL_UNIFORM | GB_FILL_NORMAL => floating,
             GB_FILL_INTEGERS if span == 0 => !floating,
-            GB_FILL_INTEGERS => u128::from(span) <= exact_integers(dtype, self.size),
+            GB_FILL_INTEGERS => u128::from(span) <= exact_integers(dtype, self.size).1,
             _ => !floating,
         }
     }
@@ -91,14 +91,17 @@ impl fmt::Display for Fill {
     }
 }
 
-/// How many integers in a row a type holds exactly: all that its bits make, or those up to two to the number of its significant bits, of both signs.
-fn exact_integers(dtype: u32, size: u64) -> u128 {
+/// The lowest of the integers in a row that a type holds exactly, and how many they are: all that its bits make, or those up to two to the number of its
+/// significant bits, of both signs.
+fn exact_integers(dtype: u32, size: u64) -> (i64, u128) {
+    let signed = |bits: u32| (-1_i64 << bits, (1_u128 << (bits + 1)) + 1);
     match dtype {
-        GB_F16 => (1 << 12) + 1,
-        GB_BF16 => (1 << 9) + 1,
-        GB_F32 => (1 << 25) + 1,
-        GB_F64 => (1 << 54) + 1,
-        _ => 1 << (8 * size),
+        GB_F16 => signed(11),
+        GB_BF16 => signed(8),
+        GB_F32 => signed(24),
+        GB_F64 => signed(53),
+        GB_I8 | GB_I16 | GB_I32 | GB_I64 => (-1 << (8 * size - 1), 1 << (8 * size)),
+        _ => (0, 1 << (8 * size)),
     }
 }
 
@@ -111,9 +114,11 @@ pub(crate) fn fills() -> Vec<Fill> {
 
 fn of_type(dtype: u32, size: u64) -> [Fill; 10] {
     let integers = |what, span| Fill::new(what, dtype, size, GB_FILL_INTEGERS, 0.0, 0.0, span);
-    // No power of two, and as many as there may be or nearly so.
-    let most = exact_integers(dtype, size);
-    let nearly_all = u64::try_from(most - most / 5).unwrap_or(u64::MAX) | 1;
+    // One fewer than there are, or all where that is no power of two.
+    let (lowest, most) = exact_integers(dtype, size);
+    let span = if most.is_power_of_two() { most - 1 } else { most };
+    let mut nearly_all = integers("nearly all integers", u64::try_from(span).unwrap_or(u64::MAX));
+    nearly_all.arguments.low = lowest;
     [
         Fill::uniform(dtype, size),
         Fill::new("normal", dtype, size, GB_FILL_NORMAL, 10.0, 2.0, 0),
@@ -122,7 +127,7 @@ fn of_type(dtype: u32, size: u64) -> [Fill; 10] {
         integers("integers in 0..1000", 1000),
         integers("integers in 0..1000003", 1_000_003),
         integers("integers in 0..2^40", 1 << 40),
-        integers("nearly all integers", nearly_all),
+        nearly_all,
         integers("all integers", 0),
         Fill::bits(dtype, size),
     ]

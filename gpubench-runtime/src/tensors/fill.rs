@@ -28,12 +28,12 @@ pub struct Normal {
 
 /// Integers drawn uniformly from a range: `Integers(0..bins)`, `Integers(-8..=8)`. Also for floating-point tensors, whose values are then whole.
 ///
-/// Values are equally likely where their number is a power of two. Else their probability is off, of itself, by 2^-8 at most; for types of 8 bits with up
-/// to 128 values by 2 %, and for types of 64 bits with more than 2^56 by their number over 2^64.
+/// Values are equally likely where their number is a power of two. Else their probability is off, of itself, by 2^-8 at most; for types of 8 bits by 3 %,
+/// and for types of 64 bits with more than 2^56 by their number over 2^64.
 ///
-/// Some elements share the bits they are drawn from with the one next to them: those of 32 bits with more than 2^16 values, of 16 bits with 257 to 4096, and of
-/// 8 bits with up to 128. That two values come together is then as likely as that any other two do, to 1 %; for 8 bits a pair has a whole number of 65536 draws, of
-/// 100 values 5 to 8.
+/// Some elements share the bits they are drawn from with the one next to them: those of 32 bits with more than 2^16 values, of 16 bits with 257 to 4097, and of
+/// 8 bits. That two values come together is then as likely as that any other two do, to 1 %; for 8 bits a pair has a whole number of 65536 draws, of
+/// 100 values 5 to 8, of 255 values 1 to 3.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Integers<R>(pub R);
 

@@ -31,13 +31,25 @@ struct Offset<E, true> {
   // Integers up to which both the type and the sum have all.
   static constexpr int64_t LAST = E::EXACT < POWER / 2 ? E::EXACT : POWER / 2;
   static GB_INLINE bool is_exact(int64_t low, uint64_t span) {
-    return low >= -LAST && low <= LAST && span <= (uint64_t)LAST && low + (int64_t)span <= LAST + 1;
+    return low >= -LAST && low <= LAST && span <= (uint64_t)POWER && low + (int64_t)span <= LAST + 1;
   }
   static GB_INLINE Offset from(int64_t low) { return Offset{(Real)(low - POWER)}; }
   GB_INLINE Real plus(uint32_t offset) const {
     if constexpr (sizeof(Real) == 8) return double_of(0x4330000000000000ull | offset) + base;
     else return float_of(0x4b000000u | offset) + base;
   }
+};
+
+// An offset in a range that is too wide for those last places, of integers that the type has all.
+template <class E>
+struct Converted {
+  typedef typename E::Real Real;
+  int32_t low;
+  static GB_INLINE bool is_exact(int64_t low, uint64_t span) {
+    return low >= -E::EXACT && span <= (uint64_t)(2 * E::EXACT + 1) && low + (int64_t)span <= E::EXACT + 1;
+  }
+  static GB_INLINE Converted from(int64_t low) { return Converted{(int32_t)low}; }
+  GB_INLINE Real plus(uint32_t offset) const { return (Real)(low + (int32_t)offset); }
 };
 
 template <class E, bool FLOATING = E::FLOATING>
@@ -64,10 +76,10 @@ GB_INLINE bool is_narrow(uint64_t span) {
 
 // Whether they are when pairs trade. What is dropped of a draw is a multiple of the largest power of two in the span, so that a value's
 // probability is off by span * power / 2^(2 * DRAWN_BITS) of itself at most: 2^-5 with 8 bits, less than 2^-10 with 16, 2^-8 with 32.
-// That two values come together is off by 2^-8 with 16 bits; with 8 it is as even as whole numbers of 2^16 draws can be.
+// That two values come together is off by 2^-8 with 16 bits; with 8 each two have a whole number of 2^16 draws, one at least.
 template <uint32_t DRAWN_BITS>
 GB_INLINE bool is_traded(uint64_t span) {
-  constexpr uint64_t MOST = DRAWN_BITS == 8 ? 1ull << 7 : DRAWN_BITS == 16 ? 1ull << 12 : (1ull << 32) - 1;
+  constexpr uint64_t MOST = DRAWN_BITS == 8 ? (1ull << 8) - 1 : DRAWN_BITS == 16 ? (1ull << 12) + 1 : (1ull << 32) - 1;
   constexpr uint64_t PRODUCT = 1ull << (DRAWN_BITS == 8 ? 11 : DRAWN_BITS == 16 ? 22 : 56);
   const uint64_t power = span & (0 - span);
   return span != 0 && span <= MOST && (span == power || span * power <= PRODUCT);
@@ -108,9 +120,9 @@ struct Trade<4> {
   }
 };
 
-template <class E, uint32_t BYTES>
+template <class E, uint32_t BYTES, class Low = Offset<E>>
 GB_INLINE void fill_traded_integers(const gb_fill_args &a, const Task &task) {
-  const Offset<E> low = Offset<E>::from(a.low);
+  const Low low = Low::from(a.low);
   const Trade<BYTES> trade = {(uint32_t)a.span};
   each_element<E, BYTES>(a, task, GB_MIX {
     GB_LANES for (uint32_t w = 0; w < 4 * Run<E, BYTES>::BLOCKS; w += Trade<BYTES>::WORDS) trade.mix(words + w);
@@ -128,7 +140,7 @@ GB_INLINE uint32_t odd_bytes(uint32_t x) {
 #endif
 }
 
-// Bytes, four at a time; spans up to 2^7. In each half of a word two of them are multiplied and added.
+// Bytes, four at a time; spans below 2^8. In each half of a word two of them are multiplied and added.
 template <>
 struct Trade<1> {
   uint32_t span;
@@ -143,8 +155,8 @@ struct Trade<1> {
 #else
     const uint32_t offsets = odd_bytes(even_traded) | (odd_traded & ~EVEN_BYTES);
 #endif
-    // Below 2^7 each, so that no sum of lower bits has a carry.
-    words[0] = (offsets + (lows & 0x7f7f7f7fu)) ^ (lows & 0x80808080u);
+    // The highest bits are added without their carries, so that no sum has one into the next byte.
+    words[0] = ((offsets & 0x7f7f7f7fu) + (lows & 0x7f7f7f7fu)) ^ ((offsets ^ lows) & 0x80808080u);
   }
 };
 
@@ -172,6 +184,9 @@ GB_INLINE void fill_integers(const gb_fill_args &a, const Task &task) {
   if (exact && is_narrow<32>(a.span)) return fill_narrow_integers<E, SIZE == 8 ? 8 : 4>(a, task);
   if constexpr (SIZE == 4) {
     if (exact && is_traded<32>(a.span)) return fill_traded_integers<E, 4>(a, task);
+    if constexpr (E::FLOATING) {
+      if (Converted<E>::is_exact(a.low, a.span) && is_traded<32>(a.span)) return fill_traded_integers<E, 4, Converted<E>>(a, task);
+    }
   }
   const Bounds<typename E::Real> bounds = fill_bounds<E>(a);
   const uint64_t low = (uint64_t)a.low, span = a.span;
