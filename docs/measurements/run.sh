@@ -4,7 +4,7 @@
 #   run.sh FOLDER OUTPUT [WHEELS]
 #
 # FOLDER is made by pack.sh on a build machine, OUTPUT is for the files, and WHEELS is for peers/run.sh. HONEST are the first and the last of the
-# honest cases, nine for each number, by default `0 109`; where it is empty they are left out.
+# honest cases, nine for each number, by default `0 109`; where it is empty they are left out. PARTS names the parts to run, by default all.
 set -uo pipefail
 if [ $# -lt 2 ]; then
     echo "usage: run.sh FOLDER OUTPUT [WHEELS]" >&2
@@ -20,10 +20,11 @@ mkdir -p -- "$2"
 cd -- "$2" || exit 1
 status=0
 
-# Runs a command with its output in a file, and says how it ended.
+# Runs a command with its output in a file, and says how it ended; nothing where the part is not asked for.
 measure() {
     local what=$1 file=$1.txt
     shift
+    case " ${PARTS-$what} " in *" $what "*) ;; *) return ;; esac
     local started=$SECONDS ended=0
     "$@" >"$file" 2>&1 || ended=$?
     echo "$what: exit $ended after $((SECONDS - started)) s, $file"
