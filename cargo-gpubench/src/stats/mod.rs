@@ -18,6 +18,7 @@ mod moments;
 mod paired;
 mod quantile;
 mod share;
+mod spread;
 mod student;
 mod summary;
 mod turnout;

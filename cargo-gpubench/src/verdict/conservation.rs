@@ -3,7 +3,7 @@
 use super::judge::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use crate::device::ClockBound;
-use crate::stats::{Balance, Imbalance, Residuals, median, will_be_precise};
+use crate::stats::{Balance, Clocked, Imbalance, Residuals, will_be_precise};
 use crate::window::WindowKind;
 use crate::wire::WindowEnd;
 
@@ -17,18 +17,23 @@ pub fn bound_will_be_precise(evidence: &Evidence<'_>, growth: f64) -> bool {
     with_residuals(evidence, |residuals| will_be_precise(residuals, growth)).unwrap_or(false)
 }
 
-/// `None` where the clock bounds nothing, or nothing was claimed.
+/// `None` where the clock bounds nothing.
 fn with_residuals<T>(evidence: &Evidence<'_>, of: impl FnOnce(Residuals<'_>) -> T) -> Option<T> {
     if *evidence.clock_bound != ClockBound::Exclusive {
         return None;
     }
-    let sampled = evidence.sampled();
-    let claims: Vec<f64> = sampled.iter().copied().filter_map(timed_claim).collect();
+    let clocked = |window: &WindowEvidence| {
+        let (claim_ns, residual_ns) = (timed_claim(window)?, residual(window)?);
+        Some(Clocked { claim_ns, residual_ns })
+    };
+    let workers = evidence.sampled_by_worker();
+    let workers: Vec<Vec<Clocked>> = workers
+        .map(|windows| windows.iter().filter_map(clocked).collect())
+        .collect();
     Some(of(Residuals {
-        worker: &sampled.iter().copied().filter_map(residual).collect::<Vec<_>>(),
+        workers: &workers,
         null: &null_residuals(evidence.null.windows),
         alone: &null_residuals(evidence.null.alone),
-        claimed_ns: median(&claims)?,
         kernel_part_ns: evidence.kernel_part.ns,
     }))
 }
@@ -71,6 +76,14 @@ pub(super) fn judge_conservation(evidence: &Evidence<'_>) -> Option<Finding> {
             Cause::ClaimTooShort,
             format!(
                 "in the median window {} more passed for the referee than the worker claims, beyond what a null worker needs; {} can be explained",
+                us(excess_ns),
+                us(bound_ns)
+            ),
+        ),
+        Imbalance::HiddenFromReport { excess_ns, bound_ns } => (
+            Cause::ClaimTooShort,
+            format!(
+                "the reported median would be {} longer if it were made of what passed for the referee, less what a null worker needs; {} can be explained",
                 us(excess_ns),
                 us(bound_ns)
             ),

@@ -46,6 +46,14 @@ impl<'a> Evidence<'a> {
     pub fn sampled(&self) -> Vec<&'a WindowEvidence> {
         sampled(self.windows, self.warm_ups)
     }
+
+    /// The same of each worker that was warmed up, or of all where none was.
+    pub fn sampled_by_worker(&self) -> impl Iterator<Item = &'a [WindowEvidence]> + use<'_, 'a> {
+        let (all, warm_ups) = (self.windows, self.warm_ups);
+        let begins = std::iter::once(0).chain(warm_ups.iter().map(|warm_up| warm_up.end));
+        let ends = warm_ups.iter().map(|warm_up| warm_up.start).chain([all.len()]);
+        begins.zip(ends).map(move |(begin, end)| &all[begin.min(end)..end])
+    }
 }
 
 /// The windows of a case that warmed no worker up.

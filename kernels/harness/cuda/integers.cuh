@@ -46,7 +46,7 @@ struct Converted {
   typedef typename E::Real Real;
   int32_t low;
   static GB_INLINE bool is_exact(int64_t low, uint64_t span) {
-    return low >= -E::EXACT && span <= (uint64_t)(2 * E::EXACT + 1) && low + (int64_t)span <= E::EXACT + 1;
+    return low >= -E::EXACT && low <= E::EXACT && span <= (uint64_t)(2 * E::EXACT + 1) && low + (int64_t)span <= E::EXACT + 1;
   }
   static GB_INLINE Converted from(int64_t low) { return Converted{(int32_t)low}; }
   GB_INLINE Real plus(uint32_t offset) const { return (Real)(low + (int32_t)offset); }

@@ -16,7 +16,7 @@ const ALONE: usize = 8;
 const FEWEST: usize = 8;
 
 /// Null windows that keep the bound of the fewest samples from being vague, and the time that a case with slow windows may spend on them beyond [`FEWEST`].
-const ENOUGH: usize = 24;
+const ENOUGH: usize = 36;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The null worker in a case, and what came of its windows.

@@ -227,6 +227,28 @@ fn claims_that_leave_time_out_are_a_mismatch_with_its_size() {
 }
 
 #[test]
+fn time_that_one_of_four_workers_leaves_out_is_missed_in_the_reported_median() {
+    let tensors = tensors();
+    let windows: Vec<_> = (1..=40)
+        .map(|number| clocked(number, if number <= 10 { 40.0 } else { 100.0 }))
+        .collect();
+    let null = null_windows();
+    let by_four = Evidence {
+        clock_bound: &ClockBound::Exclusive,
+        null: NullWindows {
+            windows: &null,
+            alone: &[],
+            loss: None,
+        },
+        warm_ups: &[0..0, 10..10, 20..20, 30..30],
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    };
+    let of_workers: Vec<usize> = by_four.sampled_by_worker().map(<[_]>::len).collect();
+    assert_eq!(of_workers, [0, 10, 10, 10, 10]);
+    insta::assert_snapshot!(told(&judge(&by_four)));
+}
+
+#[test]
 fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
     let reason = |change: fn(&mut Vec<WindowEvidence>, &mut Vec<WindowEvidence>)| {
         let judgement = judge_clocked(|_| 100.0, change);
