@@ -1,4 +1,4 @@
-"""How many honest cases were accused, and how near the others came.
+"""How many honest cases were accused, how many were measured twice, and how near the others came.
 
 usage: accused.py RECORDS.jsonl...
 
@@ -18,9 +18,10 @@ def cases(paths):
 
 
 def main(paths):
-    shares, failed, grades = [], [], {}
+    shares, failed, grades, twice = [], [], {}, 0
     for case in cases(paths):
         grades[case["grade"]] = grades.get(case["grade"], 0) + 1
+        twice += any(notice.startswith("measured twice") for notice in case["notices"])
         balance = case["conservation"]
         if balance and balance["excess_ns"] is not None:
             shares.append((balance["excess_ns"] / balance["bound_ns"], case["case"], balance))
@@ -29,6 +30,7 @@ def main(paths):
     shares.sort(reverse=True, key=lambda share: share[0])
     accused = sum("time-mismatch" in failure for failure in failed)
     print(f"{sum(grades.values())} cases, {len(failed)} failed, {accused} of them with time-mismatch; grades {grades}")
+    print(f"{twice} cases with a notice that they were measured twice")
     print(*failed, sep="\n")
     for share, name, balance in shares[:5]:
         print(f"{name}: excess {balance['excess_ns'] / 1e3:.1f} us of {balance['bound_ns'] / 1e3:.1f} us ({share:.0%})")

@@ -177,7 +177,7 @@ fn threads_that_write_behind_the_call_never_pass() {
 // Host code.
 ends! {
     a_reference_that_panics_is_the_authors_error:
-        "host::reference_panics" is "error", "reference-failed", "panicked", "index out of bounds", "src/host.rs:37";
+        "host::reference_panics" is "error", "reference-failed", "panicked", "index out of bounds", "src/host.rs:39";
     a_reference_that_fails_is_the_authors_error: "host::reference_fails" is "error", "reference-failed", "no answer to that";
     a_reference_that_hangs_is_the_authors_error: "host::reference_hangs" is "error", "reference-timeout", "5s", "--reference-timeout";
     a_reference_that_aborts_is_the_authors_error: "host::reference_aborts" is "error", "reference-failed", "SIGABRT";
@@ -194,12 +194,12 @@ ends! {
         "host::launched_reference_is_empty" is "error", "plan-invalid", "its reference", "launches nothing";
     a_launched_reference_that_fails_is_named: "host::launched_reference_fails" is "error", "recording-failed", "no plan for that";
     a_generator_that_panics_is_the_authors_error:
-        "host::generator_panics" is "error", "generator-failed", "panicked", "out of ideas", "src/host.rs:95";
+        "host::generator_panics" is "error", "generator-failed", "panicked", "out of ideas", "src/host.rs:97";
     a_generator_that_fails_is_the_authors_error: "host::generator_fails" is "error", "generator-failed", "no data today";
     a_generator_that_hangs_is_the_authors_error: "host::generator_hangs" is "error", "generator-timeout", "5s", "--reference-timeout";
     a_generator_that_aborts_is_the_authors_error: "host::generator_kills_itself" is "error", "generator-failed", "SIGABRT";
     a_generator_of_another_type_is_the_authors_error:
-        "host::generator_takes_another_type" is "error", "generator-failed", "`x`", "f32", "f64", "src/host.rs:99";
+        "host::generator_takes_another_type" is "error", "generator-failed", "`x`", "f32", "f64", "src/host.rs:101";
     a_generator_that_leaves_its_tensor_is_the_authors_error:
         "host::generator_leaves_the_tensor" is "error", "generator-failed", "`x`";
     a_benchmark_function_that_fails_is_named: "host::function_fails" is "error", "recording-failed", "cannot double 600 numbers";

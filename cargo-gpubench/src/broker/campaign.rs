@@ -13,7 +13,7 @@ use super::environment;
 use super::failure::CaseFailure;
 use super::ground::Ground;
 use super::measurement::confirmation::measure_and_confirm;
-use super::measurement::measure::{Contest, MeasureError, Measured, Protocol, Watcher};
+use super::measurement::measure::{Contest, MeasureError, Measured, Protocol, RolesAfterwards, Watcher};
 use super::measurement::observation::{note_observation, note_reading};
 use super::measurement::purpose::Purpose;
 use super::measurement::result::{Yardsticks, fill_in};
@@ -242,10 +242,7 @@ impl<'a> Campaign<'a> {
                         }
                     }
                     Err(error) => {
-                        // What its author and the referee are in the middle of is unknown: the next case gets new ones.
-                        self.authors.retire(self.selected.library_of(case));
-                        self.referee = Standing::Absent;
-                        self.null_worker.retire();
+                        self.retire_roles(case);
                         CaseFailure::of_measuring(&error)
                             .ok_or(Interrupted)?
                             .fill_in(&mut result);
@@ -417,7 +414,17 @@ impl<'a> Campaign<'a> {
             }
             (Counterpart::Ready(..), None) => None,
         };
+        if measured.roles == RolesAfterwards::Unknown {
+            self.retire_roles(case);
+        }
         Ok((measured.candidate, theirs))
+    }
+
+    /// What the author of a case, the referee and the null worker are in the middle of is unknown: the next case gets new ones.
+    fn retire_roles(&mut self, case: &Case) {
+        self.authors.retire(self.selected.library_of(case));
+        self.referee = Standing::Absent;
+        self.null_worker.retire();
     }
 
     /// Where the candidate could not be measured, the other revision was not either.
@@ -475,6 +482,10 @@ impl Watcher for CaseWatcher<'_> {
 
     fn begins_again(&mut self) {
         self.telemetry.begin_again();
+    }
+
+    fn goes_back(&mut self) {
+        self.telemetry.go_back();
     }
 
     fn other_clients(&mut self) -> Option<u32> {

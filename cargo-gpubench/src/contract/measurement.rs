@@ -300,7 +300,7 @@ pub struct Conservation {
     /// For each of `samples_ns` in order, what passed for the referee in its window beyond the claim. Empty where the clock bounds nothing, and in records of tools that did not say.
     #[serde(default)]
     pub residuals_ns: Vec<i64>,
-    /// The same of the null windows between them, in order, without those whose outputs something changed.
+    /// The same of the null windows that the bound was made of, in order, without those whose outputs something changed: those between the windows of the samples or, where these were longer while the worker under test lived, as `grade_reason` says then, those behind its end.
     #[serde(default)]
     pub null_residuals_ns: Vec<i64>,
 }

@@ -199,6 +199,31 @@ fn every_row_of_a_markdown_table_has_its_cells_whatever_names_hold() {
 }
 
 #[test]
+fn remarks_below_an_exported_table_are_said_once_and_those_without_room_are_counted() {
+    let mut run = every_verdict();
+    let (case, result) = (run.cases[0].clone(), run.results[0].clone());
+    run.cases = vec![case; 400];
+    run.results = (0..400)
+        .map(|index| BenchmarkComplete {
+            case: format!("bench_{index}"),
+            notices: vec!["for `all`".to_owned(), format!("remark {index} {}", "µ".repeat(200))],
+            ..result.clone()
+        })
+        .collect();
+    let page = written(&run, MarkdownReporter::new);
+    assert!(page.len() <= GITHUB_LIMIT, "{}", page.len());
+    assert!(
+        page.contains("\n> ⚠️ for `all` (`bench_0`, `bench_1`, `bench_2` and 397 more cases)\n"),
+        "{page}"
+    );
+    let shown = page.matches("> ⚠️ remark ").count();
+    assert!(
+        shown > 0 && page.contains(&format!("\n{} remarks were left out", 400 - shown)),
+        "{shown} in {page}"
+    );
+}
+
+#[test]
 fn an_exported_table_never_exceeds_what_github_takes_and_shows_what_failed() {
     let mut run = every_verdict();
     let (cases, results) = (run.cases.clone(), run.results.clone());

@@ -1,19 +1,21 @@
 //! Results as a Markdown table, for a comment under a change.
 
-use super::markdown_text::{GITHUB_LIMIT, code, plain};
+use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::pull_request::comparison_below_results;
+use super::remarks::{Remarks, named};
 use super::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, Output, OutputError, Reporter, RunFinished,
     RunStarted,
 };
 use crate::units::{byte_rate, flop_rate, percent, time};
 
-/// Writes a table, one row a case as soon as it has its verdict; the summary stands below it. All of it fits a comment on GitHub: rows that have no room are counted.
+/// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are counted.
 pub struct MarkdownReporter {
     output: Output,
     /// Bytes that may still be written.
     left: usize,
     rows_left_out: usize,
+    remarks: Remarks,
     company: Company,
 }
 
@@ -42,6 +44,7 @@ impl MarkdownReporter {
             output,
             left: GITHUB_LIMIT,
             rows_left_out: 0,
+            remarks: Remarks::default(),
             company: Company::Nothing,
         }
     }
@@ -59,24 +62,46 @@ impl MarkdownReporter {
         self.output.print(text)
     }
 
-    /// Bytes that a row may use.
-    fn room(&self, result: &BenchmarkComplete) -> usize {
+    /// Bytes that results may use.
+    fn room(&self) -> usize {
         let company = match self.company {
             Company::Nothing => 0,
             Company::AComparison => GITHUB_LIMIT / 2,
         };
-        let failures = if result.verdict.is_failure() { 0 } else { FOR_FAILURES };
-        self.left.saturating_sub(FOR_THE_SUMMARY + company + failures)
+        self.left.saturating_sub(FOR_THE_SUMMARY + company)
     }
 
-    /// Says once how many rows had no room.
-    fn note(&mut self) -> Result<(), OutputError> {
-        match std::mem::take(&mut self.rows_left_out) {
-            0 => Ok(()),
-            rows => self.print(&format!(
-                "\n{rows} rows were left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
-            )),
+    /// Bytes that a row may use.
+    fn room_for(&self, result: &BenchmarkComplete) -> usize {
+        let failures = if result.verdict.is_failure() { 0 } else { FOR_FAILURES };
+        self.room().saturating_sub(failures)
+    }
+
+    /// Says once what is to be known of the rows, and how many rows and remarks had no room.
+    fn end_table(&mut self) -> Result<(), OutputError> {
+        let rows = std::mem::take(&mut self.rows_left_out);
+        self.note(rows, "row")?;
+        let mut left_out = 0;
+        for (said, cases) in std::mem::take(&mut self.remarks).iter() {
+            let quote = format!("\n> ⚠️ {} ({})\n", remark(said), named(cases, code));
+            if quote.len() > self.room() {
+                left_out += 1;
+            } else {
+                self.print(&quote)?;
+            }
         }
+        self.note(left_out, "remark")
+    }
+
+    fn note(&mut self, left_out: usize, what: &str) -> Result<(), OutputError> {
+        let what = match left_out {
+            0 => return Ok(()),
+            1 => format!("1 {what} was"),
+            more => format!("{more} {what}s were"),
+        };
+        self.print(&format!(
+            "\n{what} left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
+        ))
     }
 }
 
@@ -91,8 +116,9 @@ impl Reporter for MarkdownReporter {
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
+        self.remarks.enter(result);
         let row = row(result);
-        if row.len() > self.room(result) {
+        if row.len() > self.room_for(result) {
             self.rows_left_out += 1;
             return Ok(());
         }
@@ -100,13 +126,13 @@ impl Reporter for MarkdownReporter {
     }
 
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
-        self.note()?;
+        self.end_table()?;
         let room = self.left.saturating_sub(FOR_THE_SUMMARY);
         self.print(&format!("\n{}", comparison_below_results(comparison, room)))
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
-        self.note()?;
+        self.end_table()?;
         self.print(&format!("\n{}\n", super::summary::line(finished)))
     }
 }

@@ -15,6 +15,7 @@ mod markdown_text;
 mod outlet;
 mod output;
 mod pull_request;
+mod remarks;
 mod reporter;
 mod summary;
 mod terminal;

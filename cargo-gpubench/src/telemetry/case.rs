@@ -20,6 +20,8 @@ pub struct Telemetry {
     /// Samples between two readings of the throttle reasons.
     cadence: usize,
     case: Case,
+    /// The case as it was before it was measured once more.
+    first: Option<Case>,
 }
 
 /// What is kept of the case at hand.
@@ -28,7 +30,8 @@ struct Case {
     before: Reading,
     errors_before: Option<u64>,
     other_clients: Option<u32>,
-    /// Samples that the readings so far stand for.
+    samples: usize,
+    /// Those that the readings so far stand for.
     read: usize,
     throttled: Vec<ThrottledSamples>,
     seen: ThrottleReasons,
@@ -46,7 +49,7 @@ pub struct ThrottledSamples {
 /// What was seen of a GPU round the samples of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Before its first window; of a case that was measured twice, before the second time.
+    /// Before its first window; of a case that was measured twice, before the measurement that counts.
     pub before: Reading,
     /// After its last window.
     pub after: Reading,
@@ -88,6 +91,7 @@ impl Telemetry {
     /// A case begins. The referee must have its context.
     pub fn begin_case(&mut self) {
         self.case = Case::default();
+        self.first = None;
         if let Some(gauge) = self.gauge.as_deref_mut() {
             // What came between two cases belongs to neither.
             gauge.xids();
@@ -98,11 +102,20 @@ impl Telemetry {
 
     /// The case is measured once more, and only what is seen from now on counts. Memory errors and Xids stay the case's, in whichever measurement they came.
     pub fn begin_again(&mut self) {
-        self.case = Case {
+        self.read_up_to(self.case.samples);
+        let again = Case {
             errors_before: self.case.errors_before,
             ..Case::default()
         };
+        self.first = Some(std::mem::replace(&mut self.case, again));
         self.look_before();
+    }
+
+    /// The case could not be measured once more: what was seen before that counts after all.
+    pub fn go_back(&mut self) {
+        if let Some(first) = self.first.take() {
+            self.case = first;
+        }
     }
 
     fn look_before(&mut self) {
@@ -125,6 +138,7 @@ impl Telemetry {
 
     /// A sample has been taken; there are `samples` now.
     pub fn after_sample(&mut self, samples: usize) {
+        self.case.samples = samples;
         if samples.saturating_sub(self.case.read) >= self.cadence {
             self.read_up_to(samples);
         }
@@ -132,14 +146,13 @@ impl Telemetry {
 
     /// A case has ended with `samples` samples; nothing where there are no instruments.
     pub fn end_case(&mut self, samples: usize) -> Option<Observation> {
-        if samples > self.case.read {
-            self.read_up_to(samples);
-        }
+        self.read_up_to(samples);
         let gauge = self.gauge.as_deref_mut()?;
         let Case {
             before,
             errors_before,
             other_clients: others_before,
+            samples: _,
             read: _,
             throttled,
             mut seen,
@@ -161,7 +174,11 @@ impl Telemetry {
         })
     }
 
+    /// Reads, where there are samples that no reading stands for.
     fn read_up_to(&mut self, samples: usize) {
+        if samples <= self.case.read {
+            return;
+        }
         let Some(gauge) = self.gauge.as_deref_mut() else {
             return;
         };

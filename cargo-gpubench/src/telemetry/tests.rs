@@ -121,6 +121,23 @@ fn a_case_that_is_measured_again_keeps_its_errors_and_nothing_that_was_seen_of_i
 }
 
 #[test]
+fn a_case_that_could_not_be_measured_again_has_what_was_seen_of_its_samples() {
+    let gauge = FakeGauge::default();
+    gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[ThrottleReason::PowerCap]);
+    let mut telemetry = telemetry(&gauge);
+    (1..=10).for_each(|sample| telemetry.after_sample(sample));
+    telemetry.begin_again();
+    gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[ThrottleReason::HardwareThermalSlowdown]);
+    (1..=3).for_each(|sample| telemetry.after_sample(sample));
+    telemetry.go_back();
+    let throttled = telemetry.end_case(10).unwrap().throttled;
+    let of_samples: Vec<usize> = throttled.iter().flat_map(|seen| seen.samples.clone()).collect();
+    assert_eq!(of_samples, (0..10).collect::<Vec<_>>());
+    let power_cap = ThrottleReasons::from([ThrottleReason::PowerCap]);
+    assert!(throttled.iter().all(|seen| seen.reasons == power_cap), "{throttled:?}");
+}
+
+#[test]
 fn what_may_not_be_read_is_not_known() {
     let mut telemetry = telemetry(&FakeGauge::default());
     telemetry.after_sample(1);

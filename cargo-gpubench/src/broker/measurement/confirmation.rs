@@ -1,23 +1,27 @@
 //! An accusation by the clock is confirmed by a second measurement.
 //!
 //! That more time passed for the referee than a worker claims is a grave thing to say of a kernel, and one measurement is weak evidence of it: a machine that something disturbs for half a second
-//! looks the same. So the whole case is measured once more, with fresh workers and by numbers that it has not had, and the second measurement is the result, whatever it says. No cheat gains by it.
-//! What is reported has passed all judgement by itself: a worker that always hides time is found twice, and one that hides it in one measurement only either is found in the one that counts, or was
-//! honest there. A failure of any other kind stands at once: a kernel that is wrong now and then has no second try.
+//! looks the same. So the whole case is measured once more, with fresh workers and by numbers that it has not had, and the second measurement is the result, whatever it says. What is reported has
+//! passed all judgement by itself, and a worker that always hides time is found twice. One that tells by the numbers of its windows which measurement it is in can be honest in the second, so a side
+//! that was accused has no better grade than `advisory`. A second measurement that cannot be made, as where the crate's own generator fails, takes no accusation back. A failure of any other kind
+//! stands at once: a kernel that is wrong now and then has no second try.
 
-use super::measure::{Contest, MeasureError, Measured, MeasuredInTurns, Protocol, Watcher, measure_in_turns};
+use super::measure::{
+    Contest, MeasureError, Measured, MeasuredInTurns, Protocol, RolesAfterwards, Watcher, measure_in_turns,
+};
 use super::purpose::Purpose;
-use crate::clients::{AuthorClient, NullWorker, RefereeClient};
-use crate::verdict::{Cause, Judgement, Verdict};
+use crate::broker::failure::CaseFailure;
+use crate::clients::{AuthorClient, NullWorker, RefereeClient, RoleFailure};
+use crate::verdict::{Cause, Grade, Judgement, Verdict};
 use crate::window::Numbering;
 
-/// Characters of the first accusation that are repeated.
+/// Characters that are repeated of the first accusation, or of why there is no second measurement.
 const LONGEST: usize = 300;
 
-/// As [`measure_in_turns`]; a case that the clock accuses is measured twice, and the second measurement says so.
+/// As [`measure_in_turns`]; a case that the clock accuses is measured twice, and the second measurement says so. Where that cannot be made, the first stands.
 ///
 /// # Errors
-/// As [`measure_in_turns`], in either measurement.
+/// As [`measure_in_turns`] in the first measurement; in the second only when the user interrupts.
 pub(in crate::broker) fn measure_and_confirm(
     contest: &Contest<'_>,
     protocol: &Protocol<'_>,
@@ -26,7 +30,7 @@ pub(in crate::broker) fn measure_and_confirm(
     null_worker: &mut NullWorker,
     watcher: &mut dyn Watcher,
 ) -> Result<MeasuredInTurns, MeasureError> {
-    confirm(protocol.purpose, |attempt| {
+    let measured = confirm(protocol.purpose, |attempt| {
         let numbering = match attempt {
             Attempt::First => Numbering::default(),
             Attempt::Second(numbering) => {
@@ -35,7 +39,11 @@ pub(in crate::broker) fn measure_and_confirm(
             }
         };
         measure_in_turns(contest, protocol, numbering, referee, author, null_worker, watcher)
-    })
+    })?;
+    if measured.roles == RolesAfterwards::Unknown {
+        watcher.goes_back();
+    }
+    Ok(measured)
 }
 
 /// One of the measurements of a case.
@@ -47,18 +55,43 @@ enum Attempt {
 }
 
 /// Only measurements are confirmed: where nothing is timed, the clock accuses nobody.
-fn confirm<E>(
+fn confirm(
     purpose: Purpose,
-    mut measure: impl FnMut(Attempt) -> Result<MeasuredInTurns, E>,
-) -> Result<MeasuredInTurns, E> {
+    mut measure: impl FnMut(Attempt) -> Result<MeasuredInTurns, MeasureError>,
+) -> Result<MeasuredInTurns, MeasureError> {
     let first = measure(Attempt::First)?;
     let accused = Accused::of(&first).filter(|_| purpose == Purpose::Measure);
     let Some(accused) = accused else { return Ok(first) };
-    let next = first.next;
-    drop(first);
-    let mut second = measure(Attempt::Second(next))?;
-    accused.note_in(&mut second, next.opening + 1);
-    Ok(second)
+    match measure(Attempt::Second(first.next)) {
+        Ok(second) => Ok(accused.noted_in(second, first)),
+        Err(error) => match CaseFailure::of_measuring(&error) {
+            None => Err(error),
+            Some(failure) => Ok(unconfirmed(first, &failure)),
+        },
+    }
+}
+
+/// The first measurement, where a failure keeps the case from a second.
+fn unconfirmed(mut first: MeasuredInTurns, failure: &CaseFailure) -> MeasuredInTurns {
+    let notice = not_measured_again(failure);
+    if let Some(Ok(baseline)) = &mut first.baseline {
+        baseline.notices.push(notice.clone());
+    }
+    first.candidate.notices.push(notice);
+    MeasuredInTurns {
+        roles: RolesAfterwards::Unknown,
+        ..first
+    }
+}
+
+fn not_measured_again(failure: &CaseFailure) -> String {
+    format!("could not be measured again: {}", beginning(&failure.message))
+}
+
+/// As much of a message as is repeated.
+fn beginning(message: &str) -> String {
+    let first_line = message.lines().next().unwrap_or_default();
+    first_line.chars().take(LONGEST).collect()
 }
 
 /// Whom the clock accuses: one side at least.
@@ -79,16 +112,36 @@ impl Accused {
         (candidate.is_some() || has_passed && baseline.is_some()).then_some(Accused { candidate, baseline })
     }
 
-    /// Has both sides of the second measurement, whose calls are numbered from `first_call` on, tell of it.
-    fn note_in(&self, second: &mut MeasuredInTurns, first_call: u32) {
-        let (candidate, baseline) = (self.candidate.as_ref(), self.baseline.as_ref());
-        let of_baseline = baseline.map(|accusation| (accusation, "of the baseline, "));
-        note(&mut second.candidate, first_call, candidate, of_baseline);
-        if let Some(Ok(measured)) = &mut second.baseline {
-            let of_candidate = candidate.map(|accusation| (accusation, "of the candidate, "));
-            note(measured, first_call, baseline, of_candidate);
+    /// The second measurement, both sides of which tell of the first.
+    fn noted_in(&self, second: MeasuredInTurns, first: MeasuredInTurns) -> MeasuredInTurns {
+        let first_call = first.next.opening + 1;
+        let (accused, accused_baseline) = (self.candidate.as_ref(), self.baseline.as_ref());
+        let of_baseline = accused_baseline.map(|accusation| (accusation, "of the baseline, "));
+        let of_candidate = accused.map(|accusation| (accusation, "of the candidate, "));
+        let mut candidate = second.candidate;
+        note(&mut candidate, first_call, accused, of_baseline);
+        let baseline = match (second.baseline, first.baseline) {
+            (Some(Ok(mut baseline)), _) => {
+                note(&mut baseline, first_call, accused_baseline, of_candidate);
+                Some(Ok(baseline))
+            }
+            (Some(Err(lost)), Some(Ok(first))) if accused_baseline.is_some() => Some(still_accused(first, lost)),
+            (other, _) => other,
+        };
+        MeasuredInTurns {
+            candidate,
+            baseline,
+            ..second
         }
     }
+}
+
+/// A baseline that was accused, and lost in the second measurement.
+fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, RoleFailure> {
+    let error = MeasureError::Worker(lost);
+    let failure = CaseFailure::of_measuring(&error).ok_or(RoleFailure::Interrupted)?;
+    first.notices.push(not_measured_again(&failure));
+    Ok(first)
 }
 
 /// What the clock says of one side.
@@ -105,15 +158,24 @@ impl Accusation {
             message,
             ..
         } = &measured.judgement;
-        let message = message.as_deref().and_then(|message| message.lines().next());
         (*verdict == Verdict::TimeMismatch).then(|| Accusation {
             cause: *cause,
-            message: message.unwrap_or_default().chars().take(LONGEST).collect(),
+            message: beginning(message.as_deref().unwrap_or_default()),
         })
     }
 
     fn is_made_again(&self, judgement: &Judgement) -> bool {
         judgement.verdict == Verdict::TimeMismatch && judgement.cause == self.cause
+    }
+
+    /// Why the times of another measurement of the same side cannot be trusted further.
+    fn doubt(&self) -> &'static str {
+        match self.cause {
+            Some(Cause::ClaimsInconsistent) => {
+                "the clock found the claims of the first of two measurements inconsistent"
+            }
+            _ => "the clock found the claims of the first of two measurements too short",
+        }
     }
 }
 
@@ -130,6 +192,12 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
         message.push_str("; two measurements in a row found this");
         return;
     }
+    if let Some(own) = own {
+        let known = judgement.grade_reason.take();
+        let reasons: Vec<String> = known.into_iter().chain([own.doubt().to_owned()]).collect();
+        judgement.grade = Grade::Advisory;
+        judgement.grade_reason = Some(reasons.join("; "));
+    }
     let numbers = match judgement.verdict {
         Verdict::Pass => String::new(),
         // What it says may name a call.
@@ -144,8 +212,9 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clients::RoleFailure;
-    use crate::verdict::Grade;
+    use crate::clients::AuthorProblem;
+    use crate::window::ConductError;
+    use crate::wire::AuthorFailure;
 
     const SHORT: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));
     const UNEVEN: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimsInconsistent));
@@ -183,7 +252,24 @@ mod tests {
             candidate: side(candidate),
             baseline: baseline.map(|baseline| Ok(side(baseline))),
             next: Numbering::behind(409, 120),
+            roles: RolesAfterwards::AtRest,
         }
+    }
+
+    fn generator_panics(said: &str) -> MeasureError {
+        MeasureError::Conduct(ConductError::Generator(AuthorProblem::Refused {
+            failure: AuthorFailure::Panicked,
+            message: said.to_owned(),
+        }))
+    }
+
+    /// What becomes of a case whose second measurement ends in an error.
+    fn cut_short(first: Sides, error: MeasureError) -> Result<MeasuredInTurns, MeasureError> {
+        let mut error = Some(error);
+        confirm(Purpose::Measure, |attempt| match attempt {
+            Attempt::First => Ok(measured(first)),
+            Attempt::Second(_) => Err(error.take().expect("it is measured twice at most")),
+        })
     }
 
     /// How often a case is measured that comes to these ends one after another, and what its record is made of.
@@ -191,8 +277,8 @@ mod tests {
         let mut attempts = Vec::new();
         let result = confirm(purpose, |attempt| {
             attempts.push(attempt);
-            let end = ends.get(attempts.len() - 1).ok_or("it is measured too often")?;
-            Ok::<_, &str>(measured(*end))
+            let end = ends.get(attempts.len() - 1).expect("it is not measured too often");
+            Ok(measured(*end))
         });
         let expected = [Attempt::First, Attempt::Second(Numbering::behind(409, 120))];
         assert_eq!(attempts, expected[..attempts.len()]);
@@ -222,6 +308,51 @@ mod tests {
             measured.notices,
             ["measured twice, and the second time counts: the first time, it was claim-too-short"]
         );
+    }
+
+    #[test]
+    fn a_side_that_was_accused_has_no_better_grade_than_advisory() {
+        let short = "the clock found the claims of the first of two measurements too short";
+        let uneven = "the clock found the claims of the first of two measurements inconsistent";
+        for (first, second, reason) in [
+            (SHORT, PASS, short),
+            (SHORT, WRONG, short),
+            (SHORT, UNEVEN, short),
+            (UNEVEN, PASS, uneven),
+        ] {
+            let Judgement {
+                grade, grade_reason, ..
+            } = alone(&[first, second]).1.judgement;
+            assert_eq!((grade, grade_reason.as_deref()), (Grade::Advisory, Some(reason)));
+        }
+        let (_, found_twice) = alone(&[SHORT, SHORT]);
+        assert_eq!(found_twice.judgement.grade, Grade::Sealed);
+    }
+
+    #[test]
+    fn what_else_makes_a_grade_advisory_is_still_said() {
+        let result = confirm(Purpose::Measure, |attempt| {
+            let mut measured = measured((if attempt == Attempt::First { SHORT } else { PASS }, None));
+            measured.candidate.judgement.grade = Grade::Advisory;
+            measured.candidate.judgement.grade_reason = Some("another process computes on the device".to_owned());
+            Ok(measured)
+        });
+        assert_eq!(
+            result.unwrap().candidate.judgement.grade_reason.unwrap(),
+            "another process computes on the device; the clock found the claims of the first of two measurements too short"
+        );
+    }
+
+    #[test]
+    fn only_the_side_that_was_accused_loses_its_grade() {
+        let grades = |first: Sides| {
+            let (_, measured) = confirmed(Purpose::Measure, &[first, (PASS, Some(PASS))]);
+            let baseline = measured.baseline.unwrap().unwrap();
+            (measured.candidate.judgement.grade, baseline.judgement.grade)
+        };
+        assert_eq!(grades((SHORT, Some(PASS))), (Grade::Advisory, Grade::Sealed));
+        assert_eq!(grades((PASS, Some(SHORT))), (Grade::Sealed, Grade::Advisory));
+        assert_eq!(grades((SHORT, Some(SHORT))), (Grade::Advisory, Grade::Advisory));
     }
 
     #[test]
@@ -281,7 +412,7 @@ mod tests {
         let mut measurements = 0;
         let result = confirm(Purpose::Measure, |_| {
             measurements += 1;
-            Ok::<_, ()>(MeasuredInTurns {
+            Ok(MeasuredInTurns {
                 baseline: Some(Err(RoleFailure::Interrupted)),
                 ..measured((PASS, None))
             })
@@ -296,12 +427,77 @@ mod tests {
     }
 
     #[test]
-    fn a_second_measurement_that_cannot_be_made_fails_as_a_first_one() {
-        let result = confirm(Purpose::Measure, |attempt| match attempt {
-            Attempt::First => Ok(measured((SHORT, None))),
-            Attempt::Second(_) => Err("interrupted"),
+    fn a_second_measurement_that_cannot_be_made_takes_no_accusation_back() {
+        let result = cut_short((SHORT, Some(PASS)), generator_panics("out of ideas")).unwrap();
+        assert_eq!(result.roles, RolesAfterwards::Unknown);
+        let told = ["could not be measured again: the input generator failed: it panicked: out of ideas"];
+        let Measured { judgement, notices, .. } = result.candidate;
+        assert_eq!(judgement, side(SHORT).judgement);
+        assert_eq!(notices, told);
+        let baseline = result.baseline.unwrap().unwrap();
+        assert_eq!(
+            (baseline.judgement, &*baseline.notices),
+            (side(PASS).judgement, &told.map(str::to_owned)[..])
+        );
+    }
+
+    #[test]
+    fn a_candidate_whose_baseline_is_accused_keeps_what_it_passed() {
+        let result = cut_short((PASS, Some(SHORT)), generator_panics("out of ideas")).unwrap();
+        assert_eq!(result.candidate.judgement, side(PASS).judgement);
+        assert_eq!(result.baseline.unwrap().unwrap().judgement, side(SHORT).judgement);
+    }
+
+    #[test]
+    fn a_baseline_that_is_lost_in_the_second_measurement_is_still_accused() {
+        let lost = |first: Sides| {
+            let result = confirm(Purpose::Measure, |attempt| {
+                Ok(match attempt {
+                    Attempt::First => measured(first),
+                    Attempt::Second(_) => MeasuredInTurns {
+                        baseline: Some(Err(RoleFailure::Plan { text: "no plan".into() })),
+                        ..measured((PASS, None))
+                    },
+                })
+            });
+            let MeasuredInTurns { baseline, roles, .. } = result.unwrap();
+            assert_eq!(roles, RolesAfterwards::AtRest);
+            baseline.unwrap()
+        };
+        let accused = lost((PASS, Some(SHORT))).unwrap();
+        assert_eq!(accused.judgement, side(SHORT).judgement);
+        assert_eq!(accused.notices, ["could not be measured again: no plan"]);
+        assert!(matches!(lost((SHORT, Some(PASS))), Err(RoleFailure::Plan { .. })));
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_second_measurement_as_the_first() {
+        for error in [
+            MeasureError::Conduct(ConductError::Interrupted),
+            MeasureError::Open(RoleFailure::Interrupted),
+            MeasureError::Worker(RoleFailure::Interrupted),
+            MeasureError::Attach(RoleFailure::Interrupted.into()),
+        ] {
+            let ended = cut_short((SHORT, None), error).unwrap_err();
+            assert!(CaseFailure::of_measuring(&ended).is_none(), "{ended}");
+        }
+    }
+
+    #[test]
+    fn a_first_measurement_that_cannot_be_made_is_an_error() {
+        let mut measurements = 0;
+        let result = confirm(Purpose::Measure, |_| {
+            measurements += 1;
+            Err(generator_panics("out of ideas"))
         });
-        assert_eq!(result.unwrap_err(), "interrupted");
+        assert!(result.is_err() && measurements == 1);
+    }
+
+    #[test]
+    fn of_a_long_failure_the_beginning_is_told() {
+        let error = generator_panics(&("µ".repeat(2 * LONGEST) + "\nand more"));
+        let notices = cut_short((SHORT, None), error).unwrap().candidate.notices;
+        assert!(notices[0].chars().count() < LONGEST + 100 && !notices[0].contains('\n'));
     }
 
     #[test]
@@ -309,7 +505,7 @@ mod tests {
         let long = |attempt| {
             let mut measured = measured((if attempt == Attempt::First { SHORT } else { PASS }, None));
             measured.candidate.judgement.message = Some("µ".repeat(2 * LONGEST) + "\nand more");
-            Ok::<_, ()>(measured)
+            Ok(measured)
         };
         let notices = confirm(Purpose::Measure, long).unwrap().candidate.notices;
         assert!(notices[0].chars().count() < LONGEST + 100 && !notices[0].contains('\n'));

@@ -126,6 +126,9 @@ pub trait Watcher {
     /// The case is measured once more: the samples so far are none of what follows.
     fn begins_again(&mut self);
 
+    /// It could not be: the samples before that are the case's after all.
+    fn goes_back(&mut self);
+
     /// How many other processes have computed on the device since the case began, where that is known.
     fn other_clients(&mut self) -> Option<u32>;
 }
@@ -137,6 +140,8 @@ impl<F: FnMut(&[f64])> Watcher for F {
     }
 
     fn begins_again(&mut self) {}
+
+    fn goes_back(&mut self) {}
 
     fn other_clients(&mut self) -> Option<u32> {
         None
@@ -203,6 +208,17 @@ pub struct MeasuredInTurns {
     pub baseline: Option<Result<Measured, RoleFailure>>,
     /// Where the numbers of another measurement of the case would go on.
     pub next: Numbering,
+    /// In what state it leaves author, referee and null worker.
+    pub roles: RolesAfterwards,
+}
+
+/// What author, referee and null worker are in the middle of behind a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RolesAfterwards {
+    /// Nothing: they have let go of its buffers.
+    AtRest,
+    /// It is not known, and the next case needs new ones.
+    Unknown,
 }
 
 /// As [`measure`], in turns with a baseline where there is one: each round has a fresh worker of either side, and their windows take turns. What becomes of the baseline does not touch the candidate's result. Windows have the numbers
@@ -318,6 +334,7 @@ pub fn measure_in_turns(
             Some(failure) => Err(failure),
         }),
         next: Numbering::behind(last, null.begun),
+        roles: RolesAfterwards::AtRest,
     };
     if duties.needs_author() {
         conductor.author.detach(interrupt).map_err(MeasureError::Attach)?;

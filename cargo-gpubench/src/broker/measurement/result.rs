@@ -11,7 +11,7 @@ use crate::device::KernelPart;
 use crate::report::{
     BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
-use crate::stats::Summary;
+use crate::stats::{Balance, Summary};
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use crate::window::WindowKind;
 use crate::wire::WindowEnd;
@@ -85,7 +85,7 @@ pub(in crate::broker) fn fill_in(
             None => clocks,
             Some(balance) => Conservation {
                 residuals_ns: residuals(&sampled(&windows, &warm_ups), samples_ns.len()),
-                null_residuals_ns: whole(null_residuals(&null_windows)),
+                null_residuals_ns: whole(null_residuals(compared_with(&balance, &null_windows, &null_alone))),
                 ..clocks.bounded(&balance, kernel_part)
             },
         });
@@ -169,6 +169,18 @@ fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
     }
 }
 
+/// The null windows that a balance was made of: where the worker under test disturbed those between its own, the ones behind its end.
+fn compared_with<'a>(
+    balance: &Balance,
+    interleaved: &'a [WindowEvidence],
+    alone: &'a [WindowEvidence],
+) -> &'a [WindowEvidence] {
+    match balance.disturbance_ns {
+        None => interleaved,
+        Some(_) => alone,
+    }
+}
+
 fn whole(times_ns: impl IntoIterator<Item = f64>) -> Vec<i64> {
     times_ns.into_iter().map(|ns| ns.round() as i64).collect()
 }
@@ -196,6 +208,7 @@ mod tests {
     use bytemuck::Zeroable;
 
     use super::*;
+    use crate::stats::Residuals;
     use crate::wire::{Claim, WindowFacts};
 
     fn window(kind: WindowKind, end: WindowEnd, claim_ns: Option<f64>) -> WindowEvidence {
@@ -230,6 +243,30 @@ mod tests {
         assert_eq!(residuals(&all, 2), [291_000, -32]);
         let unclaimed = window(timed, WindowEnd::NotDone, None);
         assert_eq!(residuals(&[all[0], &unclaimed], 2), [0; 0]);
+    }
+
+    #[test]
+    fn null_windows_that_were_disturbed_are_not_those_that_claims_were_compared_with() {
+        let null = |length_ns: u64| {
+            let mut window = window(WindowKind::Null, WindowEnd::Checked, Some(0.0));
+            window.facts.s2_ns = window.facts.s1_ns + length_ns;
+            window
+        };
+        let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| null(length_ns + more));
+        let compared = |interleaved_ns: u64| {
+            let (interleaved, alone) = (windows(interleaved_ns), windows(290_000));
+            let balance = Balance::of(Residuals {
+                worker: &[291_000.0; 8],
+                null: &null_residuals(&interleaved),
+                alone: &null_residuals(&alone),
+                claimed_ns: 10_000.0,
+                kernel_part_ns: 12_000.0,
+            });
+            let compared = compared_with(&balance.unwrap(), &interleaved, &alone);
+            whole(null_residuals(compared))[0]
+        };
+        assert_eq!(compared(291_000), 291_000);
+        assert_eq!(compared(350_000), 290_000);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The page people look at when two runs have been compared.
 
 use super::changes::{Columns, FROM_HISTORY, sign_of};
-use super::remarks::{Remarks, named};
+use super::remarks::below_the_table;
 use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
 use super::tally::tally;
 use super::text::{width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::printable::printable_line;
+use crate::report::remarks::{Remarks, named};
 use crate::report::{
     Arrangement, CPU_NOTICE, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, LeftOut, ThresholdSource,
 };
@@ -116,7 +117,7 @@ impl Page<'_> {
                 remarks.add(remark.clone(), &row.case);
             }
         }
-        remarks.text(self.options.width, self.options.styling)
+        below_the_table(&remarks, self.options.width, self.options.styling)
     }
 
     /// Benchmarks that only one run has.
@@ -127,7 +128,7 @@ impl Page<'_> {
             .into_iter()
             .filter(|(_, cases)| !cases.is_empty())
             .map(|(what, cases)| {
-                let lines = wrapped(&format!("{what}: {}", named(cases)), self.options.width);
+                let lines = wrapped(&format!("{what}: {}", named(cases, printable_line)), self.options.width);
                 format!("\n{}\n", lines.join("\n  "))
             });
         lines.collect()

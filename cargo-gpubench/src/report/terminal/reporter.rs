@@ -9,12 +9,13 @@ use super::contest;
 use super::details;
 use super::explanation::{self, Message, RepeatedCommand};
 use super::progress::ProgressLine;
-use super::remarks::Remarks;
+use super::remarks::below_the_table;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
 use crate::printable::printable_line;
 use crate::report::contest::Contests;
+use crate::report::remarks::Remarks;
 use crate::report::units::size;
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, ComparisonComplete, Device, DeviceKind, Output, OutputError,
@@ -281,7 +282,7 @@ impl Reporter for TerminalReporter {
             Detail::Brief => String::new(),
             Detail::Table | Detail::Full => contest::table(&self.contests, self.options.styling),
         };
-        let remarks = self.remarks.text(self.options.width, self.options.styling);
+        let remarks = below_the_table(&self.remarks, self.options.width, self.options.styling);
         let comparison = self.comparison.as_deref().unwrap_or_default();
         let text = contests + &remarks + &self.explanations(&finished.seed) + comparison + &self.summary(finished);
         self.output.print(&text)
