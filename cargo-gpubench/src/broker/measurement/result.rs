@@ -208,7 +208,7 @@ mod tests {
     use bytemuck::Zeroable;
 
     use super::*;
-    use crate::stats::Residuals;
+    use crate::stats::{Clocked, Residuals};
     use crate::wire::{Claim, WindowFacts};
 
     fn window(kind: WindowKind, end: WindowEnd, claim_ns: Option<f64>) -> WindowEvidence {
@@ -255,11 +255,17 @@ mod tests {
         let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| null(length_ns + more));
         let compared = |interleaved_ns: u64| {
             let (interleaved, alone) = (windows(interleaved_ns), windows(290_000));
+            let worker = vec![
+                Clocked {
+                    claim_ns: 10_000.0,
+                    residual_ns: 291_000.0,
+                };
+                8
+            ];
             let balance = Balance::of(Residuals {
-                worker: &[291_000.0; 8],
+                workers: &[worker],
                 null: &null_residuals(&interleaved),
                 alone: &null_residuals(&alone),
-                claimed_ns: 10_000.0,
                 kernel_part_ns: 12_000.0,
             });
             let compared = compared_with(&balance.unwrap(), &interleaved, &alone);
