@@ -255,9 +255,10 @@ fn rounds_that_nobody_asked_for_go_on_until_they_decide_or_the_last_look_is_over
         let row = row(&comparison, benchmark);
         [&row["baseline"]["workers"], &row["candidate"]["workers"]].map(Value::clone)
     };
-    // Four times as slow is found at once, however busy the machine is.
+    // Four times as slow is found before the last look, however busy the machine is.
     let large = ["--noise-threshold", "60%", "--confidence-level", "99%"];
-    assert_eq!(take("fast", "spin", large), [5, 5]);
+    let taken = take("fast", "spin", large);
+    assert!(taken == [5, 5] || taken == [10, 10], "{taken:?}");
     // Nothing is ever known as well as that.
     let exact = ["--noise-threshold", "0.01%", "--confidence-level", "99.999999%"];
     assert_eq!(take("HEAD", "young", exact), [20, 20]);

@@ -52,7 +52,9 @@ impl<'a> Evidence<'a> {
         let (all, warm_ups) = (self.windows, self.warm_ups);
         let begins = std::iter::once(0).chain(warm_ups.iter().map(|warm_up| warm_up.end));
         let ends = warm_ups.iter().map(|warm_up| warm_up.start).chain([all.len()]);
-        begins.zip(ends).map(move |(begin, end)| &all[begin.min(end)..end])
+        begins
+            .zip(ends)
+            .map(move |(begin, end)| all.get(begin..end).unwrap_or_default())
     }
 }
 

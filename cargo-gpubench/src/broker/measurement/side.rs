@@ -422,7 +422,10 @@ impl<'a> Side<'a> {
     /// What the last window shows by itself.
     fn judge_last(&self) -> Judgement {
         let last = &self.windows[self.windows.len().saturating_sub(1)..];
-        judge(&self.evidence_of(last, NullWindows::default(), Ending::Stopped))
+        judge(&Evidence {
+            warm_ups: &[],
+            ..self.evidence_of(last, NullWindows::default(), Ending::Stopped)
+        })
     }
 
     fn evidence<'e>(&'e self, windows: &'e [WindowEvidence], null: &'e NullSide<'_>, ending: Ending) -> Evidence<'e> {

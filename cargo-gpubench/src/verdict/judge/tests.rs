@@ -243,8 +243,17 @@ fn time_that_one_of_four_workers_leaves_out_is_missed_in_the_reported_median() {
         warm_ups: &[0..0, 10..10, 20..20, 30..30],
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
-    let of_workers: Vec<usize> = by_four.sampled_by_worker().map(<[_]>::len).collect();
-    assert_eq!(of_workers, [0, 10, 10, 10, 10]);
+    let of_workers = |evidence: &Evidence<'_>| evidence.sampled_by_worker().map(<[_]>::len).collect::<Vec<_>>();
+    assert_eq!(of_workers(&by_four), [0, 10, 10, 10, 10]);
+    let part = Evidence {
+        windows: &windows[..25],
+        ..by_four.clone()
+    };
+    assert_eq!(
+        of_workers(&part),
+        [0, 10, 10, 0, 0],
+        "its ranges are not of these windows"
+    );
     insta::assert_snapshot!(told(&judge(&by_four)));
 }
 
