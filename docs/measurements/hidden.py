@@ -8,24 +8,7 @@ import json
 import statistics
 import sys
 
-
-def interquartile_mean(samples):
-    samples, number = sorted(samples), len(samples)
-    low, high = 0.25 * number, 0.75 * number
-    parts = (max(0.0, min(i + 1, high) - max(i, low)) * sample for i, sample in enumerate(samples))
-    return sum(parts) / (high - low)
-
-
-def case_median(workers):
-    medians = sorted(interquartile_mean(samples) for samples in workers)
-    left_out = 0 if len(medians) < 5 else max(1, len(medians) // 10)
-    return statistics.fmean(medians[left_out : len(medians) - left_out])
-
-
-def by_worker(figures, workers):
-    figures = iter(figures)
-    shares = ([next(figures) for _ in range(worker["samples"])] for worker in workers)
-    return [share for share in shares if share]
+from intervals import median, workers_of
 
 
 def hidden(case):
@@ -35,8 +18,8 @@ def hidden(case):
         return None
     samples, own = case["samples_ns"], statistics.median(clocks["null_residuals_ns"])
     truth = [sample + min(beyond - own, 3e5) for sample, beyond in zip(samples, clocks["residuals_ns"])]
-    claims = by_worker(samples, case["workers"])
-    excess = case_median(by_worker(truth, case["workers"])) - case_median(claims)
+    claims = workers_of(case)
+    excess = median(workers_of({**case, "samples_ns": truth})) - median(claims)
     claimed, numbers = statistics.median(samples), [len(share) for share in claims]
     allowed = clocks["kernel_part_ns"] + 1e-3 * claimed + 1e-2 * max(0.0, claimed - 3e5)
     unevenness = (sum(numbers) * sum(1 / number for number in numbers)) ** 0.5 / len(numbers)

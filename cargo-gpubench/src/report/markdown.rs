@@ -116,7 +116,7 @@ impl Reporter for MarkdownReporter {
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
-        self.remarks.enter(result);
+        self.remarks.enter(result, &result.case);
         let row = row(result);
         if row.len() > self.room_for(result) {
             self.rows_left_out += 1;

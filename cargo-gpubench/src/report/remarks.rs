@@ -4,15 +4,20 @@ use super::{BenchmarkComplete, DeviceKind};
 use crate::verdict::Grade;
 
 /// Cases that are named for one remark; the others are counted.
-const NAMED: usize = 3;
+pub(super) const NAMED: usize = 3;
 
-/// Remarks in the order in which they came, each with the cases it is about.
-#[derive(Default)]
-pub(super) struct Remarks(Vec<(String, Vec<String>)>);
+/// Remarks in the order in which they came, each with the cases it is about: their names, or whatever else a report names them by.
+pub(super) struct Remarks<Case = String>(Vec<(String, Vec<Case>)>);
 
-impl Remarks {
-    /// Takes up what a result says beside its figures. On the CPU device every case is advisory for one and the same reason, which the last line says.
-    pub(super) fn enter(&mut self, result: &BenchmarkComplete) {
+impl<Case> Default for Remarks<Case> {
+    fn default() -> Remarks<Case> {
+        Remarks(Vec::new())
+    }
+}
+
+impl<Case: Clone> Remarks<Case> {
+    /// Takes up what the result of a case says beside its figures. On the CPU device every case is advisory for one and the same reason, which every report says once.
+    pub(super) fn enter(&mut self, result: &BenchmarkComplete, case: &Case) {
         let on_gpu = result.device.kind == DeviceKind::Cuda;
         let reason = result
             .grade_reason
@@ -20,20 +25,20 @@ impl Remarks {
             .filter(|_| on_gpu && result.grade == Some(Grade::Advisory));
         let advisory = reason.map(|reason| format!("advisory: {reason}"));
         for remark in advisory.into_iter().chain(result.notices.iter().cloned()) {
-            self.add(remark, &result.case);
+            self.add(remark, case.clone());
         }
     }
 
     /// Takes up what is to be known of a case.
-    pub(super) fn add(&mut self, remark: String, case: &str) {
+    pub(super) fn add(&mut self, remark: String, case: Case) {
         match self.0.iter_mut().find(|(known, _)| *known == remark) {
-            Some((_, cases)) => cases.push(case.to_owned()),
-            None => self.0.push((remark, vec![case.to_owned()])),
+            Some((_, cases)) => cases.push(case),
+            None => self.0.push((remark, vec![case])),
         }
     }
 
     /// Each with its cases.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &[String])> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &[Case])> {
         self.0.iter().map(|(remark, cases)| (&**remark, &**cases))
     }
 }

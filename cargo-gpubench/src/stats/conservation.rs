@@ -82,19 +82,8 @@ pub struct Residuals<'a> {
 }
 
 impl Residuals<'_> {
-    fn of_workers(&self) -> Vec<f64> {
-        self.workers.iter().flatten().map(|window| window.residual_ns).collect()
-    }
-
-    fn claimed_ns(&self) -> Option<f64> {
-        median(
-            &self
-                .workers
-                .iter()
-                .flatten()
-                .map(|window| window.claim_ns)
-                .collect::<Vec<_>>(),
-        )
+    fn of_all_workers(&self, figure: impl Fn(&Clocked) -> f64) -> Vec<f64> {
+        self.workers.iter().flatten().map(figure).collect()
     }
 
     /// By how much the reported median would be longer if claims were what passed for the referee in their windows but for the tool's own part.
@@ -107,15 +96,13 @@ impl Residuals<'_> {
 
     /// How many times as large the standard error of a reported median is as if all workers had as many windows.
     fn unevenness(&self) -> f64 {
-        let counts = || {
-            self.workers
-                .iter()
-                .map(Vec::len)
-                .filter(|windows| *windows > 0)
-                .map(|windows| windows as f64)
-        };
-        let workers = counts().count() as f64;
-        (counts().sum::<f64>() * counts().map(f64::recip).sum::<f64>()).sqrt() / workers
+        let windows = self.workers.iter().map(|windows| windows.len() as f64);
+        let windows: Vec<f64> = windows.filter(|number| *number > 0.0).collect();
+        let (all, inverse) = (
+            windows.iter().sum::<f64>(),
+            windows.iter().map(|n| n.recip()).sum::<f64>(),
+        );
+        (all * inverse).sqrt() / windows.len() as f64
     }
 }
 
@@ -194,7 +181,7 @@ impl Balance {
 
     /// Compares residuals; `None` where there are too few, or where one is not finite.
     pub fn of(residuals: Residuals<'_>) -> Option<Balance> {
-        let of_workers = residuals.of_workers();
+        let of_workers = residuals.of_all_workers(|window| window.residual_ns);
         if of_workers.len().min(residuals.null.len()) < FEWEST {
             return None;
         }
@@ -206,7 +193,7 @@ impl Balance {
                 ..residuals
             },
         };
-        let claimed_ns = residuals.claimed_ns()?;
+        let claimed_ns = median(&residuals.of_all_workers(|window| window.claim_ns))?;
         let (worker, null) = (Spread::of(&of_workers)?, Spread::of(residuals.null)?);
         let long_call_ns = (claimed_ns - LONG_CALL_NS).max(0.0);
         let allowed = residuals.kernel_part_ns + CLOCK_RATE * claimed_ns.max(0.0) + LONG_CALL_SHARE * long_call_ns;
@@ -255,7 +242,7 @@ impl Imbalance {
 /// Whether the bound would be precise if there were `growth` times as many windows of both workers, alike those there are. It is asked while more are to come.
 pub fn will_be_precise(residuals: Residuals<'_>, growth: f64) -> bool {
     let grown = |windows: &[f64]| windows.len() as f64 * growth;
-    let of_workers = residuals.of_workers();
+    let of_workers = residuals.of_all_workers(|window| window.residual_ns);
     let fewest = grown(&of_workers).min(grown(residuals.null));
     let (Some(worker), Some(null)) = (Spread::of(&of_workers), Spread::of(residuals.null)) else {
         return false;

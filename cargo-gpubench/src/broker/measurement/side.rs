@@ -354,7 +354,7 @@ impl<'a> Side<'a> {
 
     /// Whether the bound on the claims will be precise when the workers that are still to come have had as many windows each.
     fn bound_will_be_precise(&self, null: &NullSide<'_>) -> bool {
-        let evidence = self.evidence(&self.windows, null, Ending::Stopped);
+        let evidence = self.evidence(null, Ending::Stopped);
         bound_will_be_precise(&evidence, self.shares.growth_after(self.position()))
     }
 
@@ -422,21 +422,23 @@ impl<'a> Side<'a> {
     /// What the last window shows by itself.
     fn judge_last(&self) -> Judgement {
         let last = &self.windows[self.windows.len().saturating_sub(1)..];
-        judge(&Evidence {
-            warm_ups: &[],
-            ..self.evidence_of(last, NullWindows::default(), Ending::Stopped)
-        })
+        judge(&self.evidence_of(last, NullWindows::default(), Ending::Stopped))
     }
 
-    fn evidence<'e>(&'e self, windows: &'e [WindowEvidence], null: &'e NullSide<'_>, ending: Ending) -> Evidence<'e> {
+    /// Of all windows so far.
+    fn evidence<'e>(&'e self, null: &'e NullSide<'_>, ending: Ending) -> Evidence<'e> {
         let null = NullWindows {
             windows: &null.windows,
             alone: &null.alone,
             loss: null.loss.as_deref(),
         };
-        self.evidence_of(windows, null, ending)
+        Evidence {
+            warm_ups: &self.warm_ups,
+            ..self.evidence_of(&self.windows, null, ending)
+        }
     }
 
+    /// Of some windows by themselves.
     fn evidence_of<'e>(&'e self, windows: &'e [WindowEvidence], null: NullWindows<'e>, ending: Ending) -> Evidence<'e> {
         let Recording { tensors, .. } = self.case.recording;
         let Protocol {
@@ -454,7 +456,7 @@ impl<'a> Side<'a> {
             execution: &self.execution,
             clock_bound,
             floor_ns: self.case.floor_ns,
-            warm_ups: &self.warm_ups,
+            warm_ups: &[],
             null,
             kernel_part,
             other_clients: None,
@@ -465,7 +467,7 @@ impl<'a> Side<'a> {
     pub(super) fn finish(self, null: &NullSide<'_>, other_clients: Option<u32>) -> Measured {
         let evidence = Evidence {
             other_clients,
-            ..self.evidence(&self.windows, null, self.ending.clone())
+            ..self.evidence(null, self.ending.clone())
         };
         let judgement = judge(&evidence).with_last_words(&self.printed);
         let balance = balance(&evidence);

@@ -3,14 +3,11 @@
 use super::comparison;
 use super::markup::{Element, Markup, element, text};
 use super::names::{Anchor, case_name, counted, name_with_params, verdict};
+use crate::report::remarks::{NAMED, Remarks};
 use crate::report::units::change;
 use crate::report::wording::{found_in, gloss};
-use crate::report::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow, DeviceKind};
+use crate::report::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow};
 use crate::store::StoredRun;
-use crate::verdict::Grade;
-
-/// Cases that are named for one remark; the others are counted.
-const NAMED: usize = 3;
 
 /// The section; nothing where there is nothing to say.
 pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete]) -> Option<Element> {
@@ -125,24 +122,13 @@ fn regression(run: &StoredRun, row: &ComparisonRow) -> Element {
 
 /// Remarks about cases that passed, each once. On the CPU device every case is advisory for one and the same reason, which the masthead says.
 fn remarks(run: &StoredRun) -> Vec<Element> {
-    let mut remarks: Vec<(String, Vec<(Anchor, &BenchmarkComplete)>)> = Vec::new();
+    let mut remarks = Remarks::default();
     for (anchor, result) in positions(run) {
-        let on_gpu = result.device.kind == DeviceKind::Cuda;
-        let reason = result
-            .grade_reason
-            .as_ref()
-            .filter(|_| on_gpu && result.grade == Some(Grade::Advisory));
-        let advisory = reason.map(|reason| format!("advisory: {reason}"));
-        for remark in advisory.into_iter().chain(result.notices.iter().cloned()) {
-            match remarks.iter_mut().find(|(known, _)| *known == remark) {
-                Some((_, cases)) => cases.push((anchor, result)),
-                None => remarks.push((remark, vec![(anchor, result)])),
-            }
-        }
+        remarks.enter(result, &(anchor, result));
     }
     remarks
-        .into_iter()
-        .map(|(remark, cases)| element("li").text(format_args!("{remark} ")).child(named(&cases)))
+        .iter()
+        .map(|(remark, cases)| element("li").text(format_args!("{remark} ")).child(named(cases)))
         .collect()
 }
 

@@ -114,7 +114,7 @@ impl Page<'_> {
                     .any(|difference| remark.ends_with(difference))
             };
             if let Some(remark) = row.remark.as_ref().filter(|remark| !of_the_runs(remark)) {
-                remarks.add(remark.clone(), &row.case);
+                remarks.add(remark.clone(), row.case.clone());
             }
         }
         below_the_table(&remarks, self.options.width, self.options.styling)

@@ -260,7 +260,7 @@ impl Reporter for TerminalReporter {
         self.contests.enter(result);
         // What passed has its remarks below its line, where there are such lines.
         if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
-            self.remarks.enter(result);
+            self.remarks.enter(result, &result.case);
         }
         self.progress.advance();
         if self.options.detail == Detail::Brief {

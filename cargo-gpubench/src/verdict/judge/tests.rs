@@ -187,6 +187,13 @@ fn null_windows() -> Vec<WindowEvidence> {
     (0..20).map(null).collect()
 }
 
+fn interleaved(windows: &[WindowEvidence]) -> NullWindows<'_> {
+    NullWindows {
+        windows,
+        ..NullWindows::default()
+    }
+}
+
 fn judge_clocked(
     claimed_us: impl Fn(u32) -> f64,
     change: impl FnOnce(&mut Vec<WindowEvidence>, &mut Vec<WindowEvidence>),
@@ -197,11 +204,7 @@ fn judge_clocked(
     change(&mut windows, &mut null);
     judge(&Evidence {
         clock_bound: &ClockBound::Exclusive,
-        null: NullWindows {
-            windows: &null,
-            alone: &[],
-            loss: None,
-        },
+        null: interleaved(&null),
         ..evidence(&tensors, &windows, Ending::Stopped)
     })
 }
@@ -235,11 +238,7 @@ fn time_that_one_of_four_workers_leaves_out_is_missed_in_the_reported_median() {
     let null = null_windows();
     let by_four = Evidence {
         clock_bound: &ClockBound::Exclusive,
-        null: NullWindows {
-            windows: &null,
-            alone: &[],
-            loss: None,
-        },
+        null: interleaved(&null),
         warm_ups: &[0..0, 10..10, 20..20, 30..30],
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
@@ -343,11 +342,7 @@ fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let sealed = Evidence {
         clock_bound: &ClockBound::Exclusive,
-        null: NullWindows {
-            windows: &null,
-            alone: &[],
-            loss: None,
-        },
+        null: interleaved(&null),
         other_clients: Some(0),
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
