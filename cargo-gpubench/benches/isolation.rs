@@ -14,12 +14,12 @@ use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use cargo_gpubench::device::{KernelPart, cpu};
-use cargo_gpubench::stats::{StopRule, Turnout, WarmUpRule, median};
 use cargo_gpubench::window::Seeds;
 use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, SealedFile};
 use clap::Parser;
 use gpubench::catalog::RecordRequest;
 use gpubench::codec;
+use gpubench_stats::{StopRule, Turnout, WarmUpRule, median};
 
 /// Checked calls of a case.
 const CALLS: usize = 50;

@@ -11,11 +11,11 @@ use cargo_gpubench::report::{
     Environment, Execution, GpuEnvironment, GpuState, HostTime, HtmlReport, KernelPartSource, ParamValue, Params,
     Peaks, RunStarted, SchemaVersion, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
-use cargo_gpubench::stats::{StopReason, Summary};
 use cargo_gpubench::store::StoredRun;
 use cargo_gpubench::store::history::HistoryEntry;
 use cargo_gpubench::verdict::{Grade, Verdict};
 use gpubench::catalog::Work;
+use gpubench_stats::{StopReason, Summary};
 
 const BENCHMARKS: u64 = 200;
 const WORKERS: usize = 5;

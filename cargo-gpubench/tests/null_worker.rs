@@ -15,13 +15,13 @@ use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use cargo_gpubench::device::{ClockBound, KernelPart, KernelPartSource, cpu};
-use cargo_gpubench::stats::{StopRule, Turnout, WarmUpRule};
 use cargo_gpubench::verdict::{Grade, Verdict};
 use cargo_gpubench::window::{Numbering, Seeds, WindowKind};
 use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, OldAnswer, SealedFile, SourceModule, WindowEnd};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
+use gpubench_stats::{StopRule, Turnout, WarmUpRule};
 
 const LIBRARY: &str = r#"
 use gpubench::prelude::*;

@@ -31,7 +31,7 @@ impl AuthorError {
     }
 
     fn internal(error: &dyn std::error::Error) -> AuthorError {
-        AuthorError::new(AuthorFailure::Internal, crate::error::chain(error))
+        AuthorError::new(AuthorFailure::Internal, gpubench_diagnostic::chain(error))
     }
 }
 

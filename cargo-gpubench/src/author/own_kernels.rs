@@ -67,5 +67,5 @@ impl OwnKernels {
 }
 
 fn kernel_failure(error: ReplayError) -> AuthorError {
-    AuthorError::new(AuthorFailure::Kernel, crate::error::chain(&error))
+    AuthorError::new(AuthorFailure::Kernel, gpubench_diagnostic::chain(&error))
 }

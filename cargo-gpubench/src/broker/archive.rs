@@ -13,10 +13,11 @@ use crate::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
 use crate::device::Facts;
 use crate::device::cpu::{self, available_threads};
 use crate::device::cuda::Architecture;
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
+use crate::error::ExpectedError;
 use crate::store::Revision;
 use crate::units::size;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
 
 /// Builds the selected packages and archives their libraries.
 ///

@@ -30,15 +30,16 @@ use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, NullWorker, RefereeClient};
 use crate::compare::Threshold;
 use crate::device::{ClockBound, Facts, KernelPart};
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
+use crate::error::ExpectedError;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
-use crate::stats::{Looks, StopRule, Turnout, WarmUpRule};
 use crate::telemetry::nvml::NvmlGauge;
 use crate::telemetry::{Gauge, Telemetry};
 use crate::verdict::{Cause, Verdict};
 use crate::window::{Seeds, case_number};
 use crate::wire::{Begin, SealedFile};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
+use gpubench_stats::{Looks, StopRule, Turnout, WarmUpRule};
 
 /// A run in progress.
 pub(super) struct Campaign<'a> {

@@ -9,7 +9,8 @@ use super::cases::{Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection,
 use super::options::RunOptions;
 use crate::build::Built;
 use crate::device::Facts;
-use crate::error::{ExpectedError, chain, print_warning};
+use crate::error::ExpectedError;
+use gpubench_diagnostic::{chain, print_warning};
 
 /// The cases that the command line selects.
 pub(super) fn choose_cases(

@@ -10,12 +10,12 @@ use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
 use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::ExpectedError;
-use crate::exit_code::ExitCode;
 use crate::report::{
     Arrangement, BenchmarkComplete, Color, ComparisonComplete, Detail, GITHUB_LIMIT, Gate, JsonReporter, Outlet,
     Output, Passage, Reporter, TerminalOptions, comparison_markdown, comparison_page, comparisons_page,
 };
 use crate::store::{Home, RunName, StoredRun};
+use gpubench_diagnostic::ExitCode;
 
 /// What `cargo gpubench compare` is asked.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! A case that has a verdict without a measurement.
 
 use crate::clients::{AuthorProblem, RoleFailure};
-use crate::quotation::quoted;
 use crate::report::BenchmarkComplete;
 use crate::verdict::{Cause, Verdict};
 use crate::window::ConductError;
 use crate::wire::AuthorFailure;
+use gpubench_diagnostic::quoted;
 
 use super::measurement::measure::MeasureError;
 
@@ -35,15 +35,19 @@ impl CaseFailure {
                 message,
             } => format!("it panicked: {message}"),
             AuthorProblem::Role(RoleFailure::Ended { log, .. }) if !log.is_empty() => {
-                format!("{}; it last wrote:\n{}", crate::error::chain(problem), quoted(log))
+                format!(
+                    "{}; it last wrote:\n{}",
+                    gpubench_diagnostic::chain(problem),
+                    quoted(log)
+                )
             }
             AuthorProblem::Role(RoleFailure::Silent { .. }) => {
                 format!(
                     "{} (hint: `--reference-timeout` gives it more time)",
-                    crate::error::chain(problem)
+                    gpubench_diagnostic::chain(problem)
                 )
             }
-            problem => crate::error::chain(problem),
+            problem => gpubench_diagnostic::chain(problem),
         };
         CaseFailure::error(cause, message)
     }
@@ -82,14 +86,17 @@ impl CaseFailure {
             | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
             | MeasureError::Conduct(ConductError::Referee(RoleFailure::OutOfMemory { .. })) => {
                 let hint = "(hint: `--axis` chooses a smaller size)";
-                CaseFailure::error(Cause::OutOfMemory, format!("{} {hint}", crate::error::chain(error)))
+                CaseFailure::error(
+                    Cause::OutOfMemory,
+                    format!("{} {hint}", gpubench_diagnostic::chain(error)),
+                )
             }
             MeasureError::Conduct(ConductError::Referee(_)) | MeasureError::Open(_) => {
-                CaseFailure::error(Cause::RefereeFailed, crate::error::chain(error))
+                CaseFailure::error(Cause::RefereeFailed, gpubench_diagnostic::chain(error))
             }
-            MeasureError::Attach(_) => CaseFailure::error(Cause::AuthorFailed, crate::error::chain(error)),
+            MeasureError::Attach(_) => CaseFailure::error(Cause::AuthorFailed, gpubench_diagnostic::chain(error)),
             MeasureError::Worker(RoleFailure::Plan { text }) => CaseFailure::error(Cause::PlanInvalid, text.clone()),
-            MeasureError::Worker(_) => CaseFailure::error(Cause::WorkerFailed, crate::error::chain(error)),
+            MeasureError::Worker(_) => CaseFailure::error(Cause::WorkerFailed, gpubench_diagnostic::chain(error)),
         })
     }
 

@@ -5,11 +5,12 @@ use super::places::PlaceOptions;
 use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
 use crate::compare::{Contestant, Fences, compare};
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
+use crate::error::ExpectedError;
 use crate::report::{Arrangement, Color, ComparisonComplete, HtmlReport, Outlet, address};
 use crate::store::history::{History, HistoryEntry};
 use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
 
 /// What `cargo gpubench report` is asked.
 #[derive(Clone, Debug)]

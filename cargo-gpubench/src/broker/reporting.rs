@@ -7,8 +7,7 @@ use super::cases::{Case, Naming};
 use super::measurement::purpose::Purpose;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::stored::bookkeeping::Bookkeeping;
-use crate::error::{ExpectedError, print_error, print_warning};
-use crate::exit_code::ExitCode;
+use crate::error::ExpectedError;
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, CsvReporter, Detail, Device, Environment, JsonReporter,
     JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, RepeatedCommand,
@@ -16,6 +15,8 @@ use crate::report::{
 };
 use crate::verdict::{Cause, Verdict};
 use crate::window::Seeds;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{print_error, print_warning};
 
 /// The listeners of a run, how many cases have ended in what way, and what becomes of their results.
 pub(super) struct Reporting {

@@ -25,13 +25,14 @@ use crate::build::{Built, BuiltLibrary};
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
-use crate::error::{ExpectedError, chain, print_warning};
-use crate::exit_code::ExitCode;
+use crate::error::ExpectedError;
 use crate::probe::{Answer, Target, ask};
 use crate::report::{self, BenchmarkListed, Record, SchemaVersion, json_line};
 use crate::sandbox::hide_from_others;
 use crate::store::Listing;
 use crate::wire::DeviceOrder;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{chain, print_warning};
 
 /// Does what the options say.
 ///
@@ -236,7 +237,7 @@ fn choose_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Result<Cho
         Err(RoleFailure::Interrupted) => Err(ExpectedError::Interrupted),
         Err(failure) => Ok(Err(Absence {
             kind: AbsenceKind::Unusable,
-            reason: format!("the GPU cannot be opened: {}", crate::error::chain(&failure)),
+            reason: format!("the GPU cannot be opened: {}", gpubench_diagnostic::chain(&failure)),
             hint: "`cargo gpubench doctor` says what this machine can do".to_owned(),
         })),
     }

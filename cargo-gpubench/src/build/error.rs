@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use crate::wire::SealError;
-use crate::{error::Expected, exit_code::ExitCode};
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why there is nothing to benchmark.
 #[derive(Debug, Error)]

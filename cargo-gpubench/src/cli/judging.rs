@@ -7,7 +7,7 @@ use crate::broker::options::JudgingOptions;
 use crate::compare::Setups;
 use crate::config::Fraction;
 use crate::report::{Gate, OnInconclusive, OnRegression};
-use crate::stats::Confidence;
+use gpubench_stats::Confidence;
 
 const HEADING: &str = "Baseline options";
 

@@ -195,7 +195,7 @@ fn refuse_no_expression(texts: &[String]) -> Result<(), Box<dyn Error + Send + S
 
 fn reason(error: clap::Error) -> Box<dyn Error + Send + Sync> {
     if let Some(source) = error.source() {
-        return crate::error::chain(source).into();
+        return gpubench_diagnostic::chain(source).into();
     }
     match error.get(ContextKind::ValidValue) {
         Some(ContextValue::Strings(values)) if !values.is_empty() => {

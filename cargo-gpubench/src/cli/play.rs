@@ -6,9 +6,9 @@ use std::error::Error;
 use super::Verb;
 use crate::build::kernels;
 use crate::error::ExpectedError;
-use crate::exit_code::ExitCode;
 use crate::wire::Channel;
 use crate::{author, probe, referee, sandbox, worker};
+use gpubench_diagnostic::ExitCode;
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 

@@ -9,11 +9,11 @@ use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::device::CodeHome;
-use crate::quotation::continued;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SealedFile, SourceModule, encode_modules,
     from_author, module_descriptors, to_author,
 };
+use gpubench_diagnostic::continued;
 
 /// Longest text of a failure that is shown.
 const LONGEST_MESSAGE: usize = 8 << 10;

@@ -327,7 +327,7 @@ impl Child {
             },
             other => RoleFailure::Protocol {
                 role: self.role,
-                text: crate::error::chain(&other),
+                text: gpubench_diagnostic::chain(&other),
             },
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Threshold;
 use crate::contract::{ChangeVerdict, ThresholdSource};
-use crate::stats::Ratio;
+use gpubench_stats::Ratio;
 
 /// Samples that cannot rule out a change beyond this do not show that there is none.
 pub const CANNOT_RULE_OUT: f64 = 0.05;
@@ -66,7 +66,7 @@ pub(super) fn ruled_out(threshold: Threshold) -> f64 {
 mod tests {
     use super::super::simulated::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
     use super::*;
-    use crate::stats::{Confidence, Interval, Looks, Paired, Side};
+    use gpubench_stats::{Confidence, Interval, Looks, Paired, Side};
 
     const FLOOR: Threshold = Threshold {
         value: 0.01,

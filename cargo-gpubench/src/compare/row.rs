@@ -10,10 +10,10 @@ use crate::contract::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom,
     SampleFlagKind, ThresholdSource,
 };
-use crate::stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, Side, Spread};
 use crate::store::{Origin, StoredRun};
 use crate::units::percent;
 use crate::verdict::{Grade, Verdict};
+use gpubench_stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, Side, Spread};
 
 /// What a row needs to know beside its two results.
 pub(super) struct Ground<'a> {

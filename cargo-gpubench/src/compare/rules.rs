@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::CaseKey;
 use crate::contract::{BenchmarkComplete, ThresholdSource};
-use crate::stats::{Confidence, Looks};
+use gpubench_stats::{Confidence, Looks};
 
 /// What a comparison goes by.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Rules {
     pub setups: Setups,
 }
 
-/// The relative change that is usual between neighbouring runs of a benchmark, as [`history_fence`](crate::stats::history_fence) finds it.
+/// The relative change that is usual between neighbouring runs of a benchmark, as [`history_fence`](gpubench_stats::history_fence) finds it.
 pub type Fences = HashMap<CaseKey, f64>;
 
 /// The relative change of single benchmarks that is noise in any case, as a fraction.

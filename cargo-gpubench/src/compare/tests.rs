@@ -9,9 +9,9 @@ use super::simulated::{Noise, Shifts, TwoLevel};
 use super::*;
 use crate::report::samples::gpu;
 use crate::report::*;
-use crate::stats::{Confidence, Looks};
 use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};
 use crate::verdict::{Cause, Grade, Verdict};
+use gpubench_stats::{Confidence, Looks};
 
 /// What most cases are made of: three workers of 20 samples, quiet ones.
 const QUIET: TwoLevel = TwoLevel {
@@ -82,7 +82,7 @@ fn passed(name: &str, workers: &[Vec<f64>]) -> BenchmarkComplete {
             .iter()
             .map(|samples| WorkerShare {
                 samples: samples.len() as u64,
-                median_ns: crate::stats::median(samples),
+                median_ns: gpubench_stats::median(samples),
             })
             .collect(),
         ..result(name, Verdict::Pass)

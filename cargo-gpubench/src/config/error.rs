@@ -8,8 +8,8 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::{InvalidSetting, Place, SamplesCross};
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::Expected;
 
 /// A configuration that cannot be used.
 #[derive(Debug, Error)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ElementValue, GpuEnvironment};
 use crate::device::KernelPart;
-use crate::stats::{Balance, StopReason, Summary, interquartile_mean, median};
+use gpubench_stats::{Balance, StopReason, Summary, interquartile_mean, median};
 
 /// What the samples say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

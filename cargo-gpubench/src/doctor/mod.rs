@@ -21,8 +21,8 @@ pub use survey::survey;
 
 use crate::broker::options::{DeviceOptions, MessageFormat};
 use crate::error::ExpectedError;
-use crate::exit_code::ExitCode;
 use crate::report::{Color, TerminalOptions};
+use gpubench_diagnostic::ExitCode;
 
 /// What `cargo gpubench doctor` is asked.
 #[derive(Clone, Debug)]

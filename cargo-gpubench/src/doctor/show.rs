@@ -7,8 +7,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::check::{Area, Check, Standing};
 use super::machine::Verdict;
-use crate::printable::{printable, printable_line};
 use crate::report::{SchemaVersion, wrapped};
+use gpubench_diagnostic::{printable, printable_line};
 
 /// Columns of a text at least, however narrow the terminal is.
 const LEAST_ROOM: usize = 30;

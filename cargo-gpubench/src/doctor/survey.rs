@@ -19,7 +19,7 @@ pub fn survey(device: &DeviceOptions) -> Machine {
         processor: cpu::processor_name(),
         compiler: compiler
             .map(|compiler| compiler.identity().to_owned())
-            .map_err(|missing| crate::error::chain(&missing)),
+            .map_err(|missing| gpubench_diagnostic::chain(&missing)),
         cpu_device: gpubench_harness::HOST_BUILD.map_err(str::to_owned),
         ordinal: device.ordinal,
         driver: ask(Target::Device(device.ordinal)),
@@ -41,7 +41,7 @@ fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<Stri
     match find(device.nvrtc.clone()) {
         Ok(found) => (found.nvrtc().ok_or_else(|| "not found".to_owned()), found.nvcc()),
         Err(error) => (
-            Err(crate::error::chain(&error)),
+            Err(gpubench_diagnostic::chain(&error)),
             find(None).ok().and_then(|found| found.nvcc()),
         ),
     }

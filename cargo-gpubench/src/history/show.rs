@@ -11,12 +11,13 @@ use super::trend::trends;
 use super::{HistoryError, TrendOptions};
 use crate::broker::cases::Naming;
 use crate::broker::options::MessageFormat;
-use crate::closest::closest;
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
+use crate::error::ExpectedError;
 use crate::report::{BenchmarkHistory, Color, Record, TerminalOptions, json_line};
 use crate::store::StoreError;
 use crate::store::history::{History, Tail, all};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::closest;
+use gpubench_diagnostic::print_warning;
 
 /// Prints the histories of the chosen cases.
 ///

@@ -113,7 +113,7 @@ fn printed<T>(answer: Result<T, DeviceError>) -> Printed<T> {
             hint,
         },
         Err(error) => Printed::Failed {
-            reason: crate::error::chain(&error),
+            reason: gpubench_diagnostic::chain(&error),
         },
     }
 }
@@ -132,7 +132,7 @@ fn find_nvtx() -> Result<String, DeviceError> {
     let nvtx = device::nvtx::Nvtx::open().map_err(|error| {
         DeviceError::Absent(Absence {
             kind: AbsenceKind::NotInstalled,
-            reason: crate::error::chain(&error),
+            reason: gpubench_diagnostic::chain(&error),
             hint: error.hint(),
         })
     })?;

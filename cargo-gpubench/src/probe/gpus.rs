@@ -40,8 +40,10 @@ pub struct Gpu {
 /// # Errors
 /// Why NVML cannot be asked.
 pub(super) fn list() -> Result<Vec<Gpu>, String> {
-    let nvml = library().map_err(|error| crate::error::chain(error))?;
-    let count = nvml.device_count().map_err(|error| crate::error::chain(&error))?;
+    let nvml = library().map_err(|error| gpubench_diagnostic::chain(error))?;
+    let count = nvml
+        .device_count()
+        .map_err(|error| gpubench_diagnostic::chain(&error))?;
     let driver = nvml.sys_driver_version().ok();
     Ok((0..count)
         .filter_map(|position| describe(nvml, position).ok())

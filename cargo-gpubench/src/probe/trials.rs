@@ -68,7 +68,7 @@ pub(super) fn open(ordinal: u32) -> Result<Opened, DeviceError> {
         facts: driver.facts().clone(),
         trials: trials
             .into_iter()
-            .map(|(trial, outcome)| (trial, outcome.map_err(|error| crate::error::chain(&error))))
+            .map(|(trial, outcome)| (trial, outcome.map_err(|error| gpubench_diagnostic::chain(&error))))
             .collect(),
     })
 }

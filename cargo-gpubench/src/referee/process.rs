@@ -78,7 +78,7 @@ fn report_absence(channel: &Channel, absence: &Absence) -> Result<(), RefereeErr
 }
 
 fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
-    let text = FixedText::new(&crate::error::chain(error));
+    let text = FixedText::new(&gpubench_diagnostic::chain(error));
     let kind = match error {
         RefereeError::Device(error) if error.is_want_of_memory() => from_referee::OUT_OF_MEMORY,
         RefereeError::Generator(_) => from_referee::GENERATOR_FAILED,

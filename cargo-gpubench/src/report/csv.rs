@@ -6,7 +6,7 @@ use super::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ComparisonRow, Output, OutputError, ParamValue, Reporter,
     RunFinished, RunStarted, ThresholdSource,
 };
-use crate::printable::printable;
+use gpubench_diagnostic::printable;
 
 /// Columns before those of the axes. Those from `baseline` on are empty where nothing was compared.
 const COLUMNS: [&str; 38] = [

@@ -6,7 +6,7 @@ use super::comparison_samples::every_change;
 use super::golden::written;
 use super::samples::{SampleRun, every_verdict, on_gpu};
 use super::*;
-use crate::printable::is_printable;
+use gpubench_diagnostic::is_printable;
 
 /// Texts that have broken reports before.
 pub(super) const HOSTILE: [&str; 14] = [

@@ -15,9 +15,9 @@ use super::{
     BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, DeviceKind, Gate,
     Output, OutputError, Passage, Reporter, RunEnd, RunFinished, RunStarted, ThresholdSource,
 };
-use crate::printable::{printable, printable_line};
 use crate::units::{change, percent, time};
 use crate::verdict::Verdict;
+use gpubench_diagnostic::{printable, printable_line};
 
 mod closed_gate;
 

@@ -1,6 +1,6 @@
 //! Text that stays text in GitHub's Markdown, whoever wrote it.
 
-use crate::printable::printable_line;
+use gpubench_diagnostic::printable_line;
 
 /// The most bytes a comment on GitHub holds.
 pub const GITHUB_LIMIT: usize = 65_536;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, OutputError, RunFinished, RunStarted};
-use crate::stats::{Moments, case_median, worker_medians};
+use gpubench_stats::{Moments, case_median, worker_medians};
 
 /// Listens to a run. The calls come in the order of the records: `run_started`, then for every case `benchmark_started`, any number of
 /// `progress` and `benchmark_complete`, then `run_finished`, also after an interruption.
@@ -131,7 +131,7 @@ impl Reporter for Reporters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Summary;
+    use gpubench_stats::Summary;
 
     #[test]
     fn the_median_on_the_way_is_the_one_that_the_samples_would_end_with() {

@@ -3,8 +3,8 @@
 use gpubench::catalog::{DType, Work};
 
 use super::*;
-use crate::stats::{StopReason, Summary};
 use crate::verdict::{Cause, Grade, Verdict};
+use gpubench_stats::{StopReason, Summary};
 
 /// A run: its first record, its cases, their results and its last record.
 #[derive(Clone)]

@@ -31,7 +31,7 @@ impl HostedSandbox {
             sandbox.gap("capabilities cannot be given up", error);
         }
         if let Err(error) = files::keep_all_but(Some(private)) {
-            sandbox.gaps.push(crate::error::chain(&error));
+            sandbox.gaps.push(gpubench_diagnostic::chain(&error));
         }
         sandbox
     }
@@ -39,7 +39,7 @@ impl HostedSandbox {
     /// Filters the system calls of every thread there is, then looks whether the memory of the processes in `guarded` is closed to this one.
     pub fn close(mut self, guarded: impl IntoIterator<Item = Pid>) -> Confinement {
         if let Err(error) = calls::refuse_reaching_out() {
-            self.gaps.push(crate::error::chain(&error));
+            self.gaps.push(gpubench_diagnostic::chain(&error));
         }
         for process in guarded {
             if memory_can_be_opened(process) {

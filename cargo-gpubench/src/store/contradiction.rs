@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use super::StoredRun;
 use crate::contract::{BenchmarkComplete, RunFinished, Stats};
-use crate::stats::{Moments, case_median, quantile, worker_interval, worker_medians};
 use crate::verdict::{Grade, Verdict};
+use gpubench_stats::{Moments, case_median, quantile, worker_interval, worker_medians};
 
 /// Figures that were computed twice differ by less than this part of them, whatever the order of the additions was.
 const ROUNDING: f64 = 1e-6;

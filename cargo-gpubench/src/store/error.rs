@@ -6,9 +6,9 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::{Contradiction, FORMAT, NotAlike};
-use crate::closest::closest;
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::Expected;
+use gpubench_diagnostic::closest;
 
 /// Why a stored run or a history cannot be read or written.
 #[derive(Debug, Error)]

@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::error::{Expected, Explanation};
 use crate::report::samples::{SampleRun, every_verdict, on_gpu};
 use crate::report::{DeviceKind, JsonReporter, Output, Stats, Throughput, WorkerShare};
 use crate::verdict::Grade;
+use gpubench_diagnostic::{Expected, Explanation};
 
 /// A run as it is stored.
 pub(crate) fn stored(run: &SampleRun) -> StoredRun {
@@ -390,7 +390,10 @@ fn what_cannot_be_is_refused_also_with_the_right_digest() {
     for (what, edit) in edits {
         let error = read(&folder.file("run.json", rewritten(edit))).expect_err(what);
         assert!(matches!(error, StoreError::Contradictory { .. }), "{what}: {error:?}");
-        told += &(what.to_owned() + ": " + &crate::error::chain(&error).replace(folder.path.as_str(), "FOLDER") + "\n");
+        told += &(what.to_owned()
+            + ": "
+            + &gpubench_diagnostic::chain(&error).replace(folder.path.as_str(), "FOLDER")
+            + "\n");
     }
     insta::assert_snapshot!(told);
 }
@@ -399,7 +402,7 @@ fn what_cannot_be_is_refused_also_with_the_right_digest() {
 fn with_samples(samples: Vec<f64>) -> StoredRun {
     let mut run = stored(&on_gpu());
     let result = &mut run.results[0];
-    let summary = crate::stats::Summary::of(&samples).unwrap();
+    let summary = gpubench_stats::Summary::of(&samples).unwrap();
     result.stats = Some(Stats::from(&summary));
     result.workers.clear();
     result.samples_ns = samples;
@@ -419,7 +422,7 @@ fn a_sample_between_the_steps_of_the_clock_that_all_others_keep_was_not_measured
     told(measured.clone()).unwrap();
     let mut edited = measured.clone();
     edited[7] = 3_600.0 - 40.0;
-    let refusal = crate::error::chain(&told(edited).unwrap_err());
+    let refusal = gpubench_diagnostic::chain(&told(edited).unwrap_err());
     assert!(
         refusal.contains("a sample of `axpy::add_one::n=1024` is 3560 ns"),
         "{refusal}"
@@ -434,11 +437,11 @@ fn a_time_that_was_edited_no_longer_fits_the_rate_that_was_computed_from_it() {
     let mut run = stored(&on_gpu());
     let result = &mut run.results[0];
     let faster: Vec<f64> = result.samples_ns.iter().map(|sample| sample * 0.97).collect();
-    result.stats = crate::stats::Summary::of(&faster).as_ref().map(Stats::from);
+    result.stats = gpubench_stats::Summary::of(&faster).as_ref().map(Stats::from);
     result.workers.clear();
     result.samples_ns = faster;
     result.conservation = None;
-    let refusal = crate::error::chain(&read(&folder.file("run.json", text(&run))).unwrap_err());
+    let refusal = gpubench_diagnostic::chain(&read(&folder.file("run.json", text(&run))).unwrap_err());
     assert!(refusal.contains("no whole number"), "{refusal}");
 }
 
@@ -471,7 +474,7 @@ proptest! {
     fn any_samples_read_back_bit_by_bit(samples in prop::collection::vec(0.0..1e15f64, 1..40)) {
         let folder = folder();
         let mut run = stored(&every_verdict());
-        let summary = crate::stats::Summary::of(&samples).unwrap();
+        let summary = gpubench_stats::Summary::of(&samples).unwrap();
         let result = &mut run.results[0];
         result.stats = Some((&summary).into());
         result.samples_ns = samples;

@@ -36,8 +36,10 @@ impl NvmlGauge {
     /// # Errors
     /// When the library is not there, or knows no such GPU.
     pub fn open(uuid: &str) -> Result<NvmlGauge, String> {
-        let nvml = library().map_err(|error| crate::error::chain(error))?;
-        let device = nvml.device_by_uuid(uuid).map_err(|error| crate::error::chain(&error))?;
+        let nvml = library().map_err(|error| gpubench_diagnostic::chain(error))?;
+        let device = nvml
+            .device_by_uuid(uuid)
+            .map_err(|error| gpubench_diagnostic::chain(&error))?;
         let events = nvml
             .create_event_set()
             .ok()

@@ -7,9 +7,9 @@ use super::grade::grade;
 use super::words;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
 use crate::clients::End;
-use crate::quotation::quoted;
 use crate::window::WindowKind;
 use crate::wire::{Claim, FaultCode, NOWHERE, OutputFacts, Replay, WindowEnd};
+use gpubench_diagnostic::quoted;
 
 /// A share of wrong elements from which an output counts as not written at all, though some poison happens to be right.
 const NEARLY_ALL: f64 = 0.95;

@@ -218,7 +218,7 @@ impl Conductor<'_> {
                     let role = crate::clients::RoleName::Referee;
                     ConductError::Referee(RoleFailure::Protocol {
                         role,
-                        text: crate::error::chain(&error),
+                        text: gpubench_diagnostic::chain(&error),
                     })
                 })?
             };
@@ -290,7 +290,7 @@ fn ending_of(failure: RoleFailure) -> Result<Ending, ConductError> {
             Ending::Refused { why: text }
         }
         other => Ending::BrokeProtocol {
-            what: crate::error::chain(&other),
+            what: gpubench_diagnostic::chain(&other),
         },
     })
 }

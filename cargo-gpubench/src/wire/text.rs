@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::quotation::continued;
+use gpubench_diagnostic::continued;
 
 const CAPACITY: usize = 504;
 

@@ -134,7 +134,7 @@ fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
         WorkerError::Plan(_) | WorkerError::Replay(_) => from_worker::PLAN_REFUSED,
         _ => from_worker::FAILED,
     };
-    let text = FixedText::new(&crate::error::chain(error));
+    let text = FixedText::new(&gpubench_diagnostic::chain(error));
     Ok(channel.send_record(kind, &Problem { text })?)
 }
 

@@ -8,9 +8,9 @@ use cargo_gpubench::report::{
     BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished,
     RunStarted, SchemaVersion, Stats, WorkerShare,
 };
-use cargo_gpubench::stats::Summary;
 use cargo_gpubench::store::StoredRun;
 use cargo_gpubench::verdict::{Grade, Verdict};
+use gpubench_stats::Summary;
 
 use samples::{Noise, Shifts, TwoLevel};
 

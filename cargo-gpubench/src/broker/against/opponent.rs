@@ -12,10 +12,10 @@ use crate::broker::recording::preparation::{PreparedCase, compile_errors};
 use crate::broker::selected::Selected;
 use crate::build::kernels::Compiler;
 use crate::compare::{CaseKey, LooksTaken};
-use crate::error::print_warning;
 use crate::report::BenchmarkComplete;
-use crate::stats::Looks;
 use crate::store::Revision;
+use gpubench_diagnostic::print_warning;
+use gpubench_stats::Looks;
 
 /// Cases of the other revision.
 #[derive(Debug)]

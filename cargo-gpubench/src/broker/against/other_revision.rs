@@ -11,9 +11,10 @@ use crate::build::kernels::Compiler;
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::clients::Interrupt;
-use crate::error::{Expected, ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
+use crate::error::ExpectedError;
 use crate::store::Revision;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{Expected, print_warning};
 
 /// Another revision before the candidate is built.
 #[derive(Debug)]

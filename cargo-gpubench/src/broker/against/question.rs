@@ -1,7 +1,7 @@
 //! What the rounds of two sides are to decide, and whether they have.
 
 use crate::compare::{Threshold, is_decided};
-use crate::stats::{Confidence, Looks, Paired};
+use gpubench_stats::{Confidence, Looks, Paired};
 
 /// What the rounds of two sides are to decide.
 #[derive(Clone, Copy, Debug)]

@@ -15,9 +15,10 @@ use crate::build::Built;
 use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
 use crate::device::Facts;
-use crate::error::{ExpectedError, print_warning};
+use crate::error::ExpectedError;
 use crate::verdict::Cause;
 use crate::wire::SealedFile;
+use gpubench_diagnostic::print_warning;
 
 /// What kernels are compiled ahead for.
 pub(in crate::broker) struct AheadTarget {

@@ -198,7 +198,7 @@ fn failure(error: &KernelBuildError) -> CaseFailure {
         KernelBuildError::UnknownKernel { .. } => Cause::PlanInvalid,
         _ => Cause::CompileFailed,
     };
-    CaseFailure::error(cause, crate::error::chain(error))
+    CaseFailure::error(cause, gpubench_diagnostic::chain(error))
 }
 
 #[cfg(test)]

@@ -11,10 +11,11 @@ use crate::broker::recording::authors::ListingError;
 use crate::build::kernels::{BASELINE, Compiler};
 use crate::build::{Built, build_cdylibs};
 use crate::clients::Interrupt;
-use crate::error::{ExpectedError, print_warning};
-use crate::printable::printable;
+use crate::error::ExpectedError;
 use crate::report::UNKNOWN_REVISION;
 use crate::store::Revision;
+use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::printable;
 
 /// Libraries, and the folder they lie in where it goes with the run.
 #[derive(Debug)]
@@ -199,7 +200,7 @@ mod tests {
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
     use crate::build::kernels::{CompilerMissing, GpuCompiler, GpuCompilers};
     use crate::device::cuda::Architecture;
-    use crate::error::{Expected, Explanation};
+    use gpubench_diagnostic::{Expected, Explanation};
 
     fn manifest(targets: &[&str]) -> Manifest {
         let kernels = |&target: &&str| ArchivedKernels {

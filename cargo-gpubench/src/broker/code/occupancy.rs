@@ -38,7 +38,7 @@ impl NoAnswer {
     pub(in crate::broker) fn of_referee(query: &OccupancyQuery, failure: RoleFailure) -> NoAnswer {
         match failure {
             RoleFailure::Interrupted => NoAnswer::Interrupted,
-            failure => NoAnswer::invalid(query, &crate::error::chain(&failure)),
+            failure => NoAnswer::invalid(query, &gpubench_diagnostic::chain(&failure)),
         }
     }
 

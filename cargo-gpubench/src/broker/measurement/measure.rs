@@ -19,10 +19,10 @@ use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
 };
 use crate::device::{ClockBound, CodeHome, KernelPart};
-use crate::stats::{Balance, Shares, StopReason, StopRule, Turnout, WarmUpRule};
 use crate::verdict::{Judgement, WindowEvidence};
 use crate::window::{ConductError, Conductor, Duties, Numbering, Seat, Seeds};
 use crate::wire::{DeviceOrder, SealedFile, SourceModule};
+use gpubench_stats::{Balance, Shares, StopReason, StopRule, Turnout, WarmUpRule};
 
 /// A case that can be measured.
 #[derive(Debug)]

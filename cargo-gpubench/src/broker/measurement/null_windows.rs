@@ -259,7 +259,10 @@ fn fault_of(evidence: &WindowEvidence) -> Option<String> {
 }
 
 fn in_words(failure: &RoleFailure) -> String {
-    format!("the null worker could not be set up: {}", crate::error::chain(failure))
+    format!(
+        "the null worker could not be set up: {}",
+        gpubench_diagnostic::chain(failure)
+    )
 }
 
 fn ended(ending: &Ending) -> String {

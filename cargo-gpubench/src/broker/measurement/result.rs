@@ -11,10 +11,10 @@ use crate::device::KernelPart;
 use crate::report::{
     BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
-use crate::stats::{Balance, Summary};
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use crate::window::WindowKind;
 use crate::wire::WindowEnd;
+use gpubench_stats::{Balance, Summary};
 
 /// What a measurement is held against.
 #[derive(Clone, Copy, Debug)]
@@ -208,8 +208,8 @@ mod tests {
     use bytemuck::Zeroable;
 
     use super::*;
-    use crate::stats::{Clocked, Residuals};
     use crate::wire::{Claim, WindowFacts};
+    use gpubench_stats::{Clocked, Residuals};
 
     fn window(kind: WindowKind, end: WindowEnd, claim_ns: Option<f64>) -> WindowEvidence {
         let facts = WindowFacts {

@@ -5,8 +5,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::compare::{Fences, Floors, LooksTaken, Matching, Rules, Setups};
 use crate::report::{Gate, Outlet};
-use crate::stats::Confidence;
 use crate::store::RunName;
+use gpubench_stats::Confidence;
 
 /// What becomes of the results, beside being shown.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -18,14 +18,15 @@ use crate::broker::options::{
 };
 use crate::broker::places::Places;
 use crate::compare::{Contestant, Fences, Rules, compare};
-use crate::error::{ExpectedError, print_warning};
-use crate::printable::printable_line;
+use crate::error::ExpectedError;
 use crate::report::{
     Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, Outlet, OutputError, Passage, RunFinished,
     RunStarted, address,
 };
 use crate::store::history::{self, History, HistoryEntry, Tail};
 use crate::store::{Destination, DeviceIdentity, Home, Others, Revision, RunName, Saved, StoreError, StoredRun};
+use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::printable_line;
 
 /// What a run's results are compared with and where they are kept.
 #[derive(Debug)]

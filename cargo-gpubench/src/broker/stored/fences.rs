@@ -2,8 +2,8 @@
 
 use crate::compare::{CaseKey, Fences};
 use crate::report::BenchmarkComplete;
-use crate::stats::history_fence;
 use crate::store::history::History;
+use gpubench_stats::history_fence;
 
 /// How much neighbouring runs of each case differ, where the history has enough of them.
 pub(in crate::broker) fn fences(past: &History, results: &[BenchmarkComplete]) -> Fences {

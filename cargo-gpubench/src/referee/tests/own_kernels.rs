@@ -152,7 +152,7 @@ fn a_reference_that_faults_is_no_failure_of_the_benchmark_and_named() {
     let case = case.unwrap();
     referee.generate(&case, 1).unwrap();
     let error = referee.run_reference(&case, 1).expect_err("it writes to address 0");
-    let text = crate::error::chain(&error);
+    let text = gpubench_diagnostic::chain(&error);
     assert!(matches!(error, RefereeError::Reference(_)), "{text}");
     assert!(text.starts_with("kernel `stray`: "), "{text}");
 }
@@ -161,7 +161,7 @@ fn a_reference_that_faults_is_no_failure_of_the_benchmark_and_named() {
 fn a_reference_that_does_not_fit_its_kernel_is_refused_when_the_case_is_opened() {
     let (_, case) = open(own("ramp", Role::Output));
     let error = case.err().expect("the kernel takes three parameters");
-    let text = crate::error::chain(&error);
+    let text = gpubench_diagnostic::chain(&error);
     assert!(matches!(error, RefereeError::Reference(_)), "{text}");
     assert_eq!(text, "kernel `ramp` takes 3 parameters, and the launch has 2 arguments");
 }

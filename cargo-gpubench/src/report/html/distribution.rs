@@ -5,7 +5,7 @@ use super::markup::{Element, Markup, element, text};
 use super::names::counted;
 use crate::report::units::time;
 use crate::report::{BenchmarkComplete, Stats, WorkerShare};
-use crate::stats::{Histogram, Looks, quantile};
+use gpubench_stats::{Histogram, Looks, quantile};
 
 const WIDTH: f64 = 340.0;
 const LEFT: f64 = 6.0;
@@ -205,7 +205,7 @@ fn caption(histogram: &Histogram, shown: usize, workers: usize) -> Markup {
 mod tests {
     use super::*;
     use crate::report::samples::all_passed;
-    use crate::stats::Summary;
+    use gpubench_stats::Summary;
 
     fn share(samples: u64) -> WorkerShare {
         WorkerShare {

@@ -5,7 +5,7 @@ use super::distribution::shares;
 use super::markup::{Element, Markup, element, text};
 use crate::report::units::time;
 use crate::report::{BenchmarkComplete, SampleFlagKind};
-use crate::stats::Histogram;
+use gpubench_stats::Histogram;
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 118.0;

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::printable::printable;
+use gpubench_diagnostic::printable;
 
 /// Characters of one text that are shown; the rest is counted.
 const LONGEST: usize = 8_000;

@@ -4,10 +4,10 @@ use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{in_one_line, padded, width};
-use crate::printable::printable_line;
 use crate::report::units::{Quantity, change, percent, time};
 use crate::report::wording::change_sign;
 use crate::report::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
+use gpubench_diagnostic::printable_line;
 
 /// A column behind the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

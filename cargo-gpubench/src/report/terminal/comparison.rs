@@ -6,11 +6,11 @@ use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
 use super::tally::tally;
 use super::text::{width, wrapped};
 use super::{Detail, TerminalOptions};
-use crate::printable::printable_line;
 use crate::report::remarks::{Remarks, named};
 use crate::report::{
     Arrangement, CPU_NOTICE, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, LeftOut, ThresholdSource,
 };
+use gpubench_diagnostic::printable_line;
 
 /// Behind what a person can do.
 const HINT: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();

@@ -2,9 +2,9 @@
 
 use super::style::{FAINT, GOOD, Styling, TITLE};
 use super::text::{padded, width};
-use crate::printable::printable_line;
 use crate::report::contest::{Contest, Contests, Ranked, Standing};
 use crate::report::units::time;
+use gpubench_diagnostic::printable_line;
 
 /// A ranking for every contest; nothing where there is none.
 pub(super) fn table(contests: &Contests, styling: Styling) -> String {

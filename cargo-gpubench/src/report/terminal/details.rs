@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::text::NO_BREAK;
-use crate::printable::printable_line;
 use crate::report::units::{percent, time, wall_time};
 use crate::report::{BenchmarkComplete, Stats};
 use crate::verdict::Verdict;
+use gpubench_diagnostic::printable_line;
 
 /// Lines on the samples, on how they were taken and on what they amount to; none for a case that did not pass.
 pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {

@@ -3,9 +3,9 @@
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
 use super::text::{folded, padded, width, wrapped};
-use crate::printable::{printable, printable_line};
 use crate::report::wording::{found_in, gloss};
 use crate::report::{BenchmarkComplete, Check};
+use gpubench_diagnostic::{printable, printable_line};
 
 /// A bar stands before every line, so that it is clear where an explanation ends even if it holds a compiler's output.
 const BAR: &str = "  │ ";
@@ -159,8 +159,8 @@ fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quotation::quoted;
     use crate::report::samples::every_verdict;
+    use gpubench_diagnostic::quoted;
 
     #[test]
     fn names_with_spaces_are_quoted_for_the_shell() {

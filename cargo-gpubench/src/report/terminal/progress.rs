@@ -2,9 +2,9 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::printable::printable_line;
 use crate::report::units::{percent, time};
 use crate::report::{BenchmarkStarted, Progress};
+use gpubench_diagnostic::printable_line;
 
 /// A line on standard error, where that is a terminal; nothing anywhere else.
 ///

@@ -2,8 +2,8 @@
 
 use super::style::{DOUBTFUL, Styling};
 use super::text::{width, wrapped};
-use crate::printable::printable_line;
 use crate::report::remarks::{Remarks, named};
+use gpubench_diagnostic::printable_line;
 
 /// Remarks as lines of at most `line` columns; nothing where there are none.
 pub(super) fn below_the_table(remarks: &Remarks, line: usize, styling: Styling) -> String {

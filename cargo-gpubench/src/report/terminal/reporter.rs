@@ -13,7 +13,6 @@ use super::remarks::below_the_table;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
-use crate::printable::printable_line;
 use crate::report::contest::Contests;
 use crate::report::remarks::Remarks;
 use crate::report::units::size;
@@ -22,6 +21,7 @@ use crate::report::{
     Progress, Reporter, RunFinished, RunStarted, summary,
 };
 use crate::verdict::Verdict;
+use gpubench_diagnostic::printable_line;
 
 /// Columns where the output is no terminal.
 const UNKNOWN_WIDTH: usize = 120;

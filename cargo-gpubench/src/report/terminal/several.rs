@@ -7,9 +7,9 @@ use super::style::{DOUBTFUL, FAINT, PLAIN, TITLE};
 use super::tally::tally;
 use super::text::{in_one_line, padded, width, wrapped};
 use super::{Detail, TerminalOptions};
-use crate::printable::printable_line;
 use crate::report::units::{change, time};
 use crate::report::{ChangeVerdict, ComparisonComplete, ComparisonRow};
+use gpubench_diagnostic::printable_line;
 
 /// Columns of a median.
 const MEDIAN: usize = 8;

@@ -97,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::printable::printable;
+    use gpubench_diagnostic::printable;
 
     #[test]
     fn words_are_wrapped_and_laid_out_text_is_kept() {

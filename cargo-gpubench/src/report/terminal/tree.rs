@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::text::width;
-use crate::printable::printable_line;
 use crate::report::{BenchmarkStarted, Params};
+use gpubench_diagnostic::printable_line;
 
 /// The lines of the whole tree in order, known before the first case runs, so that branches are drawn right while results come in.
 #[derive(Debug, Default)]

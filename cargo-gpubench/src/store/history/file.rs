@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::HistoryEntry;
-use crate::stats::PastMedian;
 use crate::store::{DeviceIdentity, StoreError};
+use gpubench_stats::PastMedian;
 
 /// What the first line of every history says it is.
 pub const HISTORY_FORMAT: &str = "gpubench-history";

@@ -2,10 +2,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
 use super::*;
-use crate::error::{Expected, chain};
 use crate::report::samples::on_gpu;
 use crate::store::tests::stored;
 use crate::store::{DeviceIdentity, Revision, StoreError};
+use gpubench_diagnostic::{Expected, chain};
 
 struct Folder {
     path: Utf8PathBuf,

@@ -211,7 +211,7 @@ fn results_of_different_devices_never_lie_in_one_file() {
             matches!(&refusal, StoreError::NotAlike { source, .. } if source.kept == 3),
             "{refusal:?}"
         );
-        assert!(crate::error::chain(&refusal).contains("driver 580.159 (CUDA 13.0) and 590.1 (CUDA 13.1)"));
+        assert!(gpubench_diagnostic::chain(&refusal).contains("driver 580.159 (CUDA 13.0) and 590.1 (CUDA 13.1)"));
     }
     assert_eq!(std::fs::read(place.destination.path()).unwrap(), before);
     place
@@ -276,7 +276,7 @@ fn a_file_with_results_of_two_devices_is_refused() {
     place.destination.save(mixed, &Others::Go).unwrap();
     let refusal = read(place.destination.path()).unwrap_err();
     assert!(
-        crate::error::chain(&refusal).contains("results of another device or setup: driver none"),
+        gpubench_diagnostic::chain(&refusal).contains("results of another device or setup: driver none"),
         "{refusal:?}"
     );
 }

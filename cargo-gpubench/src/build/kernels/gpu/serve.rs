@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::request::{Description, LONGEST_REQUEST, Order, Reply, Request};
 use crate::device::cuda::nvrtc::{Nvrtc, NvrtcError, Unit};
-use crate::error::chain;
+use gpubench_diagnostic::chain;
 
 /// Why the process could not answer.
 #[derive(Debug, thiserror::Error)]

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::CudaDriver;
 use crate::device::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, ModuleImage};
-use crate::error::chain;
 use crate::wire::SealedFile;
+use gpubench_diagnostic::chain;
 
 const KERNELS: &str = include_str!("kernels.ptx");
 const HOPPER: &str = include_str!("hopper.ptx");

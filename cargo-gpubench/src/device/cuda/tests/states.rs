@@ -121,7 +121,7 @@ fn open(ordinal: u32) -> String {
             assert_eq!(kind, AbsenceKind::Unusable);
             format!("{reason} | {hint}")
         }
-        Err(error) => format!("error: {}", crate::error::chain(&error)),
+        Err(error) => format!("error: {}", gpubench_diagnostic::chain(&error)),
     }
 }
 

@@ -9,8 +9,8 @@ use super::pages::{comparison, plain_page, stored};
 use crate::report::hostile::{self, HOSTILE};
 use crate::report::samples::{every_verdict, on_gpu};
 use crate::report::{Conservation, HtmlReport, Stats, Throughput, WorkerShare};
-use crate::stats::Summary;
 use crate::store::StoredRun;
+use gpubench_stats::Summary;
 
 /// Every element that a page may consist of.
 const ELEMENTS: [&str; 53] = [

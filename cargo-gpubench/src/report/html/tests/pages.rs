@@ -5,9 +5,9 @@ use crate::report::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete,
     ComparisonRow, HtmlReport, SchemaVersion, Stats, ThresholdSource, WorkerShare,
 };
-use crate::stats::Summary;
 use crate::store::history::HistoryEntry;
 use crate::store::{Revision, StoredRun};
+use gpubench_stats::Summary;
 
 /// A sample run as it is stored.
 pub(super) fn stored(run: SampleRun) -> StoredRun {

@@ -181,7 +181,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stats::interquartile_mean;
+    use crate::interquartile_mean;
 
     fn side(workers: &[Vec<f64>]) -> Side {
         let workers: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();

@@ -24,7 +24,7 @@ pub fn worker_interval(medians: &[f64]) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::bootstrap_median;
+    use crate::bootstrap_median;
 
     #[test]
     fn the_interval_is_that_of_the_textbook() {
@@ -66,7 +66,7 @@ mod tests {
                 .collect();
             let medians: Vec<f64> = workers
                 .iter()
-                .filter_map(|samples| crate::stats::interquartile_mean(samples))
+                .filter_map(|samples| crate::interquartile_mean(samples))
                 .collect();
             by_workers += usize::from(holds(worker_interval(&medians).unwrap()));
             pooled += usize::from(holds(bootstrap_median(&[&workers.concat()]).unwrap()));

@@ -120,7 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stats::median;
+    use crate::median;
 
     fn shares(min_samples: usize, max_samples: usize, workers: usize) -> Shares {
         let case = StopRule {

@@ -153,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stats::Side;
+    use crate::Side;
 
     fn paired(baseline: &[Vec<f64>], candidate: &[Vec<f64>]) -> Option<Paired> {
         let [baseline, candidate] =

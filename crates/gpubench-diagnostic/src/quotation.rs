@@ -1,7 +1,7 @@
 //! Words of user code in messages of the tool.
 #![forbid(unsafe_code)]
 
-use crate::printable::printable;
+use crate::printable;
 
 /// Stands before each line, so that nothing that user code prints is taken for words of the tool.
 const INDENT: &str = "    ";

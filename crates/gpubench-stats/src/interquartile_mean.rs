@@ -66,7 +66,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stats::median;
+    use crate::median;
 
     #[test]
     fn it_is_the_mean_of_the_middle_half() {
