@@ -5,9 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Device, Params, Revision, SchemaVersion};
+use super::{Device, Grade, Params, Revision, SchemaVersion, Verdict};
 use crate::units::percent;
-use crate::verdict::{Grade, Verdict};
 
 /// Said of a run of which nobody knows where the sources stood.
 pub const UNKNOWN_REVISION: &str = "unknown revision";

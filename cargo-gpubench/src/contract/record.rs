@@ -9,10 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Revision;
 use super::{
-    BenchmarkHistory, Check, ComparisonComplete, Conservation, Environment, HostTime, Params, SampleFlag, Stats, Stop,
-    Throughput, WindowCounts, WorkerShare,
+    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, Environment, Grade, HostTime, Params, SampleFlag,
+    Stats, Stop, Throughput, Verdict, WindowCounts, WorkerShare,
 };
-use crate::verdict::{Cause, Grade, Verdict};
 
 /// One line of `--message-format json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

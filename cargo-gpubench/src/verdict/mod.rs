@@ -1,4 +1,4 @@
-//! From facts and claims to a verdict: one pure function, [`judge`], and the words for its outcomes.
+//! From facts and claims to a verdict: one pure function, [`judge`]. The words for its outcomes are the contract's.
 //!
 //! The referee reports facts, the worker makes claims, and neither decides anything.
 #![forbid(unsafe_code)]
@@ -8,11 +8,10 @@ mod evidence;
 mod floor;
 mod grade;
 mod judge;
-mod outcome;
 mod words;
 
+pub use crate::contract::{Cause, Grade, UnknownWord, Verdict};
 pub use conservation::{balance, bound_will_be_precise, null_residuals, residual};
 pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled};
 pub use floor::floor_ns;
 pub use judge::{Judgement, judge};
-pub use outcome::*;
