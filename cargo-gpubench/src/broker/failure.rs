@@ -4,10 +4,10 @@ use crate::clients::{AuthorProblem, RoleFailure};
 use crate::quotation::quoted;
 use crate::report::BenchmarkComplete;
 use crate::verdict::{Cause, Verdict};
-use crate::window::ConductError;
 use crate::wire::AuthorFailure;
 
 use super::measurement::measure::MeasureError;
+use super::measurement::sequence::ConductError;
 
 /// Why a case was not measured to its end, as its record says.
 #[derive(Clone, Debug, PartialEq, Eq)]
