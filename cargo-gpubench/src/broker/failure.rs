@@ -3,11 +3,11 @@
 use crate::clients::{AuthorProblem, RoleFailure};
 use crate::report::BenchmarkComplete;
 use crate::verdict::{Cause, Verdict};
-use crate::window::ConductError;
 use crate::wire::AuthorFailure;
 use gpubench_diagnostic::quoted;
 
 use super::measurement::measure::MeasureError;
+use super::measurement::sequence::ConductError;
 
 /// Why a case was not measured to its end, as its record says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ mod stored;
 pub use against::question::Question;
 pub use archive::archive;
 pub use compare::{CompareAction, CompareOptions, ComparisonFormat, compare_runs};
-pub use measurement::{measure, purpose};
+pub use measurement::{measure, purpose, sequence};
 pub use places::PlaceOptions;
 pub use recording::authors::ListingError;
 pub use report::{ReportOptions, report};

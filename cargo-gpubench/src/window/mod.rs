@@ -1,16 +1,15 @@
-//! One measured window: its kinds, its schedule and the sequence that the broker leads the roles through.
+//! The words of a measured window: its kinds, seats, seeds and numbers, and who does what in it.
 //!
-//! [`Conductor::conduct`] is a window from beginning to end. What the other two do in it is in `referee/window.rs` and `worker/process.rs`.
+//! The broker leads the roles through a window in `broker/measurement/sequence.rs`. What the others do in it is in
+//! `referee/window.rs` and `worker/process.rs`.
 #![forbid(unsafe_code)]
 
-mod conduct;
 mod duties;
 mod kind;
 mod numbering;
 mod seat;
 mod seeds;
 
-pub use conduct::{ConductError, Conducted, Conductor};
 pub use duties::{Duties, Maker};
 pub use kind::WindowKind;
 pub use numbering::Numbering;

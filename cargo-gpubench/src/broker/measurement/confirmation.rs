@@ -212,8 +212,8 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::broker::measurement::sequence::ConductError;
     use crate::clients::AuthorProblem;
-    use crate::window::ConductError;
     use crate::wire::AuthorFailure;
 
     const SHORT: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));

@@ -13,6 +13,7 @@ use super::crew::{Crew, Post};
 use super::null_windows::{NullSide, cast};
 use super::purpose::Purpose;
 use super::rounds::{Party, Rounds};
+use super::sequence::{ConductError, Conductor};
 use super::side::{Side, Stage};
 use crate::broker::against::question::Question;
 use crate::clients::{
@@ -20,7 +21,7 @@ use crate::clients::{
 };
 use crate::device::{ClockBound, CodeHome, KernelPart};
 use crate::verdict::{Judgement, WindowEvidence};
-use crate::window::{ConductError, Conductor, Duties, Numbering, Seat, Seeds};
+use crate::window::{Duties, Numbering, Seat, Seeds};
 use crate::wire::{DeviceOrder, SealedFile, SourceModule};
 use gpubench_stats::{Balance, Shares, StopReason, StopRule, Turnout, WarmUpRule};
 

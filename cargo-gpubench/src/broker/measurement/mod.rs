@@ -9,4 +9,5 @@ pub(super) mod observation;
 pub mod purpose;
 pub(super) mod result;
 pub(super) mod rounds;
+pub mod sequence;
 pub(super) mod side;

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use super::crew::Crew;
 use super::measure::{MeasureError, Watcher};
 use super::purpose::Purpose;
+use super::sequence::ConductError;
 use super::side::{Side, Stage, Step};
 use crate::broker::against::question::Question;
 use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::Ending;
-use crate::window::{ConductError, Seat, Seeds};
+use crate::window::{Seat, Seeds};
 
 /// A window of a side that is no part of a pair.
 type Window<'a> = fn(&mut Side<'a>, &mut Stage<'_, '_, '_>, &mut WorkerClient) -> Result<Step, ConductError>;

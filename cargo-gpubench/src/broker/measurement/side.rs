@@ -8,13 +8,13 @@ use gpubench::catalog::Recording;
 use super::crew::Member;
 use super::measure::{Measured, Protocol, ReadyCase};
 use super::null_windows::{NullSide, Pacing};
+use super::sequence::{ConductError, Conducted, Conductor};
 use crate::clients::{Start, WorkerClient};
 use crate::sandbox::Confinement;
 use crate::verdict::{
     Ending, Evidence, Execution, Judgement, NullWindows, Verdict, WindowEvidence, balance, bound_will_be_precise, judge,
 };
-use crate::window::{ConductError, Conducted, Conductor, NullPace, Place, Seat, WindowKind};
-use gpubench_stats::{Shares, StopReason, WarmUpRule, median};
+use crate::window::{NullPace, Place, Seat, WindowKind};
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
 const DIAGNOSIS: u32 = 2;
