@@ -15,6 +15,7 @@ use crate::verdict::{
     Ending, Evidence, Execution, Judgement, NullWindows, Verdict, WindowEvidence, balance, bound_will_be_precise, judge,
 };
 use crate::window::{NullPace, Place, Seat, WindowKind};
+use gpubench_stats::{Shares, StopReason, WarmUpRule, median};
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
 const DIAGNOSIS: u32 = 2;
