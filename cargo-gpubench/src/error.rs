@@ -80,10 +80,10 @@ pub enum ExpectedError {
     },
     /// No compiler makes kernels for the CPU device.
     #[error("the CPU device needs a C++ compiler")]
-    CompilerMissing(#[from] crate::build::kernels::CompilerMissing),
+    CompilerMissing(#[from] gpubench_device::compilers::CompilerMissing),
     /// `--nvrtc` names no compiler.
     #[error(transparent)]
-    NvrtcNotFound(#[from] crate::build::kernels::NvrtcNotFound),
+    NvrtcNotFound(#[from] gpubench_device::compilers::NvrtcNotFound),
     /// A role's process failed.
     #[error(transparent)]
     Role(#[from] crate::clients::RoleFailure),

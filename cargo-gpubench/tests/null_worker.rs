@@ -10,17 +10,18 @@ use cargo_gpubench::broker::measure::{
     CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, ReadyCase, measure, measure_in_turns,
 };
 use cargo_gpubench::broker::purpose::Purpose;
-use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
-use cargo_gpubench::device::{ClockBound, KernelPart, KernelPartSource, cpu};
 use cargo_gpubench::verdict::{Grade, Verdict};
 use cargo_gpubench::window::{Numbering, Seeds, WindowKind};
-use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, OldAnswer, SealedFile, SourceModule, WindowEnd};
+use cargo_gpubench::wire::{Begin, OldAnswer, SourceModule, WindowEnd};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
+use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::{ClockBound, KernelPart, KernelPartSource, cpu};
+use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
 use gpubench_stats::{StopRule, Turnout, WarmUpRule};
 
 const LIBRARY: &str = r#"

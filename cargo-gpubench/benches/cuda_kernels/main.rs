@@ -8,8 +8,8 @@ mod side;
 
 use std::process::ExitCode;
 
-use cargo_gpubench::device::DeviceError;
-use cargo_gpubench::wire::DeviceOrder;
+use gpubench_device::DeviceError;
+use gpubench_device::DeviceOrder;
 use gpubench_harness::Kernel;
 use gpubench_harness::arguments::{
     CheckArguments, DigestArguments, FlushArguments, LinesArguments, NoiseArguments, NoiseCheckArguments,

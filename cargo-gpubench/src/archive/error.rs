@@ -6,8 +6,8 @@ use std::io;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::wire::SealError;
 use crate::{broker::ListingError, units::size};
+use gpubench_device::SealError;
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why an archive cannot be made or used.

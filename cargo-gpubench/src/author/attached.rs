@@ -8,11 +8,11 @@ use gpubench::catalog::{Fill, Recording, Reference, Role};
 use super::AuthorError;
 use super::own_kernels::OwnKernels;
 use crate::cdylib::Library;
-use crate::device::memfd::MemfdTable;
-use crate::device::{Access, CodeHome, DevicePtr};
 use crate::replay::Operand;
 use crate::window::{Duties, Maker};
 use crate::wire::{AuthorFailure, BufferLayout, Generate, SourceModule};
+use gpubench_device::memfd::MemfdTable;
+use gpubench_device::{Access, CodeHome, DevicePtr};
 
 /// The attached case.
 pub(super) struct Attached {

@@ -4,11 +4,11 @@ use gpubench::catalog::Tensor;
 use gpubench::plan::Plan;
 
 use super::AuthorError;
-use crate::device::cpu::CpuDriver;
-use crate::device::cpu::executor::ScheduleSeed;
-use crate::device::{DeviceError, Driver, Module, ModuleImage, Stream};
 use crate::replay::{Generators, Operand, ReferencePlan, ReplayError};
 use crate::wire::{AuthorFailure, Generate, SourceModule};
+use gpubench_device::cpu::CpuDriver;
+use gpubench_device::cpu::executor::ScheduleSeed;
+use gpubench_device::{DeviceError, Driver, Module, ModuleImage, Stream};
 
 /// A device with the modules of the case's own kernels. What is to run is bound when it first runs.
 pub(super) struct OwnKernels {

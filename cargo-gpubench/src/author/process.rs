@@ -6,11 +6,11 @@ use gpubench::codec;
 use super::AuthorError;
 use super::attached::{Attached, Attachment};
 use crate::cdylib::{Library, Recorded};
-use crate::device::CodeHome;
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
     decode_modules, from_author, take_files, to_author,
 };
+use gpubench_device::CodeHome;
 
 /// Serves the broker at the other end of `channel` until it is gone.
 ///

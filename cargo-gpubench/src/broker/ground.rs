@@ -6,8 +6,8 @@ use super::cases::Case;
 use super::measurement::measure::{CaseLibrary, ReadyCase};
 use super::recording::preparation::PreparedCase;
 use super::selected::Selected;
-use crate::device::Facts;
 use crate::verdict::floor_ns;
+use gpubench_device::Facts;
 
 /// What both sides of a case have in common.
 pub(super) struct Ground<'g> {

@@ -6,7 +6,7 @@ use std::{fmt, io, process::ExitStatus};
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::wire::SealError;
+use gpubench_device::SealError;
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why there is nothing to benchmark.

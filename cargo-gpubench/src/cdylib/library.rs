@@ -6,7 +6,7 @@ use gpubench::abi::{self, Buffer, Bytes, HostEnvironment, Sink, Table};
 use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
 
 use super::{LibraryError, LibraryFailure};
-use crate::wire::SealedFile;
+use gpubench_device::SealedFile;
 
 const NEEDS_OCCUPANCY: i32 = abi::Status::NeedsOccupancy as i32;
 

@@ -8,11 +8,12 @@ use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use crate::device::CodeHome;
 use crate::wire::{
-    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SealedFile, SourceModule, encode_modules,
-    from_author, module_descriptors, to_author,
+    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SourceModule, encode_modules, from_author,
+    module_descriptors, to_author,
 };
+use gpubench_device::CodeHome;
+use gpubench_device::SealedFile;
 use gpubench_diagnostic::continued;
 
 /// Longest text of a failure that is shown.

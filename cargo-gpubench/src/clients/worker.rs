@@ -9,9 +9,10 @@ use tempfile::TempDir;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use crate::sandbox::Confinement;
 use crate::wire::{
-    BufferLayout, Claim, DeviceOrder, Frame, Problem, SealedFile, SourceModule, WindowOrder, WorkerReady, WorkerSetup,
-    encode_modules, from_worker, module_descriptors, to_worker,
+    BufferLayout, Claim, Frame, Problem, SourceModule, WindowOrder, WorkerReady, WorkerSetup, encode_modules,
+    from_worker, module_descriptors, to_worker,
 };
+use gpubench_device::{DeviceOrder, SealedFile};
 
 /// A worker's process.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use gpubench::catalog::Tolerance;
 use serde::{Deserialize, Serialize};
 
 use super::{ElementValue, GpuEnvironment};
-use crate::device::KernelPart;
+use gpubench_device::KernelPart;
 use gpubench_stats::{Balance, StopReason, Summary, interquartile_mean, median};
 
 /// What the samples say.
@@ -316,11 +316,11 @@ pub enum KernelPartSource {
     Assumed,
 }
 
-impl From<crate::device::KernelPartSource> for KernelPartSource {
-    fn from(source: crate::device::KernelPartSource) -> KernelPartSource {
+impl From<gpubench_device::KernelPartSource> for KernelPartSource {
+    fn from(source: gpubench_device::KernelPartSource) -> KernelPartSource {
         match source {
-            crate::device::KernelPartSource::Measured => KernelPartSource::Measured,
-            crate::device::KernelPartSource::Assumed => KernelPartSource::Assumed,
+            gpubench_device::KernelPartSource::Measured => KernelPartSource::Measured,
+            gpubench_device::KernelPartSource::Assumed => KernelPartSource::Assumed,
         }
     }
 }
@@ -398,11 +398,11 @@ pub enum Flush {
     Write,
 }
 
-impl From<crate::wire::FlushKind> for Flush {
-    fn from(kind: crate::wire::FlushKind) -> Flush {
+impl From<gpubench_device::FlushKind> for Flush {
+    fn from(kind: gpubench_device::FlushKind) -> Flush {
         match kind {
-            crate::wire::FlushKind::Read => Flush::Read,
-            crate::wire::FlushKind::Write => Flush::Write,
+            gpubench_device::FlushKind::Read => Flush::Read,
+            gpubench_device::FlushKind::Write => Flush::Write,
         }
     }
 }

@@ -4,11 +4,11 @@ use rustix::process::{PidfdFlags, Resource};
 
 use super::machine::{Machine, Mps, Sandbox};
 use crate::broker::options::DeviceOptions;
-use crate::build::kernels::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
-use crate::device::cpu;
-use crate::device::cuda::mps_daemon;
 use crate::probe::{Target, ask};
 use crate::sandbox::FileClosing;
+use gpubench_device::compilers::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
+use gpubench_device::cpu;
+use gpubench_device::cuda::mps_daemon;
 
 /// Looks at this machine, and at the GPU of `device`'s number.
 pub fn survey(device: &DeviceOptions) -> Machine {

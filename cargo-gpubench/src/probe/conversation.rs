@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::gpus::{self, Gpu};
 use super::trials;
 use crate::clients::End;
-use crate::device::{self, Absence, AbsenceKind, DeviceError};
 use crate::sandbox::this_program;
+use gpubench_device::{self, Absence, AbsenceKind, DeviceError};
 
 /// How long a driver may take to answer: a GPU without persistence mode takes seconds to wake.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -129,7 +129,7 @@ fn list_gpus() -> Result<Vec<Gpu>, DeviceError> {
 }
 
 fn find_nvtx() -> Result<String, DeviceError> {
-    let nvtx = device::nvtx::Nvtx::open().map_err(|error| {
+    let nvtx = gpubench_device::nvtx::Nvtx::open().map_err(|error| {
         DeviceError::Absent(Absence {
             kind: AbsenceKind::NotInstalled,
             reason: gpubench_diagnostic::chain(&error),

@@ -5,8 +5,8 @@ use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::{Device, Nvml};
 use serde::{Deserialize, Serialize};
 
-use crate::telemetry::Gauge;
-use crate::telemetry::nvml::{NvmlGauge, library};
+use gpubench_device::telemetry::Gauge;
+use gpubench_device::telemetry::nvml::{NvmlGauge, library};
 
 /// A GPU as NVML shows it. What it does not tell is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::harness::Harness;
-use crate::device::{self, Access, DeviceError, DevicePtr, Driver, Facts};
-use crate::wire::{DeviceOrder, PAGE_BYTES, PageAddresses, SharedPage};
+use crate::wire::{PAGE_BYTES, PageAddresses, SharedPage};
+use gpubench_device::DeviceOrder;
+use gpubench_device::harness::Harness;
+use gpubench_device::{self, Access, DeviceError, DevicePtr, Driver, Facts};
 
 /// How long a stream may take to pass a gate that is open.
 const GATE: Duration = Duration::from_secs(2);
@@ -57,7 +58,7 @@ impl Trial {
 /// # Errors
 /// When it cannot be opened.
 pub(super) fn open(ordinal: u32) -> Result<Opened, DeviceError> {
-    let mut driver = device::open(&DeviceOrder::cuda(ordinal))?;
+    let mut driver = gpubench_device::open(&DeviceOrder::cuda(ordinal))?;
     let driver = &mut *driver;
     let trials = [
         (Trial::Kernels, Harness::load(driver).map(drop)),
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_cpu_device_shares_memory_and_passes_the_gate() {
-        let mut driver = device::open(&DeviceOrder::cpu(1, 0)).unwrap();
+        let mut driver = gpubench_device::open(&DeviceOrder::cpu(1, 0)).unwrap();
         share(&mut *driver).unwrap();
         pass_gate(&mut *driver).unwrap();
     }

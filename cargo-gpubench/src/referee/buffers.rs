@@ -3,9 +3,9 @@
 use gpubench::catalog::{Recording, Role, Tensor};
 
 use super::RefereeError;
-use crate::device::{Access, DeviceError, DevicePtr, Driver, Facts, Memory, Seal};
 use crate::window::{Duties, Maker};
 use crate::wire::BufferLayout;
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Facts, Memory, Seal};
 
 /// What the worker sees of a tensor or of scratch, and the masters that the referee keeps of it.
 #[derive(Debug)]

@@ -8,10 +8,11 @@ use gpubench::catalog::Recording;
 use super::RefereeError;
 use super::buffers::{self, Buffer};
 use super::own_kernels::OwnKernels;
-use crate::device::harness::Harness;
-use crate::device::{CodeHome, DevicePtr, Driver, Module, Stream};
 use crate::window::{Duties, Place, Seat, Seeds, WindowKind};
-use crate::wire::{BufferLayout, Cast, CopyIdentity, FlushKind, SealedFile, SharedPage, SourceModule};
+use crate::wire::{BufferLayout, Cast, SharedPage, SourceModule};
+use gpubench_device::harness::Harness;
+use gpubench_device::{CodeHome, DevicePtr, Driver, Module, Stream};
+use gpubench_device::{CopyIdentity, FlushKind, SealedFile};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {

@@ -7,9 +7,9 @@ use gpubench_harness::{CheckSummary, NoiseSummary};
 use super::RefereeError;
 use super::buffers::{Answers, Buffer};
 use super::case::{OpenCase, Referee};
-use crate::device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Ticket};
 use crate::window::{Place, Purpose, Seeds, WindowKind};
 use crate::wire::{NOWHERE, OutputFacts, WindowFacts};
+use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Ticket};
 
 /// Keys of a window's digests, on the device.
 #[derive(Debug)]

@@ -20,9 +20,9 @@ mod tests;
 
 pub use process::serve;
 
-use crate::device::DeviceError;
 use crate::replay::ReplayError;
 use crate::wire::ChannelError;
+use gpubench_device::DeviceError;
 
 /// Why the referee could not carry out an order.
 #[derive(Debug, thiserror::Error)]

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use super::RefereeError;
 use super::buffers::Answers;
 use super::case::Referee;
-use crate::device::harness::Comparison;
 use crate::wire::OldAnswer;
+use gpubench_device::harness::Comparison;
 
 /// The calls of a case of which it is asked: the first that have another before them, eight for either of two sides.
 const ASKED: RangeInclusive<u32> = 2..=17;

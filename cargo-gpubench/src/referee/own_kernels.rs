@@ -6,10 +6,11 @@ use gpubench::plan::ConstantValue;
 use super::RefereeError;
 use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
-use crate::device::{CodeHome, Driver, Module, ModuleImage};
 use crate::replay::{Generators, Operand, ReferencePlan};
 use crate::window::{Duties, Maker, Place, Purpose};
-use crate::wire::{Generate, SealedFile, SourceModule};
+use crate::wire::{Generate, SourceModule};
+use gpubench_device::SealedFile;
+use gpubench_device::{CodeHome, Driver, Module, ModuleImage};
 
 /// What of a case the referee runs itself; nothing where the author runs it, or there is nothing to run.
 #[derive(Debug, Default)]

@@ -8,14 +8,15 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
-use crate::device::harness::Harness;
-use crate::device::{self, Absence, DeviceError};
 use crate::window::{Place, Seeds};
 use crate::wire::{
-    AbsentDevice, Begin, Cast, Channel, ChannelError, DeviceOrder, FixedText, FlushKind, Frame, Generate,
-    OccupancyAnswer, OccupancyOrder, OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder,
-    decode_modules, from_referee, take_files, to_referee,
+    AbsentDevice, Begin, Cast, Channel, ChannelError, FixedText, Frame, Generate, OccupancyAnswer, OccupancyOrder,
+    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, take_files,
+    to_referee,
 };
+use gpubench_device::harness::Harness;
+use gpubench_device::{self, Absence, DeviceError};
+use gpubench_device::{DeviceOrder, FlushKind};
 
 /// Serves the broker at the other end of `channel` until it is gone.
 ///
@@ -44,7 +45,7 @@ pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
 fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let frame = channel.receive(Patience::Forever)?;
     let order: DeviceOrder = record(&frame, to_referee::HELLO)?;
-    let mut driver = device::open(&order)?;
+    let mut driver = gpubench_device::open(&order)?;
     let harness = Harness::load(&mut *driver)?;
     let facts = driver.facts().encode();
     let facts = facts.map_err(|_| RefereeError::Order("the device's facts cannot be written"))?;

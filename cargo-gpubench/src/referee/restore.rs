@@ -4,8 +4,8 @@ use gpubench::catalog::Role;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use crate::device::CodeHome;
 use crate::window::{Maker, Place, Purpose};
+use gpubench_device::CodeHome;
 
 impl Referee {
     /// Makes the inputs of a window in private memory, and the instance that decoys are taken from: another of the same distribution where the harness makes

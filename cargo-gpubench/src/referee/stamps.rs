@@ -2,8 +2,8 @@
 
 use super::RefereeError;
 use super::case::Referee;
-use crate::device::harness::{Batch, Findings, Nanoseconds, Ticket};
 use crate::wire::WindowFacts;
+use gpubench_device::harness::{Batch, Findings, Nanoseconds, Ticket};
 
 /// The moments of a window whose time is taken, in their order.
 #[derive(Debug)]

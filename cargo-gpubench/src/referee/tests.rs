@@ -11,17 +11,18 @@ use gpubench::plan::Plan;
 
 use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
-use crate::device::cpu::CpuDriver;
-use crate::device::cpu::executor::ScheduleSeed;
-use crate::device::faulty::FaultyDriver;
-use crate::device::harness::{Coverage, Harness};
-use crate::device::memfd::MemfdTable;
-use crate::device::{Access, DeviceError, DevicePtr, Driver, Stream};
 use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
-    BufferLayout, Cast, Channel, FlushKind, NOWHERE, OldAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage,
-    WindowEnd, WindowFacts, WindowOrder,
+    BufferLayout, Cast, Channel, NOWHERE, OldAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
+    WindowFacts, WindowOrder,
 };
+use gpubench_device::FlushKind;
+use gpubench_device::cpu::CpuDriver;
+use gpubench_device::cpu::executor::ScheduleSeed;
+use gpubench_device::faulty::FaultyDriver;
+use gpubench_device::harness::{Coverage, Harness};
+use gpubench_device::memfd::MemfdTable;
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Stream};
 
 mod own_kernels;
 

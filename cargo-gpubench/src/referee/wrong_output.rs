@@ -6,9 +6,9 @@ use gpubench_harness::CheckSummary;
 use super::RefereeError;
 use super::buffers::{Answers, Buffer};
 use super::case::Referee;
-use crate::device::DevicePtr;
-use crate::device::harness::Comparison;
 use crate::wire::{OutputFacts, Replay};
+use gpubench_device::DevicePtr;
+use gpubench_device::harness::Comparison;
 
 impl Referee {
     /// Adds what tells one wrong output from another, of the case's `call`-th call: the first wrong element, whether it is the answer to an earlier call, and whether it was left alone.

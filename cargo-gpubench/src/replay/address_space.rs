@@ -3,7 +3,7 @@
 use gpubench::plan::{BufferId, KernelRef};
 
 use super::ReplayError;
-use crate::device::{DevicePtr, Driver, Function, Module};
+use gpubench_device::{DevicePtr, Driver, Function, Module};
 
 /// Addresses of a plan's buffers, and the loaded modules of its sources.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use gpubench::plan::ConstantValue;
 
 use super::{AddressSpace, ReplayError};
-use crate::device::Driver;
+use gpubench_device::Driver;
 
 /// Writes the values, at once.
 pub(super) fn write(

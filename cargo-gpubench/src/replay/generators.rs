@@ -4,8 +4,8 @@ use gpubench::catalog::{Fill, Role, Tensor};
 use gpubench::plan::KernelRef;
 
 use super::{AddressSpace, Operand, ReplayError};
-use crate::device::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, Stream};
 use crate::wire::Generate;
+use gpubench_device::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, Stream};
 
 /// Threads of a generator's blocks.
 const THREADS: u32 = 256;

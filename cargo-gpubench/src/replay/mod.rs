@@ -1,6 +1,6 @@
 //! Launch plans on a device: buffers become addresses, kernels become functions, and what is left is put on a stream.
 //!
-//! The worker replays the plan under test so ([`ReadyPlan`]). Whoever runs a crate's own kernels ([`CodeHome`](crate::device::CodeHome))
+//! The worker replays the plan under test so ([`ReadyPlan`]). Whoever runs a crate's own kernels ([`CodeHome`](gpubench_device::CodeHome))
 //! fills inputs with [`Generators`] and computes what is expected with a [`ReferencePlan`].
 #![forbid(unsafe_code)]
 
@@ -15,7 +15,7 @@ pub use generators::Generators;
 pub use plan::ReadyPlan;
 pub use reference::ReferencePlan;
 
-use crate::device::DeviceError;
+use gpubench_device::DeviceError;
 
 /// Why a plan cannot be replayed.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use gpubench::plan::{Argument, Dependence, Launch, Plan, Span, Step};
 
 use super::{AddressSpace, ReplayError, constants};
-use crate::device::{DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Stream};
+use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Stream};
 
 /// A plan that can be queued.
 #[derive(Debug)]

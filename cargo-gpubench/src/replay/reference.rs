@@ -4,7 +4,7 @@ use gpubench::catalog::Tensor;
 use gpubench::plan::Plan;
 
 use super::{AddressSpace, Operand, ReadyPlan, ReplayError};
-use crate::device::{DeviceError, DevicePtr, Driver, Module, Stream};
+use gpubench_device::{DeviceError, DevicePtr, Driver, Module, Stream};
 
 /// A reference plan on a process's memory, with scratch of its own.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 use gpubench::catalog::Tensor;
 
 use crate::clients::End;
-use crate::device::{ClockBound, KernelPart};
 use crate::sandbox::Confinement;
 use crate::wire::{Claim, WindowFacts};
+use gpubench_device::{ClockBound, KernelPart};
 
 /// Everything known of a case when its worker has been let go.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Recording, Role, Tensor};
 
-use crate::device::Facts;
+use gpubench_device::Facts;
 
 /// Decoys are put right after the flush, so these lines of an input are in the cache: one in sixteen, at least eight of 128 bytes.
 const DECOY_SHARE: u64 = 16;
@@ -48,7 +48,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn facts() -> Facts {
-        let mut facts = crate::device::cpu::facts(std::num::NonZeroUsize::MIN);
+        let mut facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
         (facts.device.l2_bytes, facts.peak_bandwidth) = (60 * MIB, Some(1e9 * MIB as f64));
         facts
     }

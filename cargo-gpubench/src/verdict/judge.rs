@@ -8,7 +8,8 @@ use super::words;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
 use crate::clients::End;
 use crate::window::WindowKind;
-use crate::wire::{Claim, FaultCode, NOWHERE, OutputFacts, Replay, WindowEnd};
+use crate::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
+use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;
 
 /// A share of wrong elements from which an output counts as not written at all, though some poison happens to be right.

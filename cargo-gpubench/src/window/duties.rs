@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Fill, Recording, Reference, Role, Tensor};
 
-use crate::device::CodeHome;
+use gpubench_device::CodeHome;
 
 /// Who makes the inputs of a case and computes what is expected of it.
 #[derive(Clone, Copy, Debug)]

@@ -7,14 +7,12 @@ mod channel;
 mod modules;
 mod page;
 mod records;
-mod sealed_file;
 mod text;
 
 pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable};
 pub use modules::{SourceModule, decode_modules, encode_modules, module_descriptors, take_files};
 pub use page::{PAGE_BYTES, PageAddresses, PageLayout, SharedPage};
 pub use records::*;
-pub use sealed_file::{CopyIdentity, SealError, SealedFile};
 pub use text::FixedText;
 
 /// Version of every message and of the shared page. The roles are one binary, so a difference means a mixed installation.

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::SealedFile;
+use gpubench_device::SealedFile;
 
 /// A compiled module and the position of its source.
 pub type SourceModule = (u32, SealedFile);

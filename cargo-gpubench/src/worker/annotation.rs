@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use crate::device::nvtx::{Nvtx, NvtxError};
+use gpubench_device::nvtx::{Nvtx, NvtxError};
 
 /// The ranges of a case. They lie outside of what is timed.
 pub(super) struct Annotation {

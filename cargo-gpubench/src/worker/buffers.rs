@@ -2,9 +2,10 @@
 
 use gpubench::catalog::{Recording, Role};
 
-use crate::device::memfd::GUARD;
-use crate::device::{DevicePtr, Fault};
-use crate::wire::{BufferLayout, FaultCode};
+use crate::wire::BufferLayout;
+use gpubench_device::FaultCode;
+use gpubench_device::memfd::GUARD;
+use gpubench_device::{DevicePtr, Fault};
 
 /// Every tensor, then every scratch allocation of the plan.
 pub(super) struct Buffers(Vec<NamedBuffer>);

@@ -2,7 +2,7 @@
 
 use super::hosted::Hosted;
 use super::replay::Replay;
-use crate::device::{DeviceError, Driver, Fault, Stream};
+use gpubench_device::{DeviceError, Driver, Fault, Stream};
 
 /// What a window's call consists of.
 pub(super) enum Call {

@@ -8,8 +8,8 @@ use gpubench::abi::{Buffer, HostEnvironment};
 use super::WorkerError;
 use super::buffers::Buffers;
 use crate::cdylib::{HostedBenchmark, Library, LibraryError, LibraryFailure};
-use crate::device::{DeviceError, Driver, HostFailure, Stream};
-use crate::wire::SealedFile;
+use gpubench_device::SealedFile;
+use gpubench_device::{DeviceError, Driver, HostFailure, Stream};
 
 /// What the broker says of a hosted benchmark.
 #[derive(Clone, Debug)]

@@ -13,10 +13,10 @@ mod replay;
 
 pub use process::serve;
 
-use crate::device::nvtx::NvtxError;
-use crate::device::{DeviceError, HostFailure};
 use crate::replay::ReplayError;
 use crate::wire::ChannelError;
+use gpubench_device::nvtx::NvtxError;
+use gpubench_device::{DeviceError, HostFailure};
 
 /// Why a worker could not carry out an order.
 #[derive(Debug, thiserror::Error)]

@@ -13,17 +13,18 @@ use super::call::Call;
 use super::hosted::{Hosted, HostedOrder};
 use super::replay::Replay;
 use super::{ReplayError, WorkerError};
-use crate::device::harness::{Coverage, Harness};
-use crate::device::{
-    self, Access, DeviceError, DevicePtr, Driver, Event, Fault, HostFailure, Memory, Module, ModuleImage, Stream,
-};
 use crate::sandbox::{HostedSandbox, keep_files_as_they_are};
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, ChannelError, Claim, DeviceOrder, FaultCode, FaultPlace, FixedText, Frame, PAGE_BYTES,
-    PageAddresses, Patience, Problem, SharedPage, SourceModule, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup,
-    decode_modules, from_worker, module_descriptors, take_files, to_worker,
+    BufferLayout, Channel, ChannelError, Claim, FaultPlace, FixedText, Frame, PAGE_BYTES, PageAddresses, Patience,
+    Problem, SharedPage, SourceModule, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules,
+    from_worker, module_descriptors, take_files, to_worker,
 };
+use gpubench_device::harness::{Coverage, Harness};
+use gpubench_device::{
+    self, Access, DeviceError, DevicePtr, Driver, Event, Fault, HostFailure, Memory, Module, ModuleImage, Stream,
+};
+use gpubench_device::{DeviceOrder, FaultCode};
 
 /// Event pairs with nothing between them whose median is the reported overhead.
 const EMPTY_PAIRS: usize = 101;
@@ -212,7 +213,7 @@ impl Worker {
 
 impl OpenDevice {
     fn open(order: DeviceOrder) -> Result<OpenDevice, WorkerError> {
-        let mut driver = device::open(&order)?;
+        let mut driver = gpubench_device::open(&order)?;
         let harness = Harness::load(&mut *driver)?;
         let (stream, start, end) = (driver.stream()?, driver.event()?, driver.event()?);
         Ok(OpenDevice {

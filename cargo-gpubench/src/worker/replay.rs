@@ -4,8 +4,8 @@ use gpubench::catalog::Recording;
 
 use super::WorkerError;
 use super::buffers::{Buffers, NamedBuffer};
-use crate::device::{DeviceError, DevicePtr, Driver, Fault, Module, Stream};
 use crate::replay::{AddressSpace, ReadyPlan};
+use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, Module, Stream};
 
 /// The plan under test on this process's mappings.
 pub(super) struct Replay {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use gpubench::catalog::{Source, SourceFile, SourceForm};
+use gpubench_device::compilers::{Compiler as _, HostCompiler};
 use gpubench_harness::SHIM;
 
 /// `NVRTC_ERROR_COMPILATION`.

@@ -10,10 +10,10 @@ use crate::broker::failure::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::preparation::{PreparedCase, compile_errors};
 use crate::broker::selected::Selected;
-use crate::build::kernels::Compiler;
 use crate::compare::{CaseKey, LooksTaken};
 use crate::report::BenchmarkComplete;
 use crate::store::Revision;
+use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::print_warning;
 use gpubench_stats::Looks;
 

@@ -7,12 +7,12 @@ use crate::archive::ExtractTo;
 use crate::broker::code::libraries::Libraries;
 use crate::broker::options::{ArchivedLibraries, LibrarySource, OpponentSource, Verbosity};
 use crate::broker::recording::authors::{AuthorSettings, Authors};
-use crate::build::kernels::Compiler;
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::clients::Interrupt;
 use crate::error::ExpectedError;
 use crate::store::Revision;
+use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::{Expected, print_warning};
 

@@ -12,12 +12,12 @@ use crate::broker::failure::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::recordings::{Interrupted, record_cases};
 use crate::build::Built;
-use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
-use crate::device::Facts;
 use crate::error::ExpectedError;
 use crate::verdict::Cause;
-use crate::wire::SealedFile;
+use gpubench_device::Facts;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::print_warning;
 
 /// What kernels are compiled ahead for.

@@ -19,10 +19,11 @@ use crate::broker::against::question::Question;
 use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
 };
-use crate::device::{ClockBound, CodeHome, KernelPart};
 use crate::verdict::{Judgement, WindowEvidence};
 use crate::window::{Duties, Numbering, Seat, Seeds};
-use crate::wire::{DeviceOrder, SealedFile, SourceModule};
+use crate::wire::SourceModule;
+use gpubench_device::{ClockBound, CodeHome, KernelPart};
+use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_stats::{Balance, Shares, StopReason, StopRule, Turnout, WarmUpRule};
 
 /// A case that can be measured.

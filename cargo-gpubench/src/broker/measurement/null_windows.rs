@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use super::measure::{MeasureError, Protocol, ReadyCase};
 use super::sequence::{ConductError, Conducted, Conductor};
 use crate::clients::{NullWorker, OpenedCase, RoleFailure};
-use crate::device::ClockBound;
 use crate::verdict::{Ending, WindowEvidence};
 use crate::window::{NullPace, Place};
-use crate::wire::{Cast, FaultCode};
+use crate::wire::Cast;
+use gpubench_device::ClockBound;
+use gpubench_device::FaultCode;
 
 /// Null windows behind the end of the worker under test.
 const ALONE: usize = 8;

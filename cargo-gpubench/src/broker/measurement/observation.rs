@@ -1,7 +1,7 @@
 //! What was seen of a GPU, as the records say it.
 
 use crate::report::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, SampleFlag, SampleFlagKind};
-use crate::telemetry::{Observation, Persistence, Reading, ThrottleReasons, ThrottledSamples};
+use gpubench_device::telemetry::{Observation, Persistence, Reading, ThrottleReasons, ThrottledSamples};
 
 /// Puts the state of a GPU before a run into its surroundings.
 pub(in crate::broker) fn note_reading(reading: &Reading, environment: &mut Environment) {
@@ -112,8 +112,8 @@ fn words(reasons: &ThrottleReasons) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::report::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion};
-    use crate::telemetry::ThrottleReason;
     use crate::verdict::Verdict;
+    use gpubench_device::telemetry::ThrottleReason;
 
     fn quiet() -> Observation {
         Observation {

@@ -7,13 +7,13 @@ use gpubench::catalog::Recording;
 
 use super::checks::{blind_checks, checks};
 use super::measure::Measured;
-use crate::device::KernelPart;
 use crate::report::{
     BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use crate::window::WindowKind;
 use crate::wire::WindowEnd;
+use gpubench_device::KernelPart;
 use gpubench_stats::{Balance, Summary};
 
 /// What a measurement is held against.

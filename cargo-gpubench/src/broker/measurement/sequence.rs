@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::clients::{AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen};
-use crate::device::CodeHome;
 use crate::verdict::{Ending, WindowEvidence};
 use crate::window::{Duties, Seat, WindowKind};
-use crate::wire::{Claim, FaultCode, Generate, Prepared, WindowOrder};
+use crate::wire::{Claim, Generate, Prepared, WindowOrder};
+use gpubench_device::CodeHome;
+use gpubench_device::FaultCode;
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);

@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
-use crate::wire::FlushKind;
+use gpubench_device::FlushKind;
 use gpubench_stats::Looks;
 
 /// How long and how often is measured.

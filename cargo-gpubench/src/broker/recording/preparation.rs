@@ -11,11 +11,12 @@ use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::failure::CaseFailure;
 use crate::broker::reporting::Reporting;
 use crate::broker::selected::Selected;
-use crate::build::kernels::Compiler;
 use crate::clients::Interrupt;
 use crate::report::Phase;
 use crate::verdict::Cause;
-use crate::wire::{SealedFile, SourceModule};
+use crate::wire::SourceModule;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::Compiler;
 
 /// A case that can be measured.
 #[derive(Debug)]

@@ -9,10 +9,10 @@ use crate::broker::cases::Case;
 use crate::broker::code::occupancy::{NoAnswer, Occupancies};
 use crate::broker::failure::CaseFailure;
 use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
-use crate::device::Facts;
 use crate::report::units::size;
 use crate::verdict::Cause;
 use crate::window::Duties;
+use gpubench_device::Facts;
 
 /// Most different occupancies that a plan may depend on.
 const MOST_OCCUPANCIES: usize = 64;

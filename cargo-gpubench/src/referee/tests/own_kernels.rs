@@ -6,9 +6,10 @@ use gpubench::catalog::{Source, SourceFile, SourceForm};
 use gpubench::plan::{Argument, BufferId, KernelRef, Launch, Step};
 
 use super::*;
-use crate::build::kernels::{Compiler as _, HostCompiler};
-use crate::device::CodeHome;
-use crate::wire::{SealedFile, SourceModule};
+use crate::wire::SourceModule;
+use gpubench_device::CodeHome;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::{Compiler as _, HostCompiler};
 
 const KERNELS: &str = r#"
 extern "C" __global__ void ramp(float *out, size_t len, unsigned long long seed) {

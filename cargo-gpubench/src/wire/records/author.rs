@@ -24,7 +24,7 @@ pub struct Attach {
     pub module_bytes: u32,
     /// Bytes of the encoded request that follow them; the recording takes the rest.
     pub request_bytes: u32,
-    /// A [`CodeHome`](crate::device::CodeHome) as number.
+    /// A [`CodeHome`](gpubench_device::CodeHome) as number.
     pub kernels_run_in: u32,
 }
 

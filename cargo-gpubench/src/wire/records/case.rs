@@ -12,37 +12,10 @@ pub struct Begin {
     pub master_seed: [u8; 32],
     /// Bytes of the cache flush; 0 flushes nothing.
     pub flush_bytes: u64,
-    /// A [`FlushKind`] as number.
+    /// A [`FlushKind`](gpubench_device::FlushKind) as number.
     pub flush_kind: u32,
     /// Zero.
     pub reserved: u32,
-}
-
-/// How the cache is flushed before a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FlushKind {
-    /// Read through the flush buffer: leaves no dirty lines for the kernel to pay for.
-    #[default]
-    Read,
-    /// Write the flush buffer.
-    Write,
-}
-
-impl FlushKind {
-    /// The number that travels.
-    pub fn number(self) -> u32 {
-        match self {
-            FlushKind::Read => 0,
-            FlushKind::Write => 1,
-        }
-    }
-
-    /// The kind of a number.
-    pub fn from_number(number: u32) -> Option<FlushKind> {
-        [FlushKind::Read, FlushKind::Write]
-            .into_iter()
-            .find(|kind| kind.number() == number)
-    }
 }
 
 /// Head of an `OPEN_CASE` frame.

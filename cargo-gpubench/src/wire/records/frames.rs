@@ -2,7 +2,7 @@
 
 /// Kinds of frames from the broker to the referee.
 pub mod to_referee {
-    /// [`DeviceOrder`](crate::wire::DeviceOrder): which device. Once.
+    /// [`DeviceOrder`](gpubench_device::DeviceOrder): which device. Once.
     pub const HELLO: u32 = 1;
     /// [`OpenCase`](crate::wire::OpenCase), module paths, then the encoded recording.
     pub const OPEN_CASE: u32 = 2;
@@ -28,7 +28,7 @@ pub mod to_referee {
 pub mod from_referee {
     /// [`Problem`](crate::wire::Problem): the order could not be carried out.
     pub const FAILED: u32 = 100;
-    /// Answer to `HELLO`: the device's [`Facts`](crate::device::Facts), encoded.
+    /// Answer to `HELLO`: the device's [`Facts`](gpubench_device::Facts), encoded.
     pub const READY: u32 = 101;
     /// Answer to `OPEN_CASE`: one [`BufferLayout`](crate::wire::BufferLayout) for every tensor and scratch allocation, with descriptors: a page for each worker,
     /// the worker under test's first, every buffer, and what the author shares.

@@ -2,7 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::wire::{DeviceOrder, FixedText};
+use crate::wire::FixedText;
+use gpubench_device::DeviceOrder;
 
 /// First words to a worker.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
