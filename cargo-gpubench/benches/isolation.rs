@@ -12,14 +12,14 @@ use cargo_gpubench::broker::purpose::Purpose;
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
-use cargo_gpubench::window::Seeds;
-use cargo_gpubench::wire::Begin;
 use clap::Parser;
 use gpubench::catalog::RecordRequest;
 use gpubench::codec;
 use gpubench_device::compilers::{Compiler as _, HostCompiler};
 use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
 use gpubench_device::{KernelPart, cpu};
+use gpubench_protocol::window::Seeds;
+use gpubench_protocol::wire::Begin;
 use gpubench_stats::{StopRule, Turnout, WarmUpRule, median};
 
 /// Checked calls of a case.

@@ -3,10 +3,8 @@
 
 pub mod admission;
 pub mod archive;
-pub mod author;
 pub mod broker;
 pub mod build;
-pub mod cdylib;
 pub mod checkout;
 pub mod cli;
 pub mod clients;
@@ -18,14 +16,8 @@ pub mod error;
 pub mod git;
 pub mod history;
 pub mod probe;
-pub mod referee;
 pub mod replacement;
-pub mod replay;
 pub mod report;
-pub mod sandbox;
 pub mod store;
 pub mod units;
 pub mod verdict;
-pub mod window;
-pub mod wire;
-pub mod worker;

@@ -14,14 +14,14 @@ use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use cargo_gpubench::verdict::{Grade, Verdict};
-use cargo_gpubench::window::{Numbering, Seeds, WindowKind};
-use cargo_gpubench::wire::{Begin, OldAnswer, SourceModule, WindowEnd};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
 use gpubench_device::compilers::{Compiler as _, HostCompiler};
 use gpubench_device::{ClockBound, KernelPart, KernelPartSource, cpu};
 use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
+use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
+use gpubench_protocol::wire::{Begin, OldAnswer, SourceModule, WindowEnd};
 use gpubench_stats::{StopRule, Turnout, WarmUpRule};
 
 const LIBRARY: &str = r#"

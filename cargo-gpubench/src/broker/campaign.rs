@@ -31,8 +31,6 @@ use crate::compare::Threshold;
 use crate::error::ExpectedError;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
 use crate::verdict::{Cause, Verdict};
-use crate::window::{Seeds, case_number};
-use crate::wire::Begin;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 use gpubench_device::telemetry::nvml::NvmlGauge;
@@ -40,6 +38,8 @@ use gpubench_device::telemetry::{Gauge, Telemetry};
 use gpubench_device::{ClockBound, Facts, KernelPart};
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::print_warning;
+use gpubench_protocol::window::{Seeds, case_number};
+use gpubench_protocol::wire::Begin;
 use gpubench_stats::{Looks, StopRule, Turnout, WarmUpRule};
 
 /// A run in progress.

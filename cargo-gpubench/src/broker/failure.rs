@@ -3,8 +3,8 @@
 use crate::clients::{AuthorProblem, RoleFailure};
 use crate::report::BenchmarkComplete;
 use crate::verdict::{Cause, Verdict};
-use crate::wire::AuthorFailure;
 use gpubench_diagnostic::quoted;
+use gpubench_protocol::wire::AuthorFailure;
 
 use super::measurement::measure::MeasureError;
 use super::measurement::sequence::ConductError;

@@ -14,9 +14,9 @@ use crate::report::{
     Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
 use crate::verdict::{Cause, Verdict};
-use crate::window::Seeds;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::{print_error, print_warning};
+use gpubench_protocol::window::Seeds;
 
 /// The listeners of a run, how many cases have ended in what way, and what becomes of their results.
 pub(super) struct Reporting {

@@ -25,7 +25,6 @@ use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphan
 use crate::error::ExpectedError;
 use crate::probe::{Answer, Target, ask};
 use crate::report::{self, BenchmarkListed, Record, SchemaVersion, json_line};
-use crate::sandbox::hide_from_others;
 use crate::store::Listing;
 use gpubench_device::DeviceOrder;
 use gpubench_device::compilers::Processors;
@@ -33,6 +32,7 @@ use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::{Absence, AbsenceKind, Facts};
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::{chain, print_warning};
+use gpubench_protocol::sandbox::hide_from_others;
 
 /// Does what the options say.
 ///

@@ -1,8 +1,8 @@
 //! The referee of a run, started and begun when it is first needed.
 
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
-use crate::wire::Begin;
 use gpubench_device::DeviceOrder;
+use gpubench_protocol::wire::Begin;
 
 /// Where the run's referee stands.
 pub(super) enum Standing {

@@ -5,10 +5,11 @@ use std::error::Error;
 
 use super::Verb;
 use crate::error::ExpectedError;
-use crate::wire::Channel;
-use crate::{author, probe, referee, sandbox, worker};
+use crate::probe;
 use gpubench_device::compilers;
 use gpubench_diagnostic::ExitCode;
+use gpubench_protocol::wire::Channel;
+use gpubench_protocol::{author, referee, sandbox, worker};
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 

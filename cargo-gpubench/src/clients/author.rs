@@ -8,13 +8,13 @@ use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use crate::wire::{
-    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SourceModule, encode_modules, from_author,
-    module_descriptors, to_author,
-};
 use gpubench_device::CodeHome;
 use gpubench_device::SealedFile;
 use gpubench_diagnostic::continued;
+use gpubench_protocol::wire::{
+    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SourceModule, encode_modules, from_author,
+    module_descriptors, to_author,
+};
 
 /// Longest text of a failure that is shown.
 const LONGEST_MESSAGE: usize = 8 << 10;

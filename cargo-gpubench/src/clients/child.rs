@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use super::log::Log;
 use super::strays::{Registered, end_strays};
 use super::{Heard, Interrupt, RoleFailure, listen};
-use crate::sandbox::this_program;
-use crate::wire::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, from_referee, from_worker};
+use gpubench_protocol::sandbox::this_program;
+use gpubench_protocol::wire::{
+    Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, from_referee, from_worker,
+};
 
 /// What a role is called in lists of processes.
 const PROGRAM: &str = "cargo-gpubench";
@@ -239,7 +241,7 @@ impl Child {
         self.check_kind(frame, kind)
     }
 
-    /// Takes a frame of the referee or a worker for what it should be, or for the [`Problem`](crate::wire::Problem) that both report alike.
+    /// Takes a frame of the referee or a worker for what it should be, or for the [`Problem`](gpubench_protocol::wire::Problem) that both report alike.
     ///
     /// # Errors
     /// When it is another.
@@ -272,7 +274,7 @@ impl Child {
     }
 
     fn problem(&self, frame: &Frame) -> Result<String, RoleFailure> {
-        let problem: crate::wire::Problem = self.record(frame)?;
+        let problem: gpubench_protocol::wire::Problem = self.record(frame)?;
         Ok(problem.text.printable())
     }
 

@@ -23,8 +23,8 @@ pub use worker::{HostedLaunch, Start, WorkerClient, WorkerLaunch};
 
 use std::time::Instant;
 
-use crate::wire::{Channel, ChannelError, poll_readable};
 use gpubench_device::Absence;
+use gpubench_protocol::wire::{Channel, ChannelError, poll_readable};
 
 /// Why a role could not be used.
 #[derive(Debug, thiserror::Error)]

@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaunch};
-use crate::wire::to_worker;
 use gpubench_device::DeviceOrder;
+use gpubench_protocol::wire::to_worker;
 
 /// The null worker of a run. Its process is started for the first case that needs it, is given every case's buffers anew, and
 /// is replaced when it fails.

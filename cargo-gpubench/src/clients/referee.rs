@@ -6,13 +6,13 @@ use std::time::Duration;
 use gpubench::catalog::OccupancyQuery;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use crate::window::{Duties, WindowKind};
-use crate::wire::{
+use gpubench_device::{Absence, AbsenceKind, Facts};
+use gpubench_device::{DeviceOrder, SealedFile};
+use gpubench_protocol::window::{Duties, WindowKind};
+use gpubench_protocol::wire::{
     AbsentDevice, Begin, BufferLayout, Cast, OccupancyAnswer, OccupancyOrder, OpenCase, Prepared, SourceModule,
     WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
-use gpubench_device::{Absence, AbsenceKind, Facts};
-use gpubench_device::{DeviceOrder, SealedFile};
 
 /// The referee's own work never takes so long; it is our own code on our own kernels.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -7,12 +7,12 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use crate::sandbox::Confinement;
-use crate::wire::{
+use gpubench_device::{DeviceOrder, SealedFile};
+use gpubench_protocol::sandbox::Confinement;
+use gpubench_protocol::wire::{
     BufferLayout, Claim, Frame, Problem, SourceModule, WindowOrder, WorkerReady, WorkerSetup, encode_modules,
     from_worker, module_descriptors, to_worker,
 };
-use gpubench_device::{DeviceOrder, SealedFile};
 
 /// A worker's process.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use gpubench::catalog::DeviceKind;
 use super::*;
 use crate::broker::options::DeviceChoice;
 use crate::probe::{Answer, Gpu, Opened, Trial};
-use crate::sandbox::FileClosing;
 use gpubench_device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
+use gpubench_protocol::sandbox::FileClosing;
 
 fn absent(kind: AbsenceKind, reason: &str, hint: &str) -> Absence {
     Absence {

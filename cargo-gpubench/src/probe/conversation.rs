@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::gpus::{self, Gpu};
 use super::trials;
 use crate::clients::End;
-use crate::sandbox::this_program;
 use gpubench_device::{self, Absence, AbsenceKind, DeviceError};
+use gpubench_protocol::sandbox::this_program;
 
 /// How long a driver may take to answer: a GPU without persistence mode takes seconds to wake.
 const PATIENCE: Duration = Duration::from_secs(30);

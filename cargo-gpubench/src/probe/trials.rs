@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::wire::{PAGE_BYTES, PageAddresses, SharedPage};
 use gpubench_device::DeviceOrder;
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Access, DeviceError, DevicePtr, Driver, Facts};
+use gpubench_protocol::wire::{PAGE_BYTES, PageAddresses, SharedPage};
 
 /// How long a stream may take to pass a gate that is open.
 const GATE: Duration = Duration::from_secs(2);

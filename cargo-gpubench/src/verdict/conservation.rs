@@ -2,9 +2,9 @@
 
 use super::judge::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
-use crate::window::WindowKind;
-use crate::wire::WindowEnd;
 use gpubench_device::ClockBound;
+use gpubench_protocol::window::WindowKind;
+use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Balance, Clocked, Imbalance, Residuals, will_be_precise};
 
 /// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows were seen.

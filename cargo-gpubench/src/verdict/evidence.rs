@@ -6,9 +6,9 @@ use std::time::Duration;
 use gpubench::catalog::Tensor;
 
 use crate::clients::End;
-use crate::sandbox::Confinement;
-use crate::wire::{Claim, WindowFacts};
 use gpubench_device::{ClockBound, KernelPart};
+use gpubench_protocol::sandbox::Confinement;
+use gpubench_protocol::wire::{Claim, WindowFacts};
 
 /// Everything known of a case when its worker has been let go.
 #[derive(Clone, Debug)]

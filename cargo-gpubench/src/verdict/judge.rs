@@ -7,10 +7,10 @@ use super::grade::grade;
 use super::words;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
 use crate::clients::End;
-use crate::window::WindowKind;
-use crate::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
 use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;
+use gpubench_protocol::window::WindowKind;
+use gpubench_protocol::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
 
 /// A share of wrong elements from which an output counts as not written at all, though some poison happens to be right.
 const NEARLY_ALL: f64 = 0.95;

@@ -3,7 +3,7 @@
 use gpubench::catalog::{Tensor, Tolerance};
 
 use crate::contract::ElementValue;
-use crate::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
+use gpubench_protocol::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
 
 use super::Cause;
 

@@ -4,7 +4,7 @@ use gpubench::catalog::{Recording, Tensor};
 
 use crate::report::{Check, ElementValue, WrongElement};
 use crate::verdict::WindowEvidence;
-use crate::wire::{NOWHERE, OldAnswer, OutputFacts, WindowEnd};
+use gpubench_protocol::wire::{NOWHERE, OldAnswer, OutputFacts, WindowEnd};
 
 /// Calls that are asked about before old answers are said to pass: an output of few values is the same by chance.
 const LEAST_CALLS: usize = 8;
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::report::Record;
     use crate::report::samples::all_passed;
-    use crate::wire::WindowFacts;
+    use gpubench_protocol::wire::WindowFacts;
 
     fn sample_check() -> Check {
         let records = all_passed().records();

@@ -13,7 +13,7 @@ use super::purpose::Purpose;
 use crate::broker::failure::CaseFailure;
 use crate::clients::{AuthorClient, NullWorker, RefereeClient, RoleFailure};
 use crate::verdict::{Cause, Grade, Judgement, Verdict};
-use crate::window::Numbering;
+use gpubench_protocol::window::Numbering;
 
 /// Characters that are repeated of the first accusation, or of why there is no second measurement.
 const LONGEST: usize = 300;
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::broker::measurement::sequence::ConductError;
     use crate::clients::AuthorProblem;
-    use crate::wire::AuthorFailure;
+    use gpubench_protocol::wire::AuthorFailure;
 
     const SHORT: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));
     const UNEVEN: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimsInconsistent));

@@ -8,9 +8,9 @@ use gpubench::catalog::Execution;
 
 use super::measure::{Protocol, ReadyCase};
 use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
-use crate::sandbox::Confinement;
-use crate::window::Seat;
 use gpubench_device::CodeHome;
+use gpubench_protocol::sandbox::Confinement;
+use gpubench_protocol::window::Seat;
 
 /// When the workers of a case are started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,10 +20,10 @@ use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
 };
 use crate::verdict::{Judgement, WindowEvidence};
-use crate::window::{Duties, Numbering, Seat, Seeds};
-use crate::wire::SourceModule;
 use gpubench_device::{ClockBound, CodeHome, KernelPart};
 use gpubench_device::{DeviceOrder, SealedFile};
+use gpubench_protocol::window::{Duties, Numbering, Seat, Seeds};
+use gpubench_protocol::wire::SourceModule;
 use gpubench_stats::{Balance, Shares, StopReason, StopRule, Turnout, WarmUpRule};
 
 /// A case that can be measured.

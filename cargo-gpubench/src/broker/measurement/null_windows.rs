@@ -6,10 +6,10 @@ use super::measure::{MeasureError, Protocol, ReadyCase};
 use super::sequence::{ConductError, Conducted, Conductor};
 use crate::clients::{NullWorker, OpenedCase, RoleFailure};
 use crate::verdict::{Ending, WindowEvidence};
-use crate::window::{NullPace, Place};
-use crate::wire::Cast;
 use gpubench_device::ClockBound;
 use gpubench_device::FaultCode;
+use gpubench_protocol::window::{NullPace, Place};
+use gpubench_protocol::wire::Cast;
 
 /// Null windows behind the end of the worker under test.
 const ALONE: usize = 8;

@@ -11,9 +11,9 @@ use crate::report::{
     BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
-use crate::window::WindowKind;
-use crate::wire::WindowEnd;
 use gpubench_device::KernelPart;
+use gpubench_protocol::window::WindowKind;
+use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Balance, Summary};
 
 /// What a measurement is held against.
@@ -208,7 +208,7 @@ mod tests {
     use bytemuck::Zeroable;
 
     use super::*;
-    use crate::wire::{Claim, WindowFacts};
+    use gpubench_protocol::wire::{Claim, WindowFacts};
     use gpubench_stats::{Clocked, Residuals};
 
     fn window(kind: WindowKind, end: WindowEnd, claim_ns: Option<f64>) -> WindowEvidence {

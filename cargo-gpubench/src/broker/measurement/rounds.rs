@@ -10,7 +10,7 @@ use super::side::{Side, Stage, Step};
 use crate::broker::against::question::Question;
 use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::Ending;
-use crate::window::{Seat, Seeds};
+use gpubench_protocol::window::{Seat, Seeds};
 
 /// A window of a side that is no part of a pair.
 type Window<'a> = fn(&mut Side<'a>, &mut Stage<'_, '_, '_>, &mut WorkerClient) -> Result<Step, ConductError>;

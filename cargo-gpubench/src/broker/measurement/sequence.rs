@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::clients::{AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen};
 use crate::verdict::{Ending, WindowEvidence};
-use crate::window::{Duties, Seat, WindowKind};
-use crate::wire::{Claim, Generate, Prepared, WindowOrder};
 use gpubench_device::CodeHome;
 use gpubench_device::FaultCode;
+use gpubench_protocol::window::{Duties, Seat, WindowKind};
+use gpubench_protocol::wire::{Claim, Generate, Prepared, WindowOrder};
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);

@@ -10,11 +10,11 @@ use super::measure::{Measured, Protocol, ReadyCase};
 use super::null_windows::{NullSide, Pacing};
 use super::sequence::{ConductError, Conducted, Conductor};
 use crate::clients::{Start, WorkerClient};
-use crate::sandbox::Confinement;
 use crate::verdict::{
     Ending, Evidence, Execution, Judgement, NullWindows, Verdict, WindowEvidence, balance, bound_will_be_precise, judge,
 };
-use crate::window::{NullPace, Place, Seat, WindowKind};
+use gpubench_protocol::sandbox::Confinement;
+use gpubench_protocol::window::{NullPace, Place, Seat, WindowKind};
 use gpubench_stats::{Shares, StopReason, WarmUpRule, median};
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.

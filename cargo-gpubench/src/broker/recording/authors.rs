@@ -6,10 +6,10 @@ use gpubench::catalog::Catalog;
 
 use crate::build::BuiltLibrary;
 use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
-use crate::wire::AuthorFailure;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::Expected;
 use gpubench_diagnostic::quoted;
+use gpubench_protocol::wire::AuthorFailure;
 
 /// How authors are run.
 #[derive(Clone, Copy, Debug)]

@@ -14,9 +14,9 @@ use crate::broker::selected::Selected;
 use crate::clients::Interrupt;
 use crate::report::Phase;
 use crate::verdict::Cause;
-use crate::wire::SourceModule;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
+use gpubench_protocol::wire::SourceModule;
 
 /// A case that can be measured.
 #[derive(Debug)]

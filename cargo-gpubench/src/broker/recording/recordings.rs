@@ -11,8 +11,8 @@ use crate::broker::failure::CaseFailure;
 use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
 use crate::report::units::size;
 use crate::verdict::Cause;
-use crate::window::Duties;
 use gpubench_device::Facts;
+use gpubench_protocol::window::Duties;
 
 /// Most different occupancies that a plan may depend on.
 const MOST_OCCUPANCIES: usize = 64;

@@ -4,10 +4,10 @@ use bytemuck::Zeroable;
 use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
 use super::*;
-use crate::sandbox::Confinement;
 use crate::verdict::NullWindows;
-use crate::wire::{FaultPlace, FixedText, WindowFacts};
 use gpubench_device::{ClockBound, KernelPart};
+use gpubench_protocol::sandbox::Confinement;
+use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
 
 const NO_CLOCK: ClockBound = ClockBound::Absent(std::borrow::Cow::Borrowed("a test has none"));
 
