@@ -13,7 +13,7 @@ const FAULT: &str = "GPUBENCH_TEST_FAULT";
 /// Runs a test of this file again, in a process that is to fault.
 fn again(test: &str, fault: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    let name = format!("device::cuda::tests::faults::{test}");
+    let name = format!("cuda::tests::faults::{test}");
     command
         .args(["--ignored", "--exact", "--nocapture", &name])
         .env(FAULT, fault);

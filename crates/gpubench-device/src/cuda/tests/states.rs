@@ -98,7 +98,7 @@ impl Fake {
             .args([
                 "--exact",
                 "--nocapture",
-                "device::cuda::tests::states::a_driver_that_lacks_nothing_is_used",
+                "cuda::tests::states::a_driver_that_lacks_nothing_is_used",
             ])
             .env(OPENS, ordinal.to_string())
             .env("LD_LIBRARY_PATH", folder.path())
