@@ -10,7 +10,7 @@ use super::details;
 use super::explanation::{self, Message, RepeatedCommand};
 use super::progress::ProgressLine;
 use super::remarks::below_the_table;
-use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
+use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
 use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
 use crate::report::contest::Contests;
@@ -133,7 +133,7 @@ impl TerminalReporter {
             output,
             options,
             tree: Tree::default(),
-            columns: Columns::fit(options.width, [], Peak::Unknown),
+            columns: Columns::fit(options.width, [], Peak::Unknown, options.styling),
             progress: ProgressLine::hidden(),
             device: None,
             contests: Contests::default(),
@@ -166,7 +166,7 @@ impl TerminalReporter {
     /// The lines of a result: what leads to it in the tree, then the case with its figures.
     fn lines_of(&mut self, result: &BenchmarkComplete) -> String {
         let (columns, styling) = (self.columns.clone(), self.options.styling);
-        let figures = columns.figures(result, styling);
+        let figures = columns.figures(result);
         let mut lines = self.tree.reveal(result.index);
         let Some(own) = lines.pop() else {
             return format!("{}{figures}\n", printable_line(&result.case));
@@ -218,7 +218,10 @@ impl Reporter for TerminalReporter {
             Some(_) => Peak::Known,
             None => Peak::Unknown,
         };
-        let columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width), peak);
+        let TerminalOptions {
+            width: line, styling, ..
+        } = self.options;
+        let columns = Columns::fit(line, self.tree.lines().iter().map(Line::width), peak, styling);
         self.columns = match self.figures {
             Figures::Expected => columns,
             Figures::Absent => columns.verdict_only(),
@@ -292,8 +295,8 @@ impl Reporter for TerminalReporter {
 /// A line of the tree that is no case; a package carries the titles of the columns.
 fn heading(line: &Line, columns: &Columns, styling: Styling) -> String {
     if line.is_package() {
-        let name = padded(&line.name, columns.name);
-        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(styling))
+        let name = padded(&line.name, columns.table.name);
+        format!("{}{}\n", styling.paint(TITLE, &name), columns.table.titles())
     } else {
         format!("{}{}\n", styling.paint(FAINT, &line.branches), line.name)
     }
@@ -301,18 +304,9 @@ fn heading(line: &Line, columns: &Columns, styling: Styling) -> String {
 
 /// A case with its figures, on the next line where its name is too long.
 fn entry(line: &Line, figures: &str, columns: &Columns, styling: Styling) -> String {
-    let branches = styling.paint(FAINT, &line.branches);
-    let taken = line.width();
-    if taken <= columns.name {
-        let gap = " ".repeat(columns.name - taken);
-        return format!("{branches}{}{gap}{figures}\n", styling.paint(PLAIN, &line.name));
-    }
-    let continued = padded(&line.continued, columns.name);
-    format!(
-        "{branches}{}\n{}{figures}\n",
-        line.name,
-        styling.paint(FAINT, &continued)
-    )
+    let name = styling.paint(FAINT, &line.branches) + &line.name;
+    let continued = padded(&line.continued, columns.table.name);
+    columns.table.row(&name, &styling.paint(FAINT, &continued), figures)
 }
 
 /// What is known of a case beyond its line, below it and behind the branches of the tree.
