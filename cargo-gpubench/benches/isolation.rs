@@ -172,7 +172,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn println_if_not_passed(judgement: &cargo_gpubench::verdict::Judgement) {
-    if judgement.verdict != cargo_gpubench::verdict::Verdict::Pass {
+    if judgement.verdict != gpubench_contract::Verdict::Pass {
         println!("not passed: {judgement:?}");
     }
 }

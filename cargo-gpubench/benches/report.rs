@@ -13,8 +13,8 @@ use cargo_gpubench::report::{
 };
 use cargo_gpubench::store::StoredRun;
 use cargo_gpubench::store::history::HistoryEntry;
-use cargo_gpubench::verdict::{Grade, Verdict};
 use gpubench::catalog::Work;
+use gpubench_contract::{Grade, Verdict};
 use gpubench_stats::{StopReason, Summary};
 
 const BENCHMARKS: u64 = 200;

@@ -6,7 +6,7 @@ mod simulated_run;
 use cargo_gpubench::report::{JsonReporter, Output, Record, Reporter};
 use cargo_gpubench::store::DeviceIdentity;
 use cargo_gpubench::store::history::{HistoryEntry, append};
-use cargo_gpubench::verdict::Verdict;
+use gpubench_contract::Verdict;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 use run_folder::Folder;

@@ -6,7 +6,8 @@ use std::io;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::{broker::ListingError, units::size};
+use crate::broker::ListingError;
+use gpubench_contract::units::size;
 use gpubench_device::SealError;
 use gpubench_diagnostic::{ExitCode, Expected};
 

@@ -10,8 +10,9 @@ use crate::archive::{Contents, typical_device, write};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
 use crate::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
 use crate::error::ExpectedError;
+use crate::git::Git;
 use crate::store::Revision;
-use crate::units::size;
+use gpubench_contract::units::size;
 use gpubench_device::Facts;
 use gpubench_device::compilers::{BASELINE, GpuCompiler, HostCompiler, Processors};
 use gpubench_device::cpu::{self, available_threads};
@@ -91,7 +92,7 @@ fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
 fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, ExpectedError> {
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
-    Ok(Revision::of(&root))
+    Ok(Git::in_folder(&root).revision())
 }
 
 /// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. What cannot be is warned of, and compiled where the archive is run.

@@ -30,7 +30,7 @@ use crate::clients::{Interrupt, NullWorker, RefereeClient};
 use crate::compare::Threshold;
 use crate::error::ExpectedError;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
-use crate::verdict::{Cause, Verdict};
+use gpubench_contract::{Cause, Verdict};
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 use gpubench_device::telemetry::nvml::NvmlGauge;

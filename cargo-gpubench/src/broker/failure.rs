@@ -2,7 +2,7 @@
 
 use crate::clients::{AuthorProblem, RoleFailure};
 use crate::report::BenchmarkComplete;
-use crate::verdict::{Cause, Verdict};
+use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::wire::AuthorFailure;
 

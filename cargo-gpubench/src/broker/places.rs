@@ -5,6 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::options::{LibrarySource, ResultOptions};
 use crate::build::{BuildOptions, ManifestOptions, WorkspaceFolders, workspace_root};
 use crate::error::ExpectedError;
+use crate::git::Git;
 use crate::report::RunStarted;
 use crate::store::history::{self, History};
 use crate::store::{DeviceIdentity, Home, Revision, RunName, StoreError};
@@ -94,7 +95,7 @@ impl Places {
     /// The revision of the sources, where anything is asked for that names it.
     pub(super) fn revision(&self, results: &ResultOptions) -> Option<Revision> {
         let sources: &Utf8Path = self.sources.as_deref()?;
-        results.is_about_files().then(|| Revision::of(sources))?
+        results.is_about_files().then(|| Git::in_folder(sources).revision())?
     }
 }
 

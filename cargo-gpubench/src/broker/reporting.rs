@@ -13,7 +13,7 @@ use crate::report::{
     JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, RepeatedCommand,
     Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
 };
-use crate::verdict::{Cause, Verdict};
+use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::{print_error, print_warning};
 use gpubench_protocol::window::Seeds;

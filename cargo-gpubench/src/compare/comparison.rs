@@ -4,8 +4,8 @@ use super::Rules;
 use super::difference;
 use super::pairing::Pairing;
 use super::row::{Ground, row};
-use crate::contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
 use crate::store::StoredRun;
+use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
 
 /// A run and what it was asked for by.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::contract::{BenchmarkComplete, DeviceKind, Environment, Flush};
 use crate::store::Origin;
-use crate::units::size;
+use gpubench_contract::units::size;
+use gpubench_contract::{BenchmarkComplete, DeviceKind, Environment, Flush};
 
 /// One thing that was not alike.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! From a ratio with its interval to a verdict.
 
 use super::Threshold;
-use crate::contract::{ChangeVerdict, ThresholdSource};
+use gpubench_contract::{ChangeVerdict, ThresholdSource};
 use gpubench_stats::Ratio;
 
 /// Samples that cannot rule out a change beyond this do not show that there is none.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use regex::Regex;
 
-use crate::contract::BenchmarkComplete;
+use gpubench_contract::BenchmarkComplete;
 
 /// Package, benchmark and axis values, in whatever order the axes were declared and whichever form names had in the run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

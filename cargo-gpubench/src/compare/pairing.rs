@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::{CaseKey, Matching};
-use crate::contract::BenchmarkComplete;
-use crate::verdict::Verdict;
+use gpubench_contract::BenchmarkComplete;
+use gpubench_contract::Verdict;
 
 /// The results of two runs, put together.
 #[derive(Debug)]

@@ -6,13 +6,13 @@ use super::difference::{self, Difference, Weight};
 use super::judgement::{NOISY_HISTORY, judge, reach, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
-use crate::contract::{
+use crate::store::{Origin, StoredRun};
+use gpubench_contract::units::percent;
+use gpubench_contract::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom,
     SampleFlagKind, ThresholdSource,
 };
-use crate::store::{Origin, StoredRun};
-use crate::units::percent;
-use crate::verdict::{Grade, Verdict};
+use gpubench_contract::{Grade, Verdict};
 use gpubench_stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, Side, Spread};
 
 /// What a row needs to know beside its two results.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use regex::Regex;
 
 use super::CaseKey;
-use crate::contract::{BenchmarkComplete, ThresholdSource};
+use gpubench_contract::{BenchmarkComplete, ThresholdSource};
 use gpubench_stats::{Confidence, Looks};
 
 /// What a comparison goes by.

@@ -10,7 +10,7 @@ use super::*;
 use crate::report::samples::gpu;
 use crate::report::*;
 use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};
-use crate::verdict::{Cause, Grade, Verdict};
+use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_stats::{Confidence, Looks};
 
 /// What most cases are made of: three workers of 20 samples, quiet ones.

@@ -3,7 +3,7 @@
 use super::comparison_samples::{compared_run, every_change, on_another_device};
 use super::golden::written;
 use super::*;
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 
 fn page(comparison: &ComparisonComplete, width: usize, styling: Styling, detail: Detail) -> String {
     let options = TerminalOptions {

@@ -3,7 +3,7 @@
 use super::samples::{SampleRun, gpu, on_gpu};
 use super::*;
 use crate::store::Revision;
-use crate::verdict::{Grade, Verdict};
+use gpubench_contract::{Grade, Verdict};
 
 /// A comparison with every verdict, new and removed benchmarks, and names that are markup.
 pub(super) fn every_change() -> ComparisonComplete {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{BenchmarkComplete, Params};
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 
 /// The results that passed, in the order in which they came.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::comparison_samples::compared_run;
 use super::samples::{SampleRun, all_passed, competition, every_verdict, on_gpu};
 use super::*;
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 
 /// A writer whose contents can be read afterwards.
 #[derive(Clone, Default)]

@@ -15,8 +15,8 @@ use super::{
     BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, DeviceKind, Gate,
     Output, OutputError, Passage, Reporter, RunEnd, RunFinished, RunStarted, ThresholdSource,
 };
-use crate::units::{change, percent, time};
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
+use gpubench_contract::units::{change, percent, time};
 use gpubench_diagnostic::{printable, printable_line};
 
 mod closed_gate;

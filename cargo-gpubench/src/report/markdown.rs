@@ -7,7 +7,7 @@ use super::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, Output, OutputError, Reporter, RunFinished,
     RunStarted,
 };
-use crate::units::{byte_rate, flop_rate, percent, time};
+use gpubench_contract::units::{byte_rate, flop_rate, percent, time};
 
 /// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are counted.
 pub struct MarkdownReporter {

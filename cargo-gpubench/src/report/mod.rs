@@ -1,6 +1,6 @@
 //! What people and machines read: terminal table, JSON lines, CSV, Markdown, JUnit and HTML.
 //!
-//! Everything here is a view of the records of [`contract`](crate::contract), so that a table
+//! Everything here is a view of the records of [`contract`](gpubench_contract), so that a table
 //! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
 #![forbid(unsafe_code)]
 
@@ -35,10 +35,10 @@ pub(crate) mod samples;
 #[cfg(test)]
 mod schema;
 
-pub use crate::contract::*;
-pub use crate::units;
 pub use csv::CsvReporter;
 pub use gate::*;
+pub use gpubench_contract::units;
+pub use gpubench_contract::*;
 pub use html::HtmlReport;
 pub use json::{JsonReporter, json_line};
 pub use junit::JunitReporter;

@@ -6,7 +6,7 @@ use super::{
     Arrangement, CPU_NOTICE, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind,
     ThresholdSource,
 };
-use crate::units::{change, percent, time};
+use gpubench_contract::units::{change, percent, time};
 
 /// Bytes kept free for what is said of rows that were left out.
 const FOR_THE_NOTE: usize = 160;

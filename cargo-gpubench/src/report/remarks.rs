@@ -1,7 +1,7 @@
 //! What is to be known of cases beside their figures, whether they passed or not.
 
 use super::{BenchmarkComplete, DeviceKind};
-use crate::verdict::Grade;
+use gpubench_contract::Grade;
 
 /// Cases that are named for one remark; the others are counted.
 pub(super) const NAMED: usize = 3;

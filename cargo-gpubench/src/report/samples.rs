@@ -3,7 +3,7 @@
 use gpubench::catalog::{DType, Work};
 
 use super::*;
-use crate::verdict::{Cause, Grade, Verdict};
+use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_stats::{StopReason, Summary};
 
 /// A run: its first record, its cases, their results and its last record.

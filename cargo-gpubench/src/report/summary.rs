@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{RunEnd, RunFinished};
-use crate::units::wall_time;
+use gpubench_contract::units::wall_time;
 
 /// What every report says of times of the CPU device.
 pub const CPU_NOTICE: &str = "Times of the CPU device say nothing about a GPU.";

@@ -1,7 +1,7 @@
 //! Words and signs that every report for people uses in the same way.
 
 use super::{ChangeVerdict, Check};
-use crate::verdict::{Cause, Verdict};
+use gpubench_contract::{Cause, Verdict};
 
 /// The sign of a verdict, which says the same as its word for eyes that skim.
 pub(super) fn sign(verdict: Verdict) -> char {

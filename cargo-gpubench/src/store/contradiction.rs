@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use super::StoredRun;
-use crate::contract::{BenchmarkComplete, RunFinished, Stats};
-use crate::verdict::{Grade, Verdict};
+use gpubench_contract::{BenchmarkComplete, RunFinished, Stats};
+use gpubench_contract::{Grade, Verdict};
 use gpubench_stats::{Moments, case_median, quantile, worker_interval, worker_medians};
 
 /// Figures that were computed twice differ by less than this part of them, whatever the order of the additions was.

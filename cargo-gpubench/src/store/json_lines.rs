@@ -7,7 +7,7 @@ use serde_json::error::Category;
 
 use super::read::{foreign, newer_records, truncated};
 use super::{FORMAT, FORMAT_VERSION, StoreError, StoredRun};
-use crate::contract::{BenchmarkComplete, RunFinished, RunStarted, SchemaVersion};
+use gpubench_contract::{BenchmarkComplete, RunFinished, RunStarted, SchemaVersion};
 
 /// What every record says of itself.
 #[derive(Deserialize)]

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 use super::{DeviceIdentity, StoredRun};
-use crate::contract::{BenchmarkComplete, EarlierRun, RunStarted};
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
+use gpubench_contract::{BenchmarkComplete, EarlierRun, RunStarted};
 
 /// What becomes of results that the run which is saved over them does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -23,9 +23,9 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-pub use crate::contract::{DeviceIdentity, Revision};
 pub use contradiction::Contradiction;
 pub use error::StoreError;
+pub use gpubench_contract::{DeviceIdentity, Revision};
 pub use home::Home;
 pub use kept::{NotAlike, Others, Saved};
 pub use listing::Listing;

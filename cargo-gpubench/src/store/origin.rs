@@ -1,7 +1,7 @@
 //! Which run a stored result is of.
 
 use super::{DeviceIdentity, Revision, StoredRun};
-use crate::contract::{BenchmarkComplete, Device, EarlierRun, Environment, RunStarted};
+use gpubench_contract::{BenchmarkComplete, Device, EarlierRun, Environment, RunStarted};
 
 /// The run that a result is of, with what its times depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]

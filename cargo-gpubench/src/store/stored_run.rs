@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Revision;
 use super::kept::still_there;
-use crate::contract::{BenchmarkComplete, RunEnd, RunFinished, RunStarted};
+use gpubench_contract::{BenchmarkComplete, RunEnd, RunFinished, RunStarted};
 
 /// What every stored run says it is.
 pub const FORMAT: &str = "gpubench-run";

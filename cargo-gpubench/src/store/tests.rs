@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::report::samples::{SampleRun, every_verdict, on_gpu};
 use crate::report::{DeviceKind, JsonReporter, Output, Stats, Throughput, WorkerShare};
-use crate::verdict::Grade;
+use gpubench_contract::Grade;
 use gpubench_diagnostic::{Expected, Explanation};
 
 /// A run as it is stored.

@@ -9,8 +9,8 @@ use super::kept::{Merged, NotAlike, Others, Saved, count_kept, merged};
 use super::layout::text_of;
 use super::read::{read, read_unverified, recognize};
 use super::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
-use crate::contract::BenchmarkComplete;
 use crate::replacement::Replacement;
+use gpubench_contract::BenchmarkComplete;
 
 /// A place for a stored run: nothing is there, or a stored run that may be replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]

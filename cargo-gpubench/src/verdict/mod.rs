@@ -10,8 +10,8 @@ mod grade;
 mod judge;
 mod words;
 
-pub use crate::contract::{Cause, Grade, UnknownWord, Verdict};
 pub use conservation::{balance, bound_will_be_precise, null_residuals, residual};
 pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled};
 pub use floor::floor_ns;
+pub use gpubench_contract::{Cause, Grade, UnknownWord, Verdict};
 pub use judge::{Judgement, judge};

@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Tensor, Tolerance};
 
-use crate::contract::ElementValue;
+use gpubench_contract::ElementValue;
 use gpubench_protocol::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
 
 use super::Cause;

@@ -9,7 +9,7 @@ use cargo_gpubench::report::{
     RunStarted, SchemaVersion, Stats, WorkerShare,
 };
 use cargo_gpubench::store::StoredRun;
-use cargo_gpubench::verdict::{Grade, Verdict};
+use gpubench_contract::{Grade, Verdict};
 use gpubench_stats::Summary;
 
 use samples::{Noise, Shifts, TwoLevel};

@@ -1,5 +1,7 @@
 //! How the cache is flushed.
 
+use gpubench_contract::Flush;
+
 /// How the cache is flushed before a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlushKind {
@@ -24,5 +26,14 @@ impl FlushKind {
         [FlushKind::Read, FlushKind::Write]
             .into_iter()
             .find(|kind| kind.number() == number)
+    }
+}
+
+impl From<FlushKind> for Flush {
+    fn from(kind: FlushKind) -> Flush {
+        match kind {
+            FlushKind::Read => Flush::Read,
+            FlushKind::Write => Flush::Write,
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! How much the tool's own part of a window, between the referee's stamps S1 and S2, depends on the kernel that runs in it.
 
+use gpubench_contract::KernelPartSource;
+
 /// The most by which the tool's own part of two windows may differ because other kernels run in them. More windows do not make it smaller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelPart {
@@ -7,15 +9,6 @@ pub struct KernelPart {
     pub ns: f64,
     /// How that is known.
     pub source: KernelPartSource,
-}
-
-/// How a [`KernelPart`] is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KernelPartSource {
-    /// From kernels measured on a device of this name.
-    Measured,
-    /// It is not: a generous figure stands for it.
-    Assumed,
 }
 
 /// Devices that were measured: a part of their name, and the figure.

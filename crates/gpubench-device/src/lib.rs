@@ -31,7 +31,7 @@ pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
 pub use flush_kind::FlushKind;
-pub use kernel_part::{KernelPart, KernelPartSource};
+pub use kernel_part::KernelPart;
 pub use open::open;
 pub use order::DeviceOrder;
 pub use sealed_file::{CopyIdentity, SealError, SealedFile};

@@ -11,6 +11,7 @@ use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::clients::Interrupt;
 use crate::error::ExpectedError;
+use crate::git::Git;
 use crate::store::Revision;
 use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::ExitCode;
@@ -93,7 +94,7 @@ fn check_out(
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
-    if verbosity > Verbosity::Quiet && Revision::of(&root).is_some_and(|ours| ours.modified) {
+    if verbosity > Verbosity::Quiet && Git::in_folder(&root).revision().is_some_and(|ours| ours.modified) {
         anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
     }
     warn_of_what_is_shared(&checkout);

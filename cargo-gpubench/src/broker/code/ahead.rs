@@ -14,7 +14,7 @@ use crate::broker::recording::recordings::{Interrupted, record_cases};
 use crate::build::Built;
 use crate::clients::Interrupt;
 use crate::error::ExpectedError;
-use crate::verdict::Cause;
+use gpubench_contract::Cause;
 use gpubench_device::Facts;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;

@@ -10,7 +10,7 @@ use gpubench::plan::{KernelRef, Plan, Step};
 
 use crate::broker::failure::CaseFailure;
 use crate::clients::Interrupt;
-use crate::verdict::Cause;
+use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::{Compiler, KernelBuildError};
 

@@ -7,7 +7,7 @@ use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
 use super::kernels;
 use crate::broker::failure::CaseFailure;
 use crate::clients::{Interrupt, RoleFailure};
-use crate::verdict::Cause;
+use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 

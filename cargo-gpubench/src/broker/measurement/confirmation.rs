@@ -12,7 +12,8 @@ use super::measure::{
 use super::purpose::Purpose;
 use crate::broker::failure::CaseFailure;
 use crate::clients::{AuthorClient, NullWorker, RefereeClient, RoleFailure};
-use crate::verdict::{Cause, Grade, Judgement, Verdict};
+use crate::verdict::Judgement;
+use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_protocol::window::Numbering;
 
 /// Characters that are repeated of the first accusation, or of why there is no second measurement.

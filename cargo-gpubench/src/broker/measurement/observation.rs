@@ -112,7 +112,7 @@ fn words(reasons: &ThrottleReasons) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::report::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion};
-    use crate::verdict::Verdict;
+    use gpubench_contract::Verdict;
     use gpubench_device::telemetry::ThrottleReason;
 
     fn quiet() -> Observation {

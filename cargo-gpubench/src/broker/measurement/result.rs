@@ -86,7 +86,7 @@ pub(in crate::broker) fn fill_in(
             Some(balance) => Conservation {
                 residuals_ns: residuals(&sampled(&windows, &warm_ups), samples_ns.len()),
                 null_residuals_ns: whole(null_residuals(compared_with(&balance, &null_windows, &null_alone))),
-                ..clocks.bounded(&balance, kernel_part)
+                ..clocks.bounded(&balance, kernel_part.ns, kernel_part.source)
             },
         });
     record.samples_ns = samples_ns;

@@ -13,7 +13,7 @@ use crate::broker::reporting::Reporting;
 use crate::broker::selected::Selected;
 use crate::clients::Interrupt;
 use crate::report::Phase;
-use crate::verdict::Cause;
+use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 use gpubench_protocol::wire::SourceModule;

@@ -10,7 +10,7 @@ use crate::broker::code::occupancy::{NoAnswer, Occupancies};
 use crate::broker::failure::CaseFailure;
 use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
 use crate::report::units::size;
-use crate::verdict::Cause;
+use gpubench_contract::Cause;
 use gpubench_device::Facts;
 use gpubench_protocol::window::Duties;
 

@@ -11,7 +11,7 @@ use crate::broker::reporting::Reporting;
 use crate::error::ExpectedError;
 use crate::report::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion};
 use crate::store::{RunName, StoredRun, load};
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 use gpubench_diagnostic::ExitCode;
 
 /// Leads a stored run's records, as far as the filters choose them, through the reports.

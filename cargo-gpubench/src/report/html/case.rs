@@ -11,7 +11,7 @@ use super::{checks, distribution, integrity, sequence, surroundings, trend};
 use crate::report::units::{byte_rate, flop_rate, percent, time, wall_time};
 use crate::report::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput};
 use crate::store::StoredRun;
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 
 /// A run of at most this many cases is shown unfolded.
 const FEW: usize = 4;

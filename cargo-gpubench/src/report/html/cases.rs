@@ -7,7 +7,7 @@ use super::names::{Anchor, case_name, counted, grade, name, verdict};
 use crate::report::units::{byte_rate, flop_rate, percent, time};
 use crate::report::{BenchmarkComplete, Stats};
 use crate::store::StoredRun;
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 
 /// A column: its title, and the class that says how it is set and when it gives way.
 const COLUMNS: [(&str, &str); 12] = [

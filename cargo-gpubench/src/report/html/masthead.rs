@@ -8,7 +8,7 @@ use super::names::{moment, revision};
 use crate::report::units::{byte_rate, flop_rate, size, wall_time};
 use crate::report::{CPU_NOTICE, Device, DeviceKind, RunEnd, RunFinished};
 use crate::store::StoredRun;
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 
 /// The title of the document, for the browser's window.
 pub(super) fn title(run: &StoredRun) -> String {

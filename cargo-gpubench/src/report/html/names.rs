@@ -6,7 +6,7 @@ use super::markup::{Element, Markup, element, text};
 use crate::report::wording::sign;
 use crate::report::{BenchmarkComplete, Params};
 use crate::store::Revision;
-use crate::verdict::{Grade, Verdict};
+use gpubench_contract::{Grade, Verdict};
 
 /// Where the section of a case is: named after its position among the results, since no name can be trusted to be unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

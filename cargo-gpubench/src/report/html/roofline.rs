@@ -10,7 +10,7 @@ use crate::report::units::{byte_rate, flop_rate, percent};
 use crate::report::wording::three_digits;
 use crate::report::{BenchmarkComplete, CPU_NOTICE, DeviceKind};
 use crate::store::StoredRun;
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 
 /// A limit, and how it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -49,7 +49,7 @@ mod tests {
     use crate::report::junit::tests::{counts_add_up, said};
     use crate::report::samples::{SampleRun, all_passed};
     use crate::report::{ChangeVerdict, JunitReporter, OnInconclusive};
-    use crate::verdict::Verdict;
+    use gpubench_contract::Verdict;
 
     /// A run whose benchmarks all passed, and a comparison with rows of some of them.
     fn passed_and_compared(rows: impl Fn(&mut ComparisonComplete)) -> SampleRun {

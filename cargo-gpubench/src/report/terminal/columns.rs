@@ -7,7 +7,7 @@ use super::table::{Cell, Column, GAP, NONE, Table, aligned};
 use super::text::{in_one_line, width};
 use crate::report::units::{byte_rate, flop_rate, percent, time};
 use crate::report::{BenchmarkComplete, Stats, wording};
-use crate::verdict::{Grade, Verdict};
+use gpubench_contract::{Grade, Verdict};
 use gpubench_diagnostic::printable_line;
 
 /// What a column after the name shows.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::text::NO_BREAK;
 use crate::report::units::{percent, time, wall_time};
 use crate::report::{BenchmarkComplete, Stats};
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 use gpubench_diagnostic::printable_line;
 
 /// Lines on the samples, on how they were taken and on what they amount to; none for a case that did not pass.

@@ -20,7 +20,7 @@ use crate::report::{
     BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, ComparisonComplete, Device, DeviceKind, Output, OutputError,
     Progress, Reporter, RunFinished, RunStarted, summary,
 };
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
 use gpubench_diagnostic::printable_line;
 
 /// Columns where the output is no terminal.

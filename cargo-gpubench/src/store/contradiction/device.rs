@@ -1,9 +1,9 @@
 //! Whether results can be of the device that their run was on.
 
 use super::{Contradiction, agree};
-use crate::contract::{BenchmarkComplete, Device, DeviceKind, DeviceName, Throughput};
 use crate::store::{Origin, StoredRun};
-use crate::verdict::{Grade, Verdict};
+use gpubench_contract::{BenchmarkComplete, Device, DeviceKind, DeviceName, Throughput};
+use gpubench_contract::{Grade, Verdict};
 
 /// A rate times a time differs from the work that it was computed from by less than this part of it.
 const OF_WORK: f64 = 1e-9;

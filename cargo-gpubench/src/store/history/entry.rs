@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::BenchmarkComplete;
 use crate::store::{Revision, StoredRun};
-use crate::verdict::Verdict;
+use gpubench_contract::BenchmarkComplete;
+use gpubench_contract::Verdict;
 
 /// One run in a history: a line of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

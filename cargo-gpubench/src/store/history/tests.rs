@@ -98,7 +98,7 @@ fn only_cases_that_passed_are_kept() {
     let passed = run
         .results
         .iter()
-        .filter(|result| result.verdict == crate::verdict::Verdict::Pass);
+        .filter(|result| result.verdict == gpubench_contract::Verdict::Pass);
     assert_eq!(kept.cases.len(), passed.count());
     assert!(kept.cases.len() < run.results.len());
     assert_eq!(kept.cases[0].case, "suite::axpy::add_one::n=1024");

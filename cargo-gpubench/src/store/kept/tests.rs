@@ -7,7 +7,7 @@ use super::*;
 use crate::report::samples::on_gpu;
 use crate::store::tests::stored;
 use crate::store::{Destination, Home, Revision, StoreError, read};
-use crate::verdict::Cause;
+use gpubench_contract::Cause;
 
 const FIRST: &str = "suite::axpy::add_one::n=1024";
 

@@ -22,7 +22,6 @@ type Pop = unsafe extern "C" fn() -> c_int;
 
 /// Why ranges reach nobody.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum NvtxError {
     /// Nobody listens.
     #[error("nothing here takes NVTX ranges: `{INJECTION}` is not set, and `{LIBRARY}` is not found")]

@@ -6,12 +6,11 @@ use gpubench::catalog::Tolerance;
 use serde::{Deserialize, Serialize};
 
 use super::{ElementValue, GpuEnvironment};
-use gpubench_device::KernelPart;
 use gpubench_stats::{Balance, StopReason, Summary, interquartile_mean, median};
 
 /// What the samples say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
     /// Number of samples.
     pub n: u64,
@@ -76,7 +75,7 @@ impl From<&Summary> for Stats {
 
 /// Why sampling stopped, and what it aimed for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stop {
     /// Why sampling stopped.
     pub reason: StopReason,
@@ -86,7 +85,7 @@ pub struct Stop {
 
 /// Time the host spent on queueing a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostTime {
     /// Median over the samples.
     pub median_ns: f64,
@@ -109,7 +108,7 @@ impl HostTime {
 
 /// One fresh worker's part of the samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkerShare {
     /// How many of `samples_ns` are its own: the next ones after those of the workers before it.
     pub samples: u64,
@@ -129,7 +128,7 @@ impl WorkerShare {
 
 /// A sample that something disturbed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleFlag {
     /// Position in `samples_ns`.
     pub sample: u64,
@@ -141,9 +140,8 @@ pub struct SampleFlag {
 
 /// What can disturb a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum SampleFlagKind {
     /// The device reported that it throttled.
     Throttled,
@@ -155,7 +153,7 @@ pub enum SampleFlagKind {
 
 /// What the case achieves at its median time, by the work its author declared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throughput {
     /// Declared bytes per second.
     pub bytes_per_s: Option<f64>,
@@ -200,7 +198,7 @@ impl Throughput {
 
 /// What was found in one output: of the window that failed, or the worst over all windows where none did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// Name of the output.
     pub output: String,
@@ -228,7 +226,7 @@ pub struct Check {
 
 /// How far an element may be off: `|got - expected| <= atol + rtol * |expected|`. Both are zero where it must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AllowedError {
     /// In parts of the expected number.
     pub rtol: f64,
@@ -248,7 +246,7 @@ impl From<Tolerance> for AllowedError {
 
 /// An element that is not what it should be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WrongElement {
     /// Flat index.
     pub index: u64,
@@ -260,7 +258,7 @@ pub struct WrongElement {
 
 /// How many windows of each kind were run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowCounts {
     /// Timed, checked and left out of the samples.
     pub warm_up: u64,
@@ -281,7 +279,7 @@ impl WindowCounts {
 
 /// The worker's claimed times beside the referee's clock, as means over the windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conservation {
     /// What the worker claims.
     pub claimed_ns: f64,
@@ -307,22 +305,13 @@ pub struct Conservation {
 
 /// How the part of the bound that depends on the kernel is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelPartSource {
     /// From kernels measured on a device of this name.
     Measured,
     /// It is not: a generous figure stands for it.
     Assumed,
-}
-
-impl From<gpubench_device::KernelPartSource> for KernelPartSource {
-    fn from(source: gpubench_device::KernelPartSource) -> KernelPartSource {
-        match source {
-            gpubench_device::KernelPartSource::Measured => KernelPartSource::Measured,
-            gpubench_device::KernelPartSource::Assumed => KernelPartSource::Assumed,
-        }
-    }
 }
 
 impl Conservation {
@@ -342,12 +331,12 @@ impl Conservation {
     }
 
     /// The same with what the comparison with a null worker says.
-    pub fn bounded(self, balance: &Balance, kernel_part: KernelPart) -> Conservation {
+    pub fn bounded(self, balance: &Balance, kernel_part_ns: f64, source: KernelPartSource) -> Conservation {
         Conservation {
             excess_ns: Some(balance.excess_ns),
             bound_ns: Some(balance.bound_ns),
-            kernel_part_ns: Some(kernel_part.ns),
-            kernel_part_source: Some(kernel_part.source.into()),
+            kernel_part_ns: Some(kernel_part_ns),
+            kernel_part_source: Some(source),
             ..self
         }
     }
@@ -355,7 +344,7 @@ impl Conservation {
 
 /// Surroundings that times depend on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Environment {
     /// Version of the operating system's kernel.
     pub kernel: Option<String>,
@@ -388,23 +377,13 @@ pub struct Environment {
 
 /// How the cache flush goes through its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Flush {
     /// It reads them, and leaves no dirty lines behind.
     Read,
     /// It writes them.
     Write,
-}
-
-impl From<gpubench_device::FlushKind> for Flush {
-    fn from(kind: gpubench_device::FlushKind) -> Flush {
-        match kind {
-            gpubench_device::FlushKind::Read => Flush::Read,
-            gpubench_device::FlushKind::Write => Flush::Write,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -17,8 +17,7 @@ macro_rules! words {
     ) => {
         $(#[$outer])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[cfg_attr(test, derive(schemars::JsonSchema))]
-        #[non_exhaustive]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum $name {
             $( $(#[$inner])* #[serde(rename = $word)] $variant, )+
         }

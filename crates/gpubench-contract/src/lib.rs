@@ -13,6 +13,7 @@ mod outcome;
 mod params;
 mod record;
 mod revision;
+pub mod units;
 
 pub use comparison::*;
 pub use element::*;
