@@ -11,13 +11,13 @@ use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase
 use cargo_gpubench::broker::purpose::Purpose;
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
-use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use clap::Parser;
 use gpubench::catalog::RecordRequest;
 use gpubench::codec;
 use gpubench_device::compilers::{Compiler as _, HostCompiler};
 use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
 use gpubench_device::{KernelPart, cpu};
+use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{StopRule, Turnout, WarmUpRule, median};
@@ -171,7 +171,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn println_if_not_passed(judgement: &cargo_gpubench::verdict::Judgement) {
+fn println_if_not_passed(judgement: &gpubench_measure::verdict::Judgement) {
     if judgement.verdict != gpubench_contract::Verdict::Pass {
         println!("not passed: {judgement:?}");
     }

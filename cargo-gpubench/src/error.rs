@@ -86,7 +86,7 @@ pub enum ExpectedError {
     NvrtcNotFound(#[from] gpubench_device::compilers::NvrtcNotFound),
     /// A role's process failed.
     #[error(transparent)]
-    Role(#[from] crate::clients::RoleFailure),
+    Role(#[from] gpubench_measure::clients::RoleFailure),
     /// A report cannot be written.
     #[error(transparent)]
     Report(#[from] crate::report::OutputError),

@@ -12,15 +12,15 @@ use cargo_gpubench::broker::measure::{
 use cargo_gpubench::broker::purpose::Purpose;
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
-use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
+use gpubench_contract::KernelPartSource;
 use gpubench_contract::{Grade, Verdict};
 use gpubench_device::compilers::{Compiler as _, HostCompiler};
-use gpubench_contract::KernelPartSource;
 use gpubench_device::{ClockBound, KernelPart, cpu};
 use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
+use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
 use gpubench_protocol::wire::{Begin, OldAnswer, SourceModule, WindowEnd};
 use gpubench_stats::{StopRule, Turnout, WarmUpRule};

@@ -8,7 +8,6 @@ use super::options::{ArchiveOptions, Verbosity};
 use super::recording::authors::{AuthorSettings, Authors};
 use crate::archive::{Contents, typical_device, write};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
-use crate::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
 use crate::error::ExpectedError;
 use crate::git::Git;
 use crate::store::Revision;
@@ -19,6 +18,7 @@ use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::cuda::Architecture;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::print_warning;
+use gpubench_measure::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
 
 /// Builds the selected packages and archives their libraries.
 ///

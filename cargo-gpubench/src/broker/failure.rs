@@ -1,9 +1,9 @@
 //! A case that has a verdict without a measurement.
 
-use crate::clients::{AuthorProblem, RoleFailure};
 use crate::report::BenchmarkComplete;
 use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::quoted;
+use gpubench_measure::clients::{AuthorProblem, RoleFailure};
 use gpubench_protocol::wire::AuthorFailure;
 
 use super::measurement::measure::MeasureError;

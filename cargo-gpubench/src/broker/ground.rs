@@ -6,8 +6,8 @@ use super::cases::Case;
 use super::measurement::measure::{CaseLibrary, ReadyCase};
 use super::recording::preparation::PreparedCase;
 use super::selected::Selected;
-use crate::verdict::floor_ns;
 use gpubench_device::Facts;
+use gpubench_measure::verdict::floor_ns;
 
 /// What both sides of a case have in common.
 pub(super) struct Ground<'g> {

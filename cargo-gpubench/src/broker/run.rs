@@ -21,9 +21,7 @@ use super::stored::bookkeeping::Bookkeeping;
 use super::stored::loaded_run::show_loaded_run;
 use super::stored::noise_floors::NoiseFloors;
 use crate::build::{Built, BuiltLibrary};
-use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
 use crate::error::ExpectedError;
-use crate::probe::{Answer, Target, ask};
 use crate::report::{self, BenchmarkListed, Record, SchemaVersion, json_line};
 use crate::store::Listing;
 use gpubench_device::DeviceOrder;
@@ -32,6 +30,8 @@ use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::{Absence, AbsenceKind, Facts};
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::{chain, print_warning};
+use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
+use gpubench_measure::probe::{Answer, Target, ask};
 use gpubench_protocol::sandbox::hide_from_others;
 
 /// Does what the options say.

@@ -1,7 +1,7 @@
 //! The referee of a run, started and begun when it is first needed.
 
-use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 use gpubench_device::DeviceOrder;
+use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 use gpubench_protocol::wire::Begin;
 
 /// Where the run's referee stands.

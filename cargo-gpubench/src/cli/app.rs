@@ -12,8 +12,8 @@ use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
 use crate::build::workspace_root;
 use crate::config::folder_with_configuration;
 use crate::error::ExpectedError;
-use crate::probe::Target;
 use gpubench_diagnostic::print_warning;
+use gpubench_measure::probe::Target;
 
 /// As cargo colours its own help.
 const STYLES: Styles = Styles::styled()

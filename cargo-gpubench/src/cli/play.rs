@@ -5,9 +5,9 @@ use std::error::Error;
 
 use super::Verb;
 use crate::error::ExpectedError;
-use crate::probe;
 use gpubench_device::compilers;
 use gpubench_diagnostic::ExitCode;
+use gpubench_measure::probe;
 use gpubench_protocol::wire::Channel;
 use gpubench_protocol::{author, referee, sandbox, worker};
 

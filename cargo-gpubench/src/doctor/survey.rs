@@ -4,10 +4,10 @@ use rustix::process::{PidfdFlags, Resource};
 
 use super::machine::{Machine, Mps, Sandbox};
 use crate::broker::options::DeviceOptions;
-use crate::probe::{Target, ask};
 use gpubench_device::compilers::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
 use gpubench_device::cpu;
 use gpubench_device::cuda::mps_daemon;
+use gpubench_measure::probe::{Target, ask};
 use gpubench_protocol::sandbox::FileClosing;
 
 /// Looks at this machine, and at the GPU of `device`'s number.

@@ -9,13 +9,13 @@ use crate::broker::options::{ArchivedLibraries, LibrarySource, OpponentSource, V
 use crate::broker::recording::authors::{AuthorSettings, Authors};
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
-use crate::clients::Interrupt;
 use crate::error::ExpectedError;
 use crate::git::Git;
 use crate::store::Revision;
 use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::{Expected, print_warning};
+use gpubench_measure::clients::Interrupt;
 
 /// Another revision before the candidate is built.
 #[derive(Debug)]

@@ -12,13 +12,13 @@ use crate::broker::failure::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::recordings::{Interrupted, record_cases};
 use crate::build::Built;
-use crate::clients::Interrupt;
 use crate::error::ExpectedError;
 use gpubench_contract::Cause;
 use gpubench_device::Facts;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::print_warning;
+use gpubench_measure::clients::Interrupt;
 
 /// What kernels are compiled ahead for.
 pub(in crate::broker) struct AheadTarget {

@@ -9,10 +9,10 @@ use gpubench::catalog::{Catalog, Fill, Recording};
 use gpubench::plan::{KernelRef, Plan, Step};
 
 use crate::broker::failure::CaseFailure;
-use crate::clients::Interrupt;
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::{Compiler, KernelBuildError};
+use gpubench_measure::clients::Interrupt;
 
 /// Compiled sources of one library by their positions in its catalog.
 pub(in crate::broker) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;

@@ -9,13 +9,13 @@ use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, u
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
 use crate::build::{Built, build_cdylibs};
-use crate::clients::Interrupt;
 use crate::error::ExpectedError;
 use crate::report::UNKNOWN_REVISION;
 use crate::store::Revision;
 use gpubench_device::compilers::{BASELINE, Compiler};
 use gpubench_diagnostic::print_warning;
 use gpubench_diagnostic::printable;
+use gpubench_measure::clients::Interrupt;
 
 /// Libraries, and the folder they lie in where it goes with the run.
 #[derive(Debug)]

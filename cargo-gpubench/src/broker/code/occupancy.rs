@@ -6,10 +6,10 @@ use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
 
 use super::kernels;
 use crate::broker::failure::CaseFailure;
-use crate::clients::{Interrupt, RoleFailure};
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
+use gpubench_measure::clients::{Interrupt, RoleFailure};
 
 /// Asks the device for the occupancy of a compiled kernel.
 pub(in crate::broker) type AskDevice<'a> = dyn FnMut(&SealedFile, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;

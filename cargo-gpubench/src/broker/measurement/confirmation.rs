@@ -11,9 +11,9 @@ use super::measure::{
 };
 use super::purpose::Purpose;
 use crate::broker::failure::CaseFailure;
-use crate::clients::{AuthorClient, NullWorker, RefereeClient, RoleFailure};
-use crate::verdict::Judgement;
 use gpubench_contract::{Cause, Grade, Verdict};
+use gpubench_measure::clients::{AuthorClient, NullWorker, RefereeClient, RoleFailure};
+use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::Numbering;
 
 /// Characters that are repeated of the first accusation, or of why there is no second measurement.
@@ -214,7 +214,7 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
 mod tests {
     use super::*;
     use crate::broker::measurement::sequence::ConductError;
-    use crate::clients::AuthorProblem;
+    use gpubench_measure::clients::AuthorProblem;
     use gpubench_protocol::wire::AuthorFailure;
 
     const SHORT: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));

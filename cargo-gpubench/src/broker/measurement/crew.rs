@@ -7,8 +7,8 @@ use std::rc::Rc;
 use gpubench::catalog::Execution;
 
 use super::measure::{Protocol, ReadyCase};
-use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
 use gpubench_device::CodeHome;
+use gpubench_measure::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
 use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::window::Seat;
 

@@ -16,12 +16,12 @@ use super::rounds::{Party, Rounds};
 use super::sequence::{ConductError, Conductor};
 use super::side::{Side, Stage};
 use crate::broker::against::question::Question;
-use crate::clients::{
-    AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
-};
-use crate::verdict::{Judgement, WindowEvidence};
 use gpubench_device::{ClockBound, CodeHome, KernelPart};
 use gpubench_device::{DeviceOrder, SealedFile};
+use gpubench_measure::clients::{
+    AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
+};
+use gpubench_measure::verdict::{Judgement, WindowEvidence};
 use gpubench_protocol::window::{Duties, Numbering, Seat, Seeds};
 use gpubench_protocol::wire::SourceModule;
 use gpubench_stats::{Balance, Shares, StopReason, StopRule, Turnout, WarmUpRule};

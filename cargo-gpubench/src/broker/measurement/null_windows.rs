@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::measure::{MeasureError, Protocol, ReadyCase};
 use super::sequence::{ConductError, Conducted, Conductor};
-use crate::clients::{NullWorker, OpenedCase, RoleFailure};
-use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_device::FaultCode;
+use gpubench_measure::clients::{NullWorker, OpenedCase, RoleFailure};
+use gpubench_measure::verdict::{Ending, WindowEvidence};
 use gpubench_protocol::window::{NullPace, Place};
 use gpubench_protocol::wire::Cast;
 

@@ -10,8 +10,8 @@ use super::measure::Measured;
 use crate::report::{
     BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
-use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use gpubench_device::KernelPart;
+use gpubench_measure::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Balance, Summary};

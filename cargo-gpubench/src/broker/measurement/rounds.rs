@@ -8,8 +8,8 @@ use super::purpose::Purpose;
 use super::sequence::ConductError;
 use super::side::{Side, Stage, Step};
 use crate::broker::against::question::Question;
-use crate::clients::{RoleFailure, WorkerClient};
-use crate::verdict::Ending;
+use gpubench_measure::clients::{RoleFailure, WorkerClient};
+use gpubench_measure::verdict::Ending;
 use gpubench_protocol::window::{Seat, Seeds};
 
 /// A window of a side that is no part of a pair.

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use crate::clients::{AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen};
-use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::CodeHome;
 use gpubench_device::FaultCode;
+use gpubench_measure::clients::{
+    AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen,
+};
+use gpubench_measure::verdict::{Ending, WindowEvidence};
 use gpubench_protocol::window::{Duties, Seat, WindowKind};
 use gpubench_protocol::wire::{Claim, Generate, Prepared, WindowOrder};
 
@@ -205,7 +207,7 @@ impl Conductor<'_> {
 
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.
     fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Conducted, ConductError> {
-        let deadline = crate::clients::deadline(self.within);
+        let deadline = gpubench_measure::clients::deadline(self.within);
         let mut claim: Option<Box<Claim>> = None;
         let mut ending: Option<Ending> = None;
         let facts = loop {
@@ -215,7 +217,7 @@ impl Conductor<'_> {
                 let both = [referee, worker.child().channel()];
                 let channels = if attentive { &both[..] } else { &both[..1] };
                 listen(channels, deadline, self.interrupt).map_err(|error| {
-                    let role = crate::clients::RoleName::Referee;
+                    let role = gpubench_measure::clients::RoleName::Referee;
                     ConductError::Referee(RoleFailure::Protocol {
                         role,
                         text: gpubench_diagnostic::chain(&error),

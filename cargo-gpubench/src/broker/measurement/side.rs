@@ -9,11 +9,11 @@ use super::crew::Member;
 use super::measure::{Measured, Protocol, ReadyCase};
 use super::null_windows::{NullSide, Pacing};
 use super::sequence::{ConductError, Conducted, Conductor};
-use crate::clients::{Start, WorkerClient};
-use crate::verdict::{
+use gpubench_contract::Verdict;
+use gpubench_measure::clients::{Start, WorkerClient};
+use gpubench_measure::verdict::{
     Ending, Evidence, Execution, Judgement, NullWindows, WindowEvidence, balance, bound_will_be_precise, judge,
 };
-use gpubench_contract::Verdict;
 use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::window::{NullPace, Place, Seat, WindowKind};
 use gpubench_stats::{Shares, StopReason, WarmUpRule, median};

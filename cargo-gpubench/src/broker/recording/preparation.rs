@@ -11,11 +11,11 @@ use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::failure::CaseFailure;
 use crate::broker::reporting::Reporting;
 use crate::broker::selected::Selected;
-use crate::clients::Interrupt;
 use crate::report::Phase;
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
+use gpubench_measure::clients::Interrupt;
 use gpubench_protocol::wire::SourceModule;
 
 /// A case that can be measured.
