@@ -20,7 +20,6 @@ mod reporter;
 mod summary;
 mod terminal;
 mod wording;
-mod xml;
 
 #[cfg(test)]
 mod comparison_golden;
