@@ -291,9 +291,9 @@ mod tests {
     use roxmltree::{Document, Node};
 
     use super::*;
-    use crate::report::comparison_samples::compared_run;
-    use crate::report::golden::written;
-    use crate::report::samples::every_verdict;
+    use crate::report::testing::compared_run;
+    use crate::report::testing::every_verdict;
+    use crate::report::tests::written;
     use crate::report::{OnInconclusive, OnRegression};
 
     fn elements<'a>(of: Node<'a, 'a>, tag: &str) -> Vec<Node<'a, 'a>> {

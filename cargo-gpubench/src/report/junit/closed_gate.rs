@@ -36,10 +36,10 @@ mod tests {
     use roxmltree::Document;
 
     use super::*;
-    use crate::report::comparison_samples::compared_run;
-    use crate::report::golden::written;
     use crate::report::junit::tests::{counts_add_up, said};
-    use crate::report::samples::{SampleRun, all_passed};
+    use crate::report::testing::compared_run;
+    use crate::report::testing::{SampleRun, all_passed};
+    use crate::report::tests::written;
     use crate::report::{ChangeVerdict, JunitReporter, OnInconclusive};
     use crate::verdict::Verdict;
 
