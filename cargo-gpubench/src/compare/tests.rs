@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::simulated::{Noise, Shifts, TwoLevel};
 use super::*;
-use crate::report::samples::gpu;
+use crate::report::testing::gpu;
 use crate::report::*;
 use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};
 use gpubench_contract::{Cause, Grade, Verdict};

@@ -114,7 +114,7 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
 mod tests {
     use super::*;
     use crate::report::SchemaVersion;
-    use crate::report::samples::on_gpu;
+    use crate::report::testing::on_gpu;
     use crate::store::DeviceIdentity;
 
     fn names(filter: &str) -> Result<Vec<String>, HistoryError> {

@@ -3,7 +3,7 @@ use super::jump::jumps;
 use super::page::page;
 use super::trend::trends;
 use crate::broker::cases::Naming;
-use crate::report::samples::on_gpu;
+use crate::report::testing::on_gpu;
 use crate::report::{BenchmarkHistory, Record};
 use crate::store::history::{History, HistoryCase, HistoryEntry, Tail};
 use crate::store::{DeviceIdentity, Revision};

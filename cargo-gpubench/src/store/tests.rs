@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::report::samples::{SampleRun, every_verdict, on_gpu};
+use crate::report::testing::{SampleRun, every_verdict, on_gpu};
 use crate::report::{DeviceKind, JsonReporter, Output, Stats, Throughput, WorkerShare};
 use gpubench_contract::Grade;
 use gpubench_diagnostic::{Expected, Explanation};

@@ -204,7 +204,7 @@ fn caption(histogram: &Histogram, shown: usize, workers: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::all_passed;
+    use crate::report::testing::all_passed;
     use gpubench_stats::Summary;
 
     fn share(samples: u64) -> WorkerShare {

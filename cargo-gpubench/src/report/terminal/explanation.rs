@@ -159,7 +159,7 @@ fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::every_verdict;
+    use crate::report::testing::every_verdict;
     use gpubench_diagnostic::quoted;
 
     #[test]

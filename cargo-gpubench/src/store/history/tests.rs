@@ -2,7 +2,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
 use super::*;
-use crate::report::samples::on_gpu;
+use crate::report::testing::on_gpu;
 use crate::store::tests::stored;
 use crate::store::{DeviceIdentity, Revision, StoreError};
 use gpubench_diagnostic::{Expected, chain};
