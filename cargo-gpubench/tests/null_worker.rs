@@ -6,10 +6,9 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use cargo_gpubench::broker::measure::{
-    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, ReadyCase, measure, measure_in_turns,
+use cargo_gpubench::broker::measurement::{
+    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
 };
-use cargo_gpubench::broker::purpose::Purpose;
 use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
@@ -359,15 +358,14 @@ impl Stage {
             &self.interrupt,
         );
         let case = recorded.ready(value as u64, &self.library, &self.modules);
-        let mut progress = |samples: &[f64]| at(samples.len());
-        Ok(measure(
-            &case,
-            &protocol,
-            &mut self.referee,
-            &mut self.author,
+        let mut session = Session {
+            protocol: &protocol,
+            referee: &mut self.referee,
+            author: &mut self.author,
             null_worker,
-            &mut progress,
-        )?)
+            watcher: &mut |samples: &[f64]| at(samples.len()),
+        };
+        Ok(session.measure(&case)?)
     }
 
     /// Measures two benchmarks in turns, by so many workers each.
@@ -389,16 +387,14 @@ impl Stage {
             baseline: Some(&baseline),
             question: None,
         };
-        let (referee, author) = (&mut self.referee, &mut self.author);
-        Ok(measure_in_turns(
-            &contest,
-            &protocol,
-            numbering,
-            referee,
-            author,
+        let mut session = Session {
+            protocol: &protocol,
+            referee: &mut self.referee,
+            author: &mut self.author,
             null_worker,
-            &mut |_: &[f64]| (),
-        )?)
+            watcher: &mut |_: &[f64]| (),
+        };
+        Ok(session.measure_in_turns(&contest, numbering)?)
     }
 
     fn record(&mut self, benchmark: u32, value: usize) -> Result<Side, Box<dyn Error>> {

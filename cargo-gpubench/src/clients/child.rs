@@ -343,7 +343,7 @@ impl Drop for Child {
 }
 
 /// A moment `within` from now.
-pub(crate) fn deadline(within: Duration) -> Instant {
+pub fn deadline(within: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(within)
         .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))

@@ -8,6 +8,7 @@ use super::words;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
 use crate::clients::End;
 use crate::quotation::quoted;
+use crate::stats::Balance;
 use crate::window::WindowKind;
 use crate::wire::{Claim, FaultCode, NOWHERE, OutputFacts, Replay, WindowEnd};
 
@@ -49,14 +50,14 @@ impl Judgement {
     }
 }
 
-/// Judges a case. Any wrong, unsealed or late-written window fails it, whatever its kind.
-pub fn judge(evidence: &Evidence<'_>) -> Judgement {
+/// Judges a case, by its windows and by their `balance`, which is that of the same evidence. Any wrong, unsealed or late-written window fails it, whatever its kind.
+pub fn judge(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Judgement {
     let findings = || {
         let windows = evidence.windows.iter().enumerate();
         windows.filter_map(|(position, window)| Some((position, inspect(evidence, window)?)))
     };
     let Some((first_position, first)) = findings().next() else {
-        return judgement(evidence, None, judge_whole(evidence));
+        return judgement(evidence, balance, None, judge_whole(evidence, balance));
     };
     // What a cheat returns is often clear only from the third call on, when the first call is not the one before any more.
     let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
@@ -66,7 +67,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
             .unwrap_or((first_position, first)),
         _ => (first_position, first),
     };
-    judgement(evidence, Some(position), Some(finding))
+    judgement(evidence, balance, Some(position), Some(finding))
 }
 
 pub(super) struct Finding {
@@ -83,8 +84,13 @@ pub(super) fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>
     })
 }
 
-fn judgement(evidence: &Evidence<'_>, window: Option<usize>, found: Option<Finding>) -> Judgement {
-    let (grade, grade_reason) = grade(evidence);
+fn judgement(
+    evidence: &Evidence<'_>,
+    balance: Option<&Balance>,
+    window: Option<usize>,
+    found: Option<Finding>,
+) -> Judgement {
+    let (grade, grade_reason) = grade(evidence, balance);
     match found {
         None => Judgement {
             verdict: Verdict::Pass,
@@ -265,9 +271,9 @@ fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
 }
 
 /// What no window shows alone.
-fn judge_whole(evidence: &Evidence<'_>) -> Option<Finding> {
+fn judge_whole(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<Finding> {
     judge_ending(evidence)
-        .or_else(|| judge_conservation(evidence))
+        .or_else(|| judge_conservation(balance?))
         .or_else(|| judge_floor(evidence))
 }
 

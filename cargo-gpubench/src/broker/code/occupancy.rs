@@ -5,7 +5,7 @@ use std::path::Path;
 use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
 
 use super::kernels;
-use crate::broker::failure::CaseFailure;
+use crate::broker::measurement::CaseFailure;
 use crate::build::kernels::Compiler;
 use crate::clients::{Interrupt, RoleFailure};
 use crate::verdict::Cause;

@@ -6,8 +6,12 @@ use gpubench::catalog::{DType, Fill, Role, Tolerance};
 use super::*;
 use crate::device::{ClockBound, KernelPart};
 use crate::sandbox::Confinement;
-use crate::verdict::NullWindows;
+use crate::verdict::{NullWindows, balance};
 use crate::wire::{FaultPlace, FixedText, WindowFacts};
+
+fn judge(evidence: &Evidence<'_>) -> Judgement {
+    super::judge(evidence, balance(evidence).as_ref())
+}
 
 const NO_CLOCK: ClockBound = ClockBound::Absent(std::borrow::Cow::Borrowed("a test has none"));
 
