@@ -7,8 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase, measure};
-use cargo_gpubench::broker::purpose::Purpose;
+use cargo_gpubench::broker::measurement::{CaseLibrary, Measured, Protocol, Purpose, ReadyCase, Session};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use clap::Parser;
@@ -143,14 +142,14 @@ fn main() -> Result<(), Box<dyn Error>> {
                 annotation: None,
             };
             let began = Instant::now();
-            let Measured { judgement, windows, .. } = measure(
-                &case,
-                &protocol,
-                &mut referee,
-                &mut author,
-                &mut null_worker,
-                &mut |_: &[f64]| {},
-            )?;
+            let mut session = Session {
+                protocol: &protocol,
+                referee: &mut referee,
+                author: &mut author,
+                null_worker: &mut null_worker,
+                watcher: &mut |_: &[f64]| {},
+            };
+            let Measured { judgement, windows, .. } = session.measure(&case)?;
             walls.push(began.elapsed().as_secs_f64() * 1e3);
             println_if_not_passed(&judgement);
             calls = windows.len();

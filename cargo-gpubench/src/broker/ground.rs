@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::cases::Case;
-use super::measurement::measure::{CaseLibrary, ReadyCase};
+use super::measurement::{CaseLibrary, ReadyCase};
 use super::recording::preparation::PreparedCase;
 use super::selected::Selected;
 use gpubench_device::Facts;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::against::opponent::OtherResults;
 use super::cases::{Case, Naming};
-use super::measurement::purpose::Purpose;
+use super::measurement::Purpose;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::stored::bookkeeping::Bookkeeping;
 use crate::error::ExpectedError;

@@ -10,8 +10,7 @@ use super::choice::{cases_left_out, choose_cases, choose_other_cases};
 use super::code::compilers::compiler_for;
 use super::code::libraries::Libraries;
 use super::options::{
-    Action, Annotations, DeviceChoice, LibrarySource, MessageFormat, ResultOptions, ResultSource, RunOptions,
-    UserOutput, Verbosity,
+    Action, Annotations, DeviceChoice, LibrarySource, MessageFormat, ResultOptions, ResultSource, RunOptions, Verbosity,
 };
 use super::overrides::warn_of_idle_overrides;
 use super::places::Places;
@@ -89,7 +88,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     let Chosen { device, facts, referee } = choose_device(options, &interrupt)?;
     let settings = AuthorSettings {
         within: options.measurement.everywhere().limits.reference,
-        output: user_output(options),
+        output: options.user_output(),
         interrupt: &interrupt,
     };
     let (authors, catalogs) = Authors::start(&built.libraries, settings).map_err(|error| libraries.explain(error))?;
@@ -240,14 +239,6 @@ fn choose_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Result<Cho
             reason: format!("the GPU cannot be opened: {}", gpubench_diagnostic::chain(&failure)),
             hint: "`cargo gpubench doctor` says what this machine can do".to_owned(),
         })),
-    }
-}
-
-/// What becomes of what user code prints.
-pub(super) fn user_output(options: &RunOptions) -> Output {
-    match options.output.user_output {
-        UserOutput::Captured => Output::Captured,
-        UserOutput::Shown => Output::Inherited,
     }
 }
 

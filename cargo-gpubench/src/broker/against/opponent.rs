@@ -6,7 +6,7 @@ use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
 
 use super::other_revision::OtherRevision;
 use crate::broker::cases::{Case, Disposition};
-use crate::broker::failure::CaseFailure;
+use crate::broker::measurement::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::preparation::{PreparedCase, compile_errors};
 use crate::broker::selected::Selected;

@@ -8,7 +8,7 @@ use super::occupancy::Occupancies;
 use crate::archive::{Contents, KernelOrigin};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
-use crate::broker::failure::CaseFailure;
+use crate::broker::measurement::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::recordings::{Interrupted, record_cases};
 use crate::build::Built;

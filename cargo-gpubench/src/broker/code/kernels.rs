@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gpubench::catalog::{Catalog, Fill, Recording};
 use gpubench::plan::{KernelRef, Plan, Step};
 
-use crate::broker::failure::CaseFailure;
+use crate::broker::measurement::CaseFailure;
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::{Compiler, KernelBuildError};

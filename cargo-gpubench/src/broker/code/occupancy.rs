@@ -5,7 +5,7 @@ use std::path::Path;
 use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
 
 use super::kernels;
-use crate::broker::failure::CaseFailure;
+use crate::broker::measurement::CaseFailure;
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;

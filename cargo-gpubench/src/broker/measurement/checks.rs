@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Recording, Tensor};
 
-use crate::report::{Check, ElementValue, WrongElement};
+use gpubench_contract::{Check, ElementValue, WrongElement};
 use gpubench_measure::verdict::WindowEvidence;
 use gpubench_protocol::wire::{NOWHERE, OldAnswer, OutputFacts, WindowEnd};
 
@@ -77,23 +77,21 @@ pub(super) fn blind_checks(checks: &[Check], distinct_inputs: u64) -> Option<Str
 #[cfg(test)]
 mod tests {
     use bytemuck::Zeroable;
+    use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
     use super::*;
-    use crate::report::Record;
-    use crate::report::testing::all_passed;
     use gpubench_protocol::wire::WindowFacts;
 
     fn sample_check() -> Check {
-        let records = all_passed().records();
-        let results = records.iter().filter_map(|record| match record {
-            Record::BenchmarkComplete(result) => Some(result),
-            _ => None,
-        });
-        results
-            .flat_map(|result| &result.checks)
-            .next()
-            .expect("a check")
-            .clone()
+        let exact = Tensor {
+            name: "y".to_owned(),
+            dtype: DType::F32,
+            shape: vec![4],
+            role: Role::Output,
+            fill: Fill::Poison,
+            tolerance: Tolerance::Exact,
+        };
+        check(&exact, &OutputFacts::zeroed(), None)
     }
 
     fn asked(answers: &[OldAnswer]) -> Option<bool> {

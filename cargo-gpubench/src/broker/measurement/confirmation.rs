@@ -6,45 +6,42 @@
 //! that was accused has no better grade than `advisory`. A second measurement that cannot be made, as where the crate's own generator fails, takes no accusation back. A failure of any other kind
 //! stands at once: a kernel that is wrong now and then has no second try.
 
-use super::measure::{
-    Contest, MeasureError, Measured, MeasuredInTurns, Protocol, RolesAfterwards, Watcher, measure_in_turns,
-};
+use super::case::Contest;
+use super::error::MeasureError;
+use super::failure::CaseFailure;
+use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
 use super::purpose::Purpose;
-use crate::broker::failure::CaseFailure;
+use super::session::Session;
 use gpubench_contract::{Cause, Grade, Verdict};
-use gpubench_measure::clients::{AuthorClient, NullWorker, RefereeClient, RoleFailure};
+use gpubench_measure::clients::RoleFailure;
 use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::Numbering;
 
 /// Characters that are repeated of the first accusation, or of why there is no second measurement.
 const LONGEST: usize = 300;
 
-/// As [`measure_in_turns`]; a case that the clock accuses is measured twice, and the second measurement says so. Where that cannot be made, the first stands.
-///
-/// # Errors
-/// As [`measure_in_turns`] in the first measurement; in the second only when the user interrupts.
-pub(in crate::broker) fn measure_and_confirm(
-    contest: &Contest<'_>,
-    protocol: &Protocol<'_>,
-    referee: &mut RefereeClient,
-    author: &mut AuthorClient,
-    null_worker: &mut NullWorker,
-    watcher: &mut dyn Watcher,
-) -> Result<MeasuredInTurns, MeasureError> {
-    let measured = confirm(protocol.purpose, |attempt| {
-        let numbering = match attempt {
-            Attempt::First => Numbering::default(),
-            Attempt::Second(numbering) => {
-                watcher.begins_again();
-                numbering
-            }
-        };
-        measure_in_turns(contest, protocol, numbering, referee, author, null_worker, watcher)
-    })?;
-    if measured.roles == RolesAfterwards::Unknown {
-        watcher.goes_back();
+impl Session<'_> {
+    /// As [`Session::measure_in_turns`]; a case that the clock accuses is measured twice, and the second measurement says
+    /// so. Where that cannot be made, the first stands.
+    ///
+    /// # Errors
+    /// As [`Session::measure_in_turns`] in the first measurement; in the second only when the user interrupts.
+    pub fn measure_and_confirm(&mut self, contest: &Contest<'_>) -> Result<MeasuredInTurns, MeasureError> {
+        let measured = confirm(self.protocol.purpose, |attempt| {
+            let numbering = match attempt {
+                Attempt::First => Numbering::default(),
+                Attempt::Second(numbering) => {
+                    self.watcher.begins_again();
+                    numbering
+                }
+            };
+            self.measure_in_turns(contest, numbering)
+        })?;
+        if measured.roles == RolesAfterwards::Unknown {
+            self.watcher.goes_back();
+        }
+        Ok(measured)
     }
-    Ok(measured)
 }
 
 /// One of the measurements of a case.
@@ -212,8 +209,8 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
 
 #[cfg(test)]
 mod tests {
+    use super::super::error::WindowError;
     use super::*;
-    use crate::broker::measurement::sequence::ConductError;
     use gpubench_measure::clients::AuthorProblem;
     use gpubench_protocol::wire::AuthorFailure;
 
@@ -258,7 +255,7 @@ mod tests {
     }
 
     fn generator_panics(said: &str) -> MeasureError {
-        MeasureError::Conduct(ConductError::Generator(AuthorProblem::Refused {
+        MeasureError::Window(WindowError::Generator(AuthorProblem::Refused {
             failure: AuthorFailure::Panicked,
             message: said.to_owned(),
         }))
@@ -474,7 +471,7 @@ mod tests {
     #[test]
     fn an_interrupt_ends_the_second_measurement_as_the_first() {
         for error in [
-            MeasureError::Conduct(ConductError::Interrupted),
+            MeasureError::Window(WindowError::Interrupted),
             MeasureError::Open(RoleFailure::Interrupted),
             MeasureError::Worker(RoleFailure::Interrupted),
             MeasureError::Attach(RoleFailure::Interrupted.into()),

@@ -1,10 +1,10 @@
 //! What was seen of a GPU, as the records say it.
 
-use crate::report::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, SampleFlag, SampleFlagKind};
+use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, SampleFlag, SampleFlagKind};
 use gpubench_device::telemetry::{Observation, Persistence, Reading, ThrottleReasons, ThrottledSamples};
 
 /// Puts the state of a GPU before a run into its surroundings.
-pub(in crate::broker) fn note_reading(reading: &Reading, environment: &mut Environment) {
+pub fn note_reading(reading: &Reading, environment: &mut Environment) {
     environment.clock_hz = reading.clock_hz;
     environment.throttle_reasons = reading.throttle_reasons.as_ref().map(words);
     environment.gpu = Some(GpuEnvironment {
@@ -14,7 +14,7 @@ pub(in crate::broker) fn note_reading(reading: &Reading, environment: &mut Envir
 }
 
 /// Puts what was seen during a case into its record.
-pub(in crate::broker) fn note_observation(observation: &Observation, record: &mut BenchmarkComplete) {
+pub fn note_observation(observation: &Observation, record: &mut BenchmarkComplete) {
     let Observation {
         before,
         after,
@@ -111,8 +111,8 @@ fn words(reasons: &ThrottleReasons) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion};
     use gpubench_contract::Verdict;
+    use gpubench_contract::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion};
     use gpubench_device::telemetry::ThrottleReason;
 
     fn quiet() -> Observation {

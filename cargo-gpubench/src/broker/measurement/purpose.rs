@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::broker::options::Action;
-
 /// What cases are run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -15,19 +13,9 @@ pub enum Purpose {
     Profile(Duration),
 }
 
-impl From<Action> for Purpose {
-    fn from(action: Action) -> Self {
-        match action {
-            Action::Test => Self::Test,
-            Action::Profile(duration) => Self::Profile(duration),
-            Action::Measure | Action::List | Action::Build => Self::Measure,
-        }
-    }
-}
-
 impl Purpose {
     /// Whether times come of it, that are worth a null worker, a clock and several fresh workers.
-    pub(in crate::broker) fn is_timed(self) -> bool {
+    pub fn is_timed(self) -> bool {
         self == Self::Measure
     }
 }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use gpubench::catalog::Recording;
 
 use super::checks::{blind_checks, checks};
-use super::measure::Measured;
-use crate::report::{
+use super::measured::Measured;
+use gpubench_contract::{
     BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
 use gpubench_device::KernelPart;
@@ -18,22 +18,17 @@ use gpubench_stats::{Balance, Summary};
 
 /// What a measurement is held against.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::broker) struct Yardsticks {
+pub struct Yardsticks {
     /// The coefficient of variation that samples were to reach.
-    pub(in crate::broker) target_cv: f64,
+    pub target_cv: f64,
     /// What the device can do at most.
-    pub(in crate::broker) peaks: Peaks,
+    pub peaks: Peaks,
     /// How much the tool's own part of a window depends on the kernel.
-    pub(in crate::broker) kernel_part: KernelPart,
+    pub kernel_part: KernelPart,
 }
 
 /// Fills a case's record in.
-pub(in crate::broker) fn fill_in(
-    record: &mut BenchmarkComplete,
-    recording: &Recording,
-    measured: Measured,
-    yardsticks: Yardsticks,
-) {
+pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, yardsticks: Yardsticks) {
     let Yardsticks {
         target_cv,
         peaks,

@@ -1,63 +1,70 @@
-//! The order of a case's windows: round by round, a fresh worker of each side, and window by window in turns where there are two sides.
+//! The order of a case's windows: round by round, a fresh worker of each arm, and window by window in turns where there are two arms.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::crew::Crew;
-use super::measure::{MeasureError, Watcher};
+use super::arm::{Arm, SampleContext, Step};
+use super::buffers::Buffers;
+use super::case::{Contest, StoppingQuery};
+use super::error::{MeasureError, WindowError};
+use super::pool::{PoolOrder, WorkerPool};
+use super::protocol::Protocol;
 use super::purpose::Purpose;
-use super::sequence::ConductError;
-use super::side::{Side, Stage, Step};
-use crate::broker::against::question::Question;
-use gpubench_measure::clients::{RoleFailure, WorkerClient};
+use super::watcher::Watcher;
+use gpubench_measure::clients::{OpenedCase, RoleFailure, WorkerClient};
 use gpubench_measure::verdict::Ending;
 use gpubench_protocol::window::{Seat, Seeds};
+use gpubench_stats::Shares;
 
-/// A window of a side that is no part of a pair.
-type Window<'a> = fn(&mut Side<'a>, &mut Stage<'_, '_, '_>, &mut WorkerClient) -> Result<Step, ConductError>;
+/// A window of an arm that is no part of a pair.
+type Window<'a> = fn(&mut Arm<'a>, &mut SampleContext<'_>, &mut WorkerClient) -> Result<Step, WindowError>;
 
-/// One who takes part in the rounds.
-pub(super) struct Party<'a> {
-    side: Side<'a>,
-    pub(super) crew: Crew<'a>,
+/// Runs an arm's workers, one a round.
+struct ArmRunner<'a> {
+    arm: Arm<'a>,
+    pool: WorkerPool<'a>,
     /// The worker of this round, as long as nothing is wrong with it.
     worker: Option<WorkerClient>,
     /// Why it takes no part any more, for no fault of its code.
     lost: Option<RoleFailure>,
 }
 
-impl<'a> Party<'a> {
-    pub(super) fn new(side: Side<'a>, crew: Crew<'a>) -> Party<'a> {
-        Party {
-            side,
-            crew,
+impl<'a> ArmRunner<'a> {
+    fn new(arm: Arm<'a>, pool: WorkerPool<'a>) -> ArmRunner<'a> {
+        ArmRunner {
+            arm,
+            pool,
             worker: None,
             lost: None,
         }
     }
 
     /// What is left when it takes no part any more: its processes are gone.
-    pub(super) fn retire(self) -> Retired<'a> {
-        let Party { side, lost, .. } = self;
-        Retired { side, lost }
+    fn retire(self) -> Result<Arm<'a>, RoleFailure> {
+        let ArmRunner { arm, lost, .. } = self;
+        match lost {
+            None => Ok(arm),
+            Some(failure) => Err(failure),
+        }
     }
 
     /// Whether it came through all rounds so far.
     fn goes_on(&self) -> bool {
-        self.lost.is_none() && self.side.came_through()
+        self.lost.is_none() && self.arm.came_through()
     }
 
     fn takes_part(&self) -> bool {
         self.worker.is_some()
     }
 
-    /// Has the next worker of its crew take part.
+    /// Has the next worker of its pool take part in the round.
     fn enter(&mut self) {
-        self.side.begin_turn();
-        match self.crew.next() {
-            Ok(member) => self.worker = self.side.admit(member),
+        self.arm.begin_turn();
+        match self.pool.next() {
+            Ok(ready) => self.worker = self.arm.admit(ready),
             // A kernel module's constructor may end the process or never return: that is the kernel's doing, not ours.
-            Err(RoleFailure::Ended { end, log, .. }) => self.side.end(Ending::WorkerEnded { end, log }),
-            Err(RoleFailure::Silent { within, .. }) => self.side.end(Ending::TimedOut { within }),
+            Err(RoleFailure::Ended { end, log, .. }) => self.arm.end(Ending::WorkerEnded { end, log }),
+            Err(RoleFailure::Silent { within, .. }) => self.arm.end(Ending::TimedOut { within }),
             Err(failure) => self.lost = Some(failure),
         }
     }
@@ -69,52 +76,95 @@ impl<'a> Party<'a> {
 
     fn step(
         &mut self,
-        stage: &mut Stage<'_, '_, '_>,
-        window: impl FnOnce(&mut Side<'a>, &mut Stage<'_, '_, '_>, &mut WorkerClient) -> Result<Step, ConductError>,
-    ) -> Result<(), ConductError> {
+        context: &mut SampleContext<'_>,
+        window: impl FnOnce(&mut Arm<'a>, &mut SampleContext<'_>, &mut WorkerClient) -> Result<Step, WindowError>,
+    ) -> Result<(), WindowError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
-        if window(&mut self.side, stage, worker)? == Step::Failed {
-            self.side.hear(worker.last_words());
+        if window(&mut self.arm, context, worker)? == Step::Failed {
+            self.arm.keep_last_words(worker.last_words());
             self.worker = None;
         }
         Ok(())
     }
 }
 
-/// What is left of a party.
-pub(super) struct Retired<'a> {
-    pub(super) side: Side<'a>,
-    /// Why it took no part any more, for no fault of its code.
-    pub(super) lost: Option<RoleFailure>,
-}
-
-/// The parties of a case: the candidate, and perhaps a baseline.
+/// The rounds of a case: the candidate, and perhaps a baseline.
 pub(super) struct Rounds<'a> {
-    pub(super) candidate: Party<'a>,
-    pub(super) baseline: Option<Party<'a>>,
+    candidate: ArmRunner<'a>,
+    baseline: Option<ArmRunner<'a>>,
     /// What the rounds of two are to decide, where they may go on until they have.
-    pub(super) question: Option<Question>,
+    question: Option<&'a dyn StoppingQuery>,
+    /// Rounds that there are at least, if the candidate comes through them.
+    first: usize,
     /// Number of the case, and the keys of the run.
-    pub(super) case: u64,
-    pub(super) seeds: &'a Seeds,
+    case: u64,
+    seeds: &'a Seeds,
 }
 
 impl<'a> Rounds<'a> {
-    /// Conducts so many rounds, or as many as the candidate comes through. A baseline that fails takes no part in what follows.
+    /// Starts the workers of either arm.
+    pub(super) fn start(
+        contest: &'a Contest<'a>,
+        protocol: &'a Protocol<'a>,
+        buffers: &'a Buffers<'a>,
+        guarded: [u32; 2],
+        opened: &OpenedCase,
+    ) -> Rounds<'a> {
+        let Contest {
+            candidate, baseline, ..
+        } = *contest;
+        let shares = Shares::new(protocol.stop.clone(), protocol.turnout);
+        let first = shares.first();
+        // Fewer rounds than there are before the first look are all that may be had.
+        let question = contest
+            .question
+            .filter(|_| baseline.is_some() && shares.most() == protocol.turnout.most().get());
+        let most = question.map_or(shares.most(), |question| question.most(first));
+        let runner = |seat, case, positions: &[usize]| {
+            let order = PoolOrder {
+                seat,
+                buffers: positions.to_vec(),
+                workers: first,
+                reserve: most - first,
+            };
+            let pool = WorkerPool::start(case, protocol, order, guarded, opened);
+            ArmRunner::new(Arm::new(seat, case, protocol, &buffers.recording.plan.scratch), pool)
+        };
+        Rounds {
+            candidate: runner(Seat::Candidate, candidate, &buffers.of_candidate),
+            baseline: baseline.map(|baseline| runner(Seat::Baseline, baseline, &buffers.of_baseline)),
+            question,
+            first,
+            case: candidate.number,
+            seeds: protocol.seeds,
+        }
+    }
+
+    /// Leaves the descriptors to the workers that are still to be started.
+    pub(super) fn entrust(&mut self, opened: &Rc<OpenedCase>) {
+        self.runners().for_each(|runner| runner.pool.entrust(Rc::clone(opened)));
+    }
+
+    /// The arms, whose processes are gone; a baseline that was lost for no fault of its code is that failure.
+    pub(super) fn retire(self) -> (Arm<'a>, Option<Result<Arm<'a>, RoleFailure>>) {
+        let baseline = self.baseline.map(ArmRunner::retire);
+        (self.candidate.arm, baseline)
+    }
+
+    /// Runs the rounds, or as many as the candidate comes through. A baseline that fails takes no part in what follows.
     ///
     /// # Errors
     /// When the candidate fails for no fault of its kernels, or those who lead through windows fail.
-    pub(super) fn conduct(
+    pub(super) fn run(
         &mut self,
         purpose: Purpose,
-        rounds: usize,
-        stage: &mut Stage<'_, '_, '_>,
+        context: &mut SampleContext<'_>,
         watcher: &mut dyn Watcher,
     ) -> Result<(), MeasureError> {
         match purpose {
-            Purpose::Measure => self.measure(rounds, stage, watcher),
-            Purpose::Test => self.call_for(Duration::ZERO, stage, Side::check),
-            Purpose::Profile(duration) => self.call_for(duration, stage, Side::show),
+            Purpose::Measure => self.measure(context, watcher),
+            Purpose::Test => self.call_for(Duration::ZERO, context, Arm::check),
+            Purpose::Profile(duration) => self.call_for(duration, context, Arm::show),
         }
     }
 
@@ -122,46 +172,41 @@ impl<'a> Rounds<'a> {
     fn call_for(
         &mut self,
         duration: Duration,
-        stage: &mut Stage<'_, '_, '_>,
+        context: &mut SampleContext<'_>,
         window: Window<'a>,
     ) -> Result<(), MeasureError> {
         self.enter()?;
         let started = Instant::now();
         loop {
-            self.candidate.step(stage, window)?;
+            self.candidate.step(context, window)?;
             if !self.candidate.takes_part() || started.elapsed() >= duration {
                 break;
             }
         }
-        self.parties().for_each(Party::leave);
+        self.runners().for_each(ArmRunner::leave);
         Ok(())
     }
 
-    fn measure(
-        &mut self,
-        rounds: usize,
-        stage: &mut Stage<'_, '_, '_>,
-        watcher: &mut dyn Watcher,
-    ) -> Result<(), MeasureError> {
-        let (mut round, mut last) = (0, rounds);
+    fn measure(&mut self, context: &mut SampleContext<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
+        let (mut round, mut last) = (0, self.first);
         while round < last {
             round += 1;
             self.enter()?;
-            stage.null.warm_up_begins();
-            while self.is_needed(|side| !side.is_warm()) {
-                self.pair(Phase::WarmUp, stage, watcher)?;
+            context.null.warm_up_begins();
+            while self.is_needed(|arm| !arm.is_warm()) {
+                self.pair(Phase::WarmUp, context, watcher)?;
             }
             if self.candidate.takes_part() {
-                stage.null.warm_up_ends();
+                context.null.warm_up_ends();
             }
-            while self.is_needed(|side| !side.has_enough()) {
-                self.pair(Phase::Samples, stage, watcher)?;
+            while self.is_needed(|arm| !arm.has_enough()) {
+                self.pair(Phase::Samples, context, watcher)?;
             }
             let goes_on = self.candidate.takes_part();
             if goes_on {
-                stage.null.catch_up(stage.conductor, round, rounds)?;
+                context.null.catch_up(&mut context.sequencer, round, self.first)?;
             }
-            self.parties().for_each(Party::leave);
+            self.runners().for_each(ArmRunner::leave);
             if !goes_on {
                 break;
             }
@@ -175,25 +220,24 @@ impl<'a> Rounds<'a> {
     /// After so many rounds, how many there are to be.
     fn go_on(&mut self, rounds: usize) -> usize {
         let last = match &self.baseline {
-            None => self.candidate.side.workers_to_have(rounds),
+            None => self.candidate.arm.workers_to_have(),
             Some(baseline) => self.rounds_to_have(rounds, baseline),
         };
-        self.parties().for_each(|party| party.crew.call_more(last - rounds));
+        self.runners().for_each(|runner| runner.pool.call_more(last - rounds));
         last
     }
 
-    /// The same of two sides.
-    fn rounds_to_have(&self, rounds: usize, baseline: &Party<'_>) -> usize {
+    /// After so many rounds of two arms, how many there are to be.
+    fn rounds_to_have(&self, rounds: usize, baseline: &ArmRunner<'_>) -> usize {
         let Some(question) = self.question.filter(|_| baseline.goes_on()) else {
             return rounds;
         };
-        let samples = [baseline, &self.candidate].map(|party| party.side.samples_by_worker());
-        let last = question.rounds_to_go_on_to(rounds, &samples[0], &samples[1]);
-        last.unwrap_or(rounds)
+        let [baseline, candidate] = [baseline, &self.candidate].map(|runner| runner.arm.samples().by_worker());
+        question.next(rounds, &baseline, &candidate).unwrap_or(rounds)
     }
 
     /// All of them.
-    pub(super) fn parties(&mut self) -> impl Iterator<Item = &mut Party<'a>> {
+    fn runners(&mut self) -> impl Iterator<Item = &mut ArmRunner<'a>> {
         std::iter::once(&mut self.candidate).chain(&mut self.baseline)
     }
 
@@ -211,38 +255,38 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Whether a party that takes part needs more; without the candidate none does.
-    fn is_needed(&mut self, needs: impl Fn(&Side<'a>) -> bool) -> bool {
+    /// Whether a runner that takes part needs more; without the candidate none does.
+    fn is_needed(&mut self, needs: impl Fn(&Arm<'a>) -> bool) -> bool {
         let goes_on = self.candidate.takes_part();
-        goes_on && self.parties().any(|party| party.takes_part() && needs(&party.side))
+        goes_on && self.runners().any(|runner| runner.takes_part() && needs(&runner.arm))
     }
 
-    /// A window of each party that needs one. Who begins is drawn by the key, so that neither side always runs behind the other. Both windows are of one kind, so that the samples
-    /// of one number are neighbours in time.
+    /// A window of each runner that needs one. Who begins is drawn by the key, so that neither arm always
+    /// runs after the other. Both windows are of one kind, so that the samples of one number are neighbours in time.
     fn pair(
         &mut self,
         phase: Phase,
-        stage: &mut Stage<'_, '_, '_>,
+        context: &mut SampleContext<'_>,
         watcher: &mut dyn Watcher,
-    ) -> Result<(), ConductError> {
-        let (seeds, place) = (self.seeds, stage.next_place(self.case));
-        let alone = !self.baseline.as_ref().is_some_and(Party::takes_part);
-        let needy = self.parties().filter(|party| party.takes_part());
-        let mut parties: Vec<&mut Party<'a>> = needy.filter(|party| phase.needs(&party.side, alone)).collect();
+    ) -> Result<(), WindowError> {
+        let (seeds, place) = (self.seeds, context.next_place(self.case));
+        let alone = !self.baseline.as_ref().is_some_and(ArmRunner::takes_part);
+        let needy = self.runners().filter(|runner| runner.takes_part());
+        let mut runners: Vec<&mut ArmRunner<'a>> = needy.filter(|runner| phase.needs(&runner.arm, alone)).collect();
         if seeds.first_of_pair(place) == Seat::Baseline {
-            parties.reverse();
+            runners.reverse();
         }
-        let since_early = parties.iter().map(|party| party.side.since_early()).max();
+        let since_early = runners.iter().map(|runner| runner.arm.since_early()).max();
         let kind = seeds.kind(place, since_early.unwrap_or_default());
-        for party in parties {
-            let before = party.side.samples_ns().len();
-            party.step(stage, |side, stage, worker| match phase {
-                Phase::WarmUp => side.warm_up(stage, worker),
-                Phase::Samples => side.sample(stage, worker, kind),
+        for runner in runners {
+            let before = runner.arm.samples().ns.len();
+            runner.step(context, |arm, context, worker| match phase {
+                Phase::WarmUp => arm.warm_up(context, worker),
+                Phase::Samples => arm.sample(context, worker, kind),
             })?;
-            let samples = party.side.samples_ns();
-            if party.side.seat() == Seat::Candidate && samples.len() > before {
-                watcher.sampled(samples, &party.side.samples_by_worker());
+            let samples = runner.arm.samples();
+            if runner.arm.seat() == Seat::Candidate && samples.ns.len() > before {
+                watcher.sampled(&samples.ns, &samples.by_worker());
             }
         }
         Ok(())
@@ -257,10 +301,10 @@ enum Phase {
 }
 
 impl Phase {
-    fn needs(self, side: &Side<'_>, alone: bool) -> bool {
+    fn needs(self, arm: &Arm<'_>, alone: bool) -> bool {
         match self {
-            Phase::WarmUp => !side.is_warm(),
-            Phase::Samples => !side.has_enough() || !alone && side.may_go_on(),
+            Phase::WarmUp => !arm.is_warm(),
+            Phase::Samples => !arm.has_enough() || !alone && arm.may_go_on(),
         }
     }
 }

@@ -1,15 +1,17 @@
 //! The sequence of one window: who does what, in which order, and who is waited for.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::error::{MeasureError, WindowError};
+use super::protocol::Protocol;
 use gpubench_device::CodeHome;
 use gpubench_device::FaultCode;
 use gpubench_measure::clients::{
-    AuthorClient, AuthorProblem, Heard, Interrupt, RefereeClient, RoleFailure, WorkerClient, listen,
+    AuthorClient, AuthorProblem, Heard, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
 };
 use gpubench_measure::verdict::{Ending, WindowEvidence};
 use gpubench_protocol::window::{Duties, Seat, WindowKind};
-use gpubench_protocol::wire::{Claim, Generate, Prepared, WindowOrder};
+use gpubench_protocol::wire::{Claim, Generate, Prepared, WindowFacts, WindowOrder};
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
@@ -17,73 +19,39 @@ const REFEREE_MARGIN: Duration = Duration::from_secs(60);
 /// Filling inputs with the tool's own kernels never takes so long.
 const PREPARATION: Duration = Duration::from_secs(120);
 
-/// The roles of a case.
+/// Leads the roles of a case through its windows.
 #[derive(Debug)]
-pub struct Conductor<'a> {
+pub(super) struct Sequencer<'a> {
     /// Generates, lets go, checks.
-    pub referee: &'a mut RefereeClient,
+    pub(super) referee: &'a mut RefereeClient,
     /// Generates and computes references where that is its duty; the case is attached to it then.
-    pub author: &'a mut AuthorClient,
+    pub(super) author: &'a mut AuthorClient,
     /// Who makes the inputs and computes the references.
-    pub duties: Duties<'a>,
-    /// How long a generator or a reference may take.
-    pub reference_within: Duration,
+    pub(super) duties: Duties<'a>,
+    /// How long the roles may take.
+    pub(super) protocol: &'a Protocol<'a>,
     /// The author's last order to make inputs; nothing before the first.
-    pub last_inputs: Option<Generate>,
-    /// How long a window may take from its release to its end.
-    pub within: Duration,
-    /// Ctrl-C.
-    pub interrupt: &'a Interrupt,
+    pub(super) last_inputs: Option<Generate>,
 }
 
 /// How a window went.
 #[derive(Debug)]
-pub enum Conducted {
+pub(super) enum WindowOutcome {
     /// To its end; its evidence may still show a fault.
     Ended(WindowEvidence),
     /// The worker is lost; there is evidence if the window had been released.
     Lost(Option<WindowEvidence>, Ending),
 }
 
-/// Why a window could not be conducted for no fault of the worker.
-#[derive(Debug, thiserror::Error)]
-pub enum ConductError {
-    /// A CPU generator or a generator kernel failed.
-    #[error("the input generator failed")]
-    Generator(#[source] AuthorProblem),
-    /// The reference failed.
-    #[error("the reference failed")]
-    Reference(#[source] AuthorProblem),
-    /// The referee failed.
-    #[error("the referee failed")]
-    Referee(#[source] RoleFailure),
-    /// The user wants the run to end.
-    #[error("interrupted")]
-    Interrupted,
-}
+/// What a worker has said of its window, or how it was lost before it said anything.
+type Said = Result<Box<Claim>, Ending>;
 
-impl ConductError {
-    fn referee(failure: RoleFailure) -> ConductError {
-        match failure {
-            RoleFailure::Interrupted => ConductError::Interrupted,
-            failure => ConductError::Referee(failure),
-        }
-    }
-
-    fn own_code(wrap: fn(AuthorProblem) -> ConductError) -> impl Fn(AuthorProblem) -> ConductError {
-        move |problem| match problem {
-            AuthorProblem::Role(RoleFailure::Interrupted) => ConductError::Interrupted,
-            problem => wrap(problem),
-        }
-    }
-}
-
-impl Conductor<'_> {
+impl Sequencer<'_> {
     /// Makes the instance that the first window's decoys are taken from, and the constants of the case.
     ///
     /// # Errors
     /// When a generator or the referee fails.
-    pub fn prepare_decoys(&mut self) -> Result<(), ConductError> {
+    pub(super) fn prepare_decoys(&mut self) -> Result<(), WindowError> {
         self.prepare(0, WindowKind::Timed)
     }
 
@@ -91,13 +59,13 @@ impl Conductor<'_> {
     ///
     /// # Errors
     /// When it fails for no fault of the worker.
-    pub fn conduct(
+    pub(super) fn conduct(
         &mut self,
         worker: &mut WorkerClient,
         seat: Seat,
         window: u32,
         kind: WindowKind,
-    ) -> Result<Conducted, ConductError> {
+    ) -> Result<WindowOutcome, WindowError> {
         if self.duties.referee_prepares_alone() {
             self.prepare_with_answers(window, kind)?;
         } else {
@@ -107,13 +75,18 @@ impl Conductor<'_> {
         self.release(worker, seat, window, kind)
     }
 
-    /// Conducts a null window: as any other from the referee's restoring on. Nothing is generated for it, and the worker under test is not armed meanwhile: a stream of its own that
-    /// waits would be one more thing that could go on when it should not. Where the author works in every other window, it does the work of the last one again: a device that
-    /// has waited for it begins later, by 40 µs behind a reference of a tenth of a second on an H200.
+    /// Conducts a null window: as any other from the referee's restoring on. Nothing is generated for it, and the worker
+    /// under test is not armed meanwhile: a stream of its own that waits would be one more thing that could go on when
+    /// it should not. Where the author works in every other window, it does the work of the last one again: a device
+    /// that has waited for it begins later, by 40 µs after a reference of a tenth of a second on an H200.
     ///
     /// # Errors
     /// When it fails for no fault of the null worker.
-    pub fn conduct_null(&mut self, worker: &mut WorkerClient, before: usize) -> Result<Conducted, ConductError> {
+    pub(super) fn conduct_null(
+        &mut self,
+        worker: &mut WorkerClient,
+        before: usize,
+    ) -> Result<WindowOutcome, WindowError> {
         if let Some(order) = self.last_inputs {
             self.generate(&order)?;
         }
@@ -130,8 +103,8 @@ impl Conductor<'_> {
         seat: Seat,
         window: u32,
         kind: WindowKind,
-    ) -> Result<Conducted, ConductError> {
-        let patience = self.within.saturating_add(REFEREE_MARGIN);
+    ) -> Result<WindowOutcome, WindowError> {
+        let patience = self.protocol.within.saturating_add(REFEREE_MARGIN);
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
             window,
@@ -140,23 +113,23 @@ impl Conductor<'_> {
             seat: seat.number(),
             reserved: 0,
         };
-        if let Err(failure) = worker.arm(&order, self.within, self.interrupt) {
-            return Ok(Conducted::Lost(None, ending_of(failure)?));
+        if let Err(failure) = worker.arm(&order, self.protocol.within, self.protocol.interrupt) {
+            return Ok(WindowOutcome::Lost(None, ending_of(failure)?));
         }
-        self.referee.release(&order).map_err(ConductError::referee)?;
+        self.referee.release(&order).map_err(WindowError::referee)?;
         self.attend(worker, window)
     }
 
-    fn prepare(&mut self, window: u32, kind: WindowKind) -> Result<(), ConductError> {
-        let (within, failed): (_, fn(RoleFailure) -> ConductError) = match self.duties.referee_generates() {
-            true => (self.reference_within, |failure| {
-                ConductError::own_code(ConductError::Generator)(failure.into())
+    fn prepare(&mut self, window: u32, kind: WindowKind) -> Result<(), WindowError> {
+        let (within, failed): (_, fn(RoleFailure) -> WindowError) = match self.duties.referee_generates() {
+            true => (self.protocol.reference_within, |failure| {
+                WindowError::own_code(WindowError::Generator)(failure.into())
             }),
-            false => (PREPARATION, ConductError::referee),
+            false => (PREPARATION, WindowError::referee),
         };
         let prepared = self
             .referee
-            .prepare(window, kind, within, self.interrupt)
+            .prepare(window, kind, within, self.protocol.interrupt)
             .map_err(failed)?;
         if !self.duties.author_generates() {
             return Ok(());
@@ -175,117 +148,149 @@ impl Conductor<'_> {
         self.generate(&order)
     }
 
-    fn generate(&mut self, order: &Generate) -> Result<(), ConductError> {
+    fn generate(&mut self, order: &Generate) -> Result<(), WindowError> {
         self.author
-            .generate(order, self.interrupt)
-            .map_err(ConductError::own_code(ConductError::Generator))
+            .generate(order, self.protocol.interrupt)
+            .map_err(WindowError::own_code(WindowError::Generator))
     }
 
     /// Has inputs and answers made where the referee has both to itself.
-    fn prepare_with_answers(&mut self, window: u32, kind: WindowKind) -> Result<(), ConductError> {
-        let prepared = self
-            .referee
-            .prepare_with_answers(window, kind, self.reference_within, self.interrupt);
+    fn prepare_with_answers(&mut self, window: u32, kind: WindowKind) -> Result<(), WindowError> {
+        let prepared =
+            self.referee
+                .prepare_with_answers(window, kind, self.protocol.reference_within, self.protocol.interrupt);
         prepared.map_err(|failure| match failure {
-            RoleFailure::Failed { .. } => ConductError::referee(failure),
+            RoleFailure::Failed { .. } => WindowError::referee(failure),
             // The tool's own kernels do not fail by themselves, and never take so long.
-            failure => ConductError::own_code(ConductError::Reference)(failure.into()),
+            failure => WindowError::own_code(WindowError::Reference)(failure.into()),
         })
     }
 
     /// Has the reference computed, by the author or by the referee.
-    fn compute_answers(&mut self, window: u32) -> Result<(), ConductError> {
+    fn compute_answers(&mut self, window: u32) -> Result<(), WindowError> {
         let computed = match self.duties.reference() {
-            CodeHome::Author => self.author.reference(self.interrupt),
+            CodeHome::Author => self.author.reference(self.protocol.interrupt),
             CodeHome::Referee => self
                 .referee
-                .reference(window, self.reference_within, self.interrupt)
+                .reference(window, self.protocol.reference_within, self.protocol.interrupt)
                 .map_err(AuthorProblem::from),
         };
-        computed.map_err(ConductError::own_code(ConductError::Reference))
+        computed.map_err(WindowError::own_code(WindowError::Reference))
     }
 
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.
-    fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Conducted, ConductError> {
-        let deadline = gpubench_measure::clients::deadline(self.within);
-        let mut claim: Option<Box<Claim>> = None;
-        let mut ending: Option<Ending> = None;
-        let facts = loop {
-            let attentive = claim.is_none() && ending.is_none();
-            let heard = {
-                let referee = self.referee.child().channel();
-                let both = [referee, worker.child().channel()];
-                let channels = if attentive { &both[..] } else { &both[..1] };
-                listen(channels, deadline, self.interrupt).map_err(|error| {
-                    let role = gpubench_measure::clients::RoleName::Referee;
-                    ConductError::Referee(RoleFailure::Protocol {
-                        role,
-                        text: gpubench_diagnostic::chain(&error),
-                    })
-                })?
-            };
-            match heard {
-                Heard::Channel(0) => {
-                    break self
-                        .referee
-                        .window_facts(self.interrupt)
-                        .map_err(ConductError::referee)?;
-                }
-                Heard::Channel(_) => match worker.claim_now(window) {
-                    Ok(made) => {
-                        // Behind a fault the device carries nothing out: *done* will not come.
-                        if FaultCode::from_number(made.fault) != FaultCode::None {
-                            self.referee.abort().map_err(ConductError::referee)?;
-                        }
-                        claim = Some(made);
-                    }
-                    Err(failure) => {
-                        ending = Some(ending_of(failure)?);
-                        worker.child().kill();
-                        self.referee.abort().map_err(ConductError::referee)?;
-                    }
-                },
-                Heard::Interrupted => return Err(ConductError::Interrupted),
-                // The call has ended; only the checks take their time.
-                Heard::Deadline if claim.is_some() => {
-                    break self
-                        .referee
-                        .window_facts(self.interrupt)
-                        .map_err(ConductError::referee)?;
-                }
+    fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<WindowOutcome, WindowError> {
+        let deadline = deadline(self.protocol.within);
+        let mut said: Option<Said> = None;
+        loop {
+            match self.listen(worker, said.as_ref(), deadline)? {
+                Heard::Interrupted => return Err(WindowError::Interrupted),
+                Heard::Channel(0) => break,
+                Heard::Channel(_) => said = Some(self.hear(worker, window)?),
                 Heard::Deadline => {
-                    worker.child().kill();
-                    self.referee.abort().map_err(ConductError::referee)?;
-                    let timed_out = Ending::TimedOut { within: self.within };
-                    let facts = self
-                        .referee
-                        .window_facts(self.interrupt)
-                        .map_err(ConductError::referee)?;
-                    return Ok(Conducted::Lost(
-                        Some(WindowEvidence { facts, claim }),
-                        ending.unwrap_or(timed_out),
-                    ));
+                    said = Some(self.time_is_up(worker, said)?);
+                    break;
                 }
-            }
-        };
-        if claim.is_none() && ending.is_none() {
-            match worker.claim(window, self.within, self.interrupt) {
-                Ok(made) => claim = Some(made),
-                Err(failure) => ending = Some(ending_of(failure)?),
             }
         }
-        let evidence = WindowEvidence { facts, claim };
-        Ok(match ending {
-            None => Conducted::Ended(evidence),
-            Some(ending) => Conducted::Lost(Some(evidence), ending),
+        let facts = self.facts()?;
+        let said = match said {
+            Some(said) => said,
+            None => {
+                let Protocol { within, interrupt, .. } = *self.protocol;
+                claimed_or_lost(worker.claim(window, within, interrupt))?
+            }
+        };
+        Ok(match said {
+            Ok(claim) => WindowOutcome::Ended(WindowEvidence {
+                facts,
+                claim: Some(claim),
+            }),
+            Err(ending) => WindowOutcome::Lost(Some(WindowEvidence { facts, claim: None }), ending),
         })
+    }
+
+    /// The referee is heard until its facts come, the worker until it has said something.
+    fn listen(
+        &mut self,
+        worker: &mut WorkerClient,
+        said: Option<&Said>,
+        deadline: Instant,
+    ) -> Result<Heard, WindowError> {
+        let both = [self.referee.child().channel(), worker.child().channel()];
+        let channels = if said.is_none() { &both[..] } else { &both[..1] };
+        listen(channels, deadline, self.protocol.interrupt).map_err(|error| {
+            WindowError::Referee(RoleFailure::Protocol {
+                role: RoleName::Referee,
+                text: gpubench_diagnostic::chain(&error),
+            })
+        })
+    }
+
+    /// Takes what the worker says.
+    fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, WindowError> {
+        let said = claimed_or_lost(worker.claim_now(window))?;
+        match &said {
+            // After a fault the device does nothing more: *done* will not come.
+            Ok(claim) if FaultCode::from_number(claim.fault) != FaultCode::None => self.abort()?,
+            Ok(_) => {}
+            Err(_) => self.give_up(worker)?,
+        }
+        Ok(said)
+    }
+
+    /// The window has had its time.
+    fn time_is_up(&mut self, worker: &mut WorkerClient, said: Option<Said>) -> Result<Said, WindowError> {
+        let within = self.protocol.within;
+        match said {
+            // The call has ended; only the checks take their time.
+            Some(Ok(claim)) => Ok(Ok(claim)),
+            lost => {
+                self.give_up(worker)?;
+                Ok(lost.unwrap_or(Err(Ending::TimedOut { within })))
+            }
+        }
+    }
+
+    fn give_up(&mut self, worker: &mut WorkerClient) -> Result<(), WindowError> {
+        worker.child().kill();
+        self.abort()
+    }
+
+    fn abort(&mut self) -> Result<(), WindowError> {
+        self.referee.abort().map_err(WindowError::referee)
+    }
+
+    fn facts(&mut self) -> Result<Box<WindowFacts>, WindowError> {
+        let facts = self.referee.window_facts(self.protocol.interrupt);
+        facts.map_err(WindowError::referee)
+    }
+
+    /// Has author and referee let go of the case's buffers.
+    ///
+    /// # Errors
+    /// When one of them fails.
+    pub(super) fn let_go(self) -> Result<(), MeasureError> {
+        let interrupt = self.protocol.interrupt;
+        if self.duties.needs_author() {
+            self.author.detach(interrupt).map_err(MeasureError::Attach)?;
+        }
+        self.referee.close_case(interrupt).map_err(MeasureError::Open)
+    }
+}
+
+/// A worker's claim, or what its failure means for the case.
+fn claimed_or_lost(claimed: Result<Box<Claim>, RoleFailure>) -> Result<Said, WindowError> {
+    match claimed {
+        Ok(claim) => Ok(Ok(claim)),
+        Err(failure) => Ok(Err(ending_of(failure)?)),
     }
 }
 
 /// What a failure of the worker means for its case.
-fn ending_of(failure: RoleFailure) -> Result<Ending, ConductError> {
+fn ending_of(failure: RoleFailure) -> Result<Ending, WindowError> {
     Ok(match failure {
-        RoleFailure::Interrupted => return Err(ConductError::Interrupted),
+        RoleFailure::Interrupted => return Err(WindowError::Interrupted),
         RoleFailure::Ended { end, log, .. } => Ending::WorkerEnded { end, log },
         RoleFailure::Silent { within, .. } => Ending::TimedOut { within },
         RoleFailure::Plan { text } | RoleFailure::Failed { text, .. } | RoleFailure::OutOfMemory { text, .. } => {

@@ -8,7 +8,7 @@ use super::recordings::{Interrupted, RecordedCase, record_cases};
 use crate::broker::cases::{Case, Disposition};
 use crate::broker::code::kernels::{self, Modules};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
-use crate::broker::failure::CaseFailure;
+use crate::broker::measurement::CaseFailure;
 use crate::broker::reporting::Reporting;
 use crate::broker::selected::Selected;
 use crate::report::Phase;

@@ -7,7 +7,7 @@ use super::authors::Authors;
 use crate::admission::{memory_needed, validate};
 use crate::broker::cases::Case;
 use crate::broker::code::occupancy::{NoAnswer, Occupancies};
-use crate::broker::failure::CaseFailure;
+use crate::broker::measurement::CaseFailure;
 use crate::report::units::size;
 use gpubench_contract::Cause;
 use gpubench_device::Facts;

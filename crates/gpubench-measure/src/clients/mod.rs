@@ -12,8 +12,7 @@ mod strays;
 mod worker;
 
 pub use author::{AuthorClient, AuthorProblem, BufferGrant, Recorded};
-pub use child::deadline;
-pub use child::{Child, End, Output, RoleName};
+pub use child::{Child, End, Output, RoleName, deadline};
 pub use descriptors::allow_many_descriptors;
 pub use interrupt::Interrupt;
 pub use null_worker::NullWorker;

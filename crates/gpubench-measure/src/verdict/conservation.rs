@@ -63,13 +63,13 @@ fn timed_claim(window: &WindowEvidence) -> Option<f64> {
     (kind.is_timed() && ended).then_some(claim.elapsed_ns)
 }
 
-pub(super) fn judge_conservation(evidence: &Evidence<'_>) -> Option<Finding> {
+pub(super) fn judge_conservation(balance: &Balance) -> Option<Finding> {
     let Balance {
         excess_ns,
         bound_ns,
         imbalance,
         ..
-    } = balance(evidence)?;
+    } = *balance;
     let us = |ns: f64| format!("{:.1} µs", ns / 1e3);
     let (cause, message) = match imbalance? {
         Imbalance::Hidden => (

@@ -1,11 +1,11 @@
 //! How far the times of a case can be trusted, and why not further.
 
-use super::conservation::{balance, is_undisturbed, residual};
+use super::conservation::{is_undisturbed, residual};
 use super::{Evidence, Execution, Grade, NullWindows, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::wire::{WindowEnd, WindowFacts};
-use gpubench_stats::median;
+use gpubench_stats::{Balance, median};
 
 /// A phase of the referee's that lasts so much longer than others of the case was interrupted: another process's time slice on a GPU takes about 2 ms.
 const GAP_NS: f64 = 300_000.0;
@@ -14,8 +14,11 @@ const GAP_NS: f64 = 300_000.0;
 const STRAY_SHARE: f64 = 0.01;
 
 /// The grade of a case, with the reasons where it is `advisory`.
-pub(super) fn grade(evidence: &Evidence<'_>) -> (Grade, Option<String>) {
-    let doubts: Vec<String> = doubt(evidence).into_iter().chain(no_sandbox(evidence)).collect();
+pub(super) fn grade(evidence: &Evidence<'_>, balance: Option<&Balance>) -> (Grade, Option<String>) {
+    let doubts: Vec<String> = doubt(evidence, balance)
+        .into_iter()
+        .chain(no_sandbox(evidence))
+        .collect();
     match evidence.execution {
         _ if !doubts.is_empty() => (Grade::Advisory, Some(doubts.join("; "))),
         Execution::Sealed => (Grade::Sealed, None),
@@ -33,7 +36,7 @@ fn no_sandbox(evidence: &Evidence<'_>) -> Option<String> {
 }
 
 /// Why the claims could not be held against the referee's clock.
-fn doubt(evidence: &Evidence<'_>) -> Option<String> {
+fn doubt(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<String> {
     match evidence.clock_bound {
         ClockBound::Absent(why) => Some(why.to_string()),
         ClockBound::Exclusive => None,
@@ -46,10 +49,12 @@ fn doubt(evidence: &Evidence<'_>) -> Option<String> {
         ))
     })
     .or_else(|| disturbed(evidence.null.windows, evidence.null.alone))
-    .or_else(|| slowed(evidence))
+    .or_else(|| slowed(balance?))
     .or_else(|| interrupted(evidence))
-    .or_else(|| too_few(evidence))
-    .or_else(|| too_vague(evidence))
+    .or_else(|| match balance {
+        None => Some(too_few(evidence)),
+        Some(balance) => too_vague(balance),
+    })
 }
 
 fn other_clients(number: u32) -> Option<String> {
@@ -68,27 +73,21 @@ fn disturbed(interleaved: &[WindowEvidence], alone: &[WindowEvidence]) -> Option
 }
 
 /// Null windows that the worker under test made longer while it lived: they would hide as much of its claims.
-fn slowed(evidence: &Evidence<'_>) -> Option<String> {
-    let longer_by = balance(evidence)?.disturbance_ns?;
+fn slowed(balance: &Balance) -> Option<String> {
+    let longer_by = balance.disturbance_ns?;
     Some(format!(
         "null windows were disturbed while the worker lived: in the median they took {:.1} µs longer than behind its end",
         longer_by / 1e3
     ))
 }
 
-fn too_few(evidence: &Evidence<'_>) -> Option<String> {
-    if balance(evidence).is_some() {
-        return None;
-    }
+fn too_few(evidence: &Evidence<'_>) -> String {
     let (sampled, null) = (evidence.sampled().len(), evidence.null.windows.len());
-    Some(format!(
-        "{sampled} sampled windows and {null} null windows are too few to compare claims with the referee's clock"
-    ))
+    format!("{sampled} sampled windows and {null} null windows are too few to compare claims with the referee's clock")
 }
 
 /// Windows that differ so much among themselves that a good part of a claim could be hidden.
-fn too_vague(evidence: &Evidence<'_>) -> Option<String> {
-    let balance = balance(evidence)?;
+fn too_vague(balance: &Balance) -> Option<String> {
     balance.is_vague().then(|| {
         format!(
             "the referee's clock bounds the claims to {:.0} µs only: the windows differ too much, or are too few",

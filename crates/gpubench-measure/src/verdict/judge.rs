@@ -11,6 +11,7 @@ use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
+use gpubench_stats::Balance;
 
 /// A share of wrong elements from which an output counts as not written at all, though some poison happens to be right.
 const NEARLY_ALL: f64 = 0.95;
@@ -50,14 +51,14 @@ impl Judgement {
     }
 }
 
-/// Judges a case. Any wrong, unsealed or late-written window fails it, whatever its kind.
-pub fn judge(evidence: &Evidence<'_>) -> Judgement {
+/// Judges a case, by its windows and by their `balance`, which is that of the same evidence. Any wrong, unsealed or late-written window fails it, whatever its kind.
+pub fn judge(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Judgement {
     let findings = || {
         let windows = evidence.windows.iter().enumerate();
         windows.filter_map(|(position, window)| Some((position, inspect(evidence, window)?)))
     };
     let Some((first_position, first)) = findings().next() else {
-        return judgement(evidence, None, judge_whole(evidence));
+        return judgement(evidence, balance, None, judge_whole(evidence, balance));
     };
     // What a cheat returns is often clear only from the third call on, when the first call is not the one before any more.
     let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
@@ -67,7 +68,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
             .unwrap_or((first_position, first)),
         _ => (first_position, first),
     };
-    judgement(evidence, Some(position), Some(finding))
+    judgement(evidence, balance, Some(position), Some(finding))
 }
 
 pub(super) struct Finding {
@@ -84,8 +85,13 @@ pub(super) fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>
     })
 }
 
-fn judgement(evidence: &Evidence<'_>, window: Option<usize>, found: Option<Finding>) -> Judgement {
-    let (grade, grade_reason) = grade(evidence);
+fn judgement(
+    evidence: &Evidence<'_>,
+    balance: Option<&Balance>,
+    window: Option<usize>,
+    found: Option<Finding>,
+) -> Judgement {
+    let (grade, grade_reason) = grade(evidence, balance);
     match found {
         None => Judgement {
             verdict: Verdict::Pass,
@@ -266,9 +272,9 @@ fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
 }
 
 /// What no window shows alone.
-fn judge_whole(evidence: &Evidence<'_>) -> Option<Finding> {
+fn judge_whole(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<Finding> {
     judge_ending(evidence)
-        .or_else(|| judge_conservation(evidence))
+        .or_else(|| judge_conservation(balance?))
         .or_else(|| judge_floor(evidence))
 }
 

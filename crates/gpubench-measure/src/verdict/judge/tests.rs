@@ -4,10 +4,14 @@ use bytemuck::Zeroable;
 use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
 use super::*;
-use crate::verdict::NullWindows;
+use crate::verdict::{NullWindows, balance};
 use gpubench_device::{ClockBound, KernelPart};
 use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
+
+fn judge(evidence: &Evidence<'_>) -> Judgement {
+    super::judge(evidence, balance(evidence).as_ref())
+}
 
 const NO_CLOCK: ClockBound = ClockBound::Absent(std::borrow::Cow::Borrowed("a test has none"));
 

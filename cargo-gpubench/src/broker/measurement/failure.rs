@@ -1,25 +1,26 @@
 //! A case that has a verdict without a measurement.
 
-use crate::report::BenchmarkComplete;
+use super::error::{MeasureError, WindowError};
+use gpubench_contract::BenchmarkComplete;
 use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::quoted;
 use gpubench_measure::clients::{AuthorProblem, RoleFailure};
 use gpubench_protocol::wire::AuthorFailure;
 
-use super::measurement::measure::MeasureError;
-use super::measurement::sequence::ConductError;
-
 /// Why a case was not measured to its end, as its record says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CaseFailure {
-    pub(super) verdict: Verdict,
-    pub(super) cause: Cause,
-    pub(super) message: String,
+pub struct CaseFailure {
+    /// How the case ends.
+    pub verdict: Verdict,
+    /// Why.
+    pub cause: Cause,
+    /// What happened.
+    pub message: String,
 }
 
 impl CaseFailure {
     /// A failure that is no kernel's.
-    pub(super) fn error(cause: Cause, message: impl Into<String>) -> CaseFailure {
+    pub fn error(cause: Cause, message: impl Into<String>) -> CaseFailure {
         CaseFailure {
             verdict: Verdict::Error,
             cause,
@@ -28,7 +29,7 @@ impl CaseFailure {
     }
 
     /// A failure of the user's host code, with what its process last wrote where it died.
-    pub(super) fn author(cause: Cause, problem: &AuthorProblem) -> CaseFailure {
+    pub fn author(cause: Cause, problem: &AuthorProblem) -> CaseFailure {
         let message = match problem {
             AuthorProblem::Refused {
                 failure: AuthorFailure::Panicked,
@@ -53,10 +54,10 @@ impl CaseFailure {
     }
 
     /// What a case that could not be measured ends in; nothing when the user interrupted.
-    pub(super) fn of_measuring(error: &MeasureError) -> Option<CaseFailure> {
+    pub fn of_measuring(error: &MeasureError) -> Option<CaseFailure> {
         let timed_out = |problem: &AuthorProblem| matches!(problem, AuthorProblem::Role(RoleFailure::Silent { .. }));
         Some(match error {
-            MeasureError::Conduct(ConductError::Interrupted)
+            MeasureError::Window(WindowError::Interrupted)
             | MeasureError::Open(RoleFailure::Interrupted)
             | MeasureError::Worker(RoleFailure::Interrupted)
             | MeasureError::Attach(AuthorProblem::Role(RoleFailure::Interrupted)) => return None,
@@ -66,7 +67,7 @@ impl CaseFailure {
             MeasureError::Open(RoleFailure::Reference { text }) => {
                 CaseFailure::error(Cause::ReferenceFailed, text).prefixed("the reference failed")
             }
-            MeasureError::Conduct(ConductError::Generator(problem)) => {
+            MeasureError::Window(WindowError::Generator(problem)) => {
                 let cause = if timed_out(problem) {
                     Cause::GeneratorTimeout
                 } else {
@@ -74,7 +75,7 @@ impl CaseFailure {
                 };
                 CaseFailure::author(cause, problem).prefixed("the input generator failed")
             }
-            MeasureError::Conduct(ConductError::Reference(problem)) => {
+            MeasureError::Window(WindowError::Reference(problem)) => {
                 let cause = if timed_out(problem) {
                     Cause::ReferenceTimeout
                 } else {
@@ -84,14 +85,14 @@ impl CaseFailure {
             }
             MeasureError::Open(RoleFailure::OutOfMemory { .. })
             | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
-            | MeasureError::Conduct(ConductError::Referee(RoleFailure::OutOfMemory { .. })) => {
+            | MeasureError::Window(WindowError::Referee(RoleFailure::OutOfMemory { .. })) => {
                 let hint = "(hint: `--axis` chooses a smaller size)";
                 CaseFailure::error(
                     Cause::OutOfMemory,
                     format!("{} {hint}", gpubench_diagnostic::chain(error)),
                 )
             }
-            MeasureError::Conduct(ConductError::Referee(_)) | MeasureError::Open(_) => {
+            MeasureError::Window(WindowError::Referee(_)) | MeasureError::Open(_) => {
                 CaseFailure::error(Cause::RefereeFailed, gpubench_diagnostic::chain(error))
             }
             MeasureError::Attach(_) => CaseFailure::error(Cause::AuthorFailed, gpubench_diagnostic::chain(error)),
@@ -101,7 +102,7 @@ impl CaseFailure {
     }
 
     /// Puts the failure into a case's record.
-    pub(super) fn fill_in(self, record: &mut BenchmarkComplete) {
+    pub fn fill_in(self, record: &mut BenchmarkComplete) {
         record.verdict = self.verdict;
         record.cause = Some(self.cause);
         record.message = Some(self.message);

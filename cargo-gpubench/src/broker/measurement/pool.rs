@@ -1,4 +1,4 @@
-//! The fresh workers of a case, of which one is measured at a time.
+//! The fresh workers of an arm, of which one is measured at a time.
 
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use gpubench::catalog::Execution;
 
-use super::measure::{Protocol, ReadyCase};
+use super::case::ReadyCase;
+use super::protocol::Protocol;
 use gpubench_device::CodeHome;
 use gpubench_measure::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
 use gpubench_protocol::sandbox::Confinement;
@@ -14,91 +15,77 @@ use gpubench_protocol::window::Seat;
 
 /// When the workers of a case are started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Muster {
-    /// All at once, before the first window: setting a context up takes long, and would disturb another worker's windows. Those that wait hold the buffers, and no code
-    /// that could do anything with them.
-    Together,
-    /// Each behind the end of the one before: what runs the user's code in its process never waits beside another that is measured.
-    OneByOne,
+enum StartPolicy {
+    /// Before the first window: setting a context up takes long, and would disturb another worker's windows. Those that
+    /// wait hold the buffers, and no code that could do anything with them.
+    AllAtOnce,
+    /// Each after the end of the one before: what runs the user's code in its process never waits beside another that is measured.
+    OneAtATime,
 }
 
-impl Muster {
-    fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> Muster {
+impl StartPolicy {
+    fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> StartPolicy {
         match (case.recording.execution, protocol.kernels_run_in) {
-            (Execution::Sealed, CodeHome::Referee) => Muster::Together,
-            (Execution::Sealed, CodeHome::Author) | (Execution::Hosted, _) => Muster::OneByOne,
+            (Execution::Sealed, CodeHome::Referee) => StartPolicy::AllAtOnce,
+            (Execution::Sealed, CodeHome::Author) | (Execution::Hosted, _) => StartPolicy::OneAtATime,
         }
     }
 }
 
-/// The workers of a case that have not been measured yet.
-pub(super) struct Crew<'a> {
-    seat: Seat,
-    /// Positions of its buffers among those of the case.
-    buffers: Vec<usize>,
+/// The fresh workers of an arm that have not been measured yet. One is measured at a time.
+pub(super) struct WorkerPool<'a> {
     case: &'a ReadyCase<'a>,
     protocol: &'a Protocol<'a>,
+    /// What is still to be started.
+    order: PoolOrder,
     /// Processes whose memory must be closed to hosted workers.
     guarded: [u32; 2],
-    muster: Muster,
-    /// How many are still to be started.
-    missing: usize,
-    /// How many may be called beside those.
-    reserve: usize,
+    policy: StartPolicy,
     started: VecDeque<Result<WorkerClient, RoleFailure>>,
-    waiting: VecDeque<Member>,
+    waiting: VecDeque<ReadyWorker>,
     /// What those that are still to be started will be given.
     opened: Option<Rc<OpenedCase>>,
 }
 
-/// What a crew is called for.
-pub(super) struct Post {
+/// Which workers a pool starts.
+pub(super) struct PoolOrder {
     pub(super) seat: Seat,
-    /// Positions of its buffers among those of the case.
+    /// Positions of their buffers among those of the case.
     pub(super) buffers: Vec<usize>,
     pub(super) workers: usize,
-    /// How many more may be needed.
+    /// How many more may be called.
     pub(super) reserve: usize,
 }
 
 /// A worker whose set-up has ended.
-pub(super) struct Member {
+pub(super) struct ReadyWorker {
     pub(super) worker: WorkerClient,
     /// How closed a hosted worker is.
     pub(super) confinement: Option<Confinement>,
     pub(super) start: Start,
 }
 
-impl<'a> Crew<'a> {
-    /// Starts the first of so many workers, or all where they may wait beside one another; [`Crew::next`] hears of the end.
-    pub(super) fn call(
+impl<'a> WorkerPool<'a> {
+    /// Starts the first worker, or all where they may wait beside one another; [`WorkerPool::next`] hears of the end.
+    pub(super) fn start(
         case: &'a ReadyCase<'a>,
         protocol: &'a Protocol<'a>,
-        post: Post,
+        order: PoolOrder,
         guarded: [u32; 2],
         opened: &OpenedCase,
-    ) -> Crew<'a> {
-        let Post {
-            seat,
-            buffers,
-            workers,
-            reserve,
-        } = post;
-        let mut crew = Crew {
-            seat,
-            buffers,
+    ) -> WorkerPool<'a> {
+        let mut pool = WorkerPool {
             case,
             protocol,
+            order,
             guarded,
-            muster: Muster::of(case, protocol),
-            missing: workers,
-            reserve,
+            policy: StartPolicy::of(case, protocol),
             started: VecDeque::new(),
             waiting: VecDeque::new(),
             opened: None,
         };
-        crew.start(opened);
-        crew
+        pool.start_next(opened);
+        pool
     }
 
     /// Leaves the descriptors to the workers that are still to be started. Where there are none, nobody keeps them: a descriptor is one more thing that could be taken.
@@ -113,17 +100,17 @@ impl<'a> Crew<'a> {
     ///
     /// # Errors
     /// When it, or one that was started with it, could not be started or set up.
-    pub(super) fn next(&mut self) -> Result<Member, RoleFailure> {
+    pub(super) fn next(&mut self) -> Result<ReadyWorker, RoleFailure> {
         if self.waiting.is_empty() {
             if self.started.is_empty()
                 && let Some(opened) = self.opened.take()
             {
-                self.start(&opened);
+                self.start_next(&opened);
                 self.entrust(opened);
             }
             match self.settle() {
-                Err(RoleFailure::OutOfMemory { .. }) if self.muster == Muster::Together => {
-                    self.muster = Muster::OneByOne;
+                Err(RoleFailure::OutOfMemory { .. }) if self.policy == StartPolicy::AllAtOnce => {
+                    self.policy = StartPolicy::OneAtATime;
                     return self.next();
                 }
                 settled => settled?,
@@ -137,21 +124,21 @@ impl<'a> Crew<'a> {
 
     /// Has more workers follow those that were called before, of the ones in reserve.
     pub(super) fn call_more(&mut self, workers: usize) {
-        let called = workers.min(self.reserve);
-        self.reserve -= called;
-        self.missing += called;
+        let called = workers.min(self.order.reserve);
+        self.order.reserve -= called;
+        self.order.workers += called;
     }
 
     fn may_start_more(&self) -> bool {
-        self.missing + self.reserve > 0
+        self.order.workers + self.order.reserve > 0
     }
 
-    fn start(&mut self, opened: &OpenedCase) {
-        let number = match self.muster {
-            Muster::Together => self.missing,
-            Muster::OneByOne => self.missing.min(1),
+    fn start_next(&mut self, opened: &OpenedCase) {
+        let number = match self.policy {
+            StartPolicy::AllAtOnce => self.order.workers,
+            StartPolicy::OneAtATime => self.order.workers.min(1),
         };
-        self.missing -= number;
+        self.order.workers -= number;
         for _ in 0..number {
             self.started.push_back(self.spawn(opened));
         }
@@ -166,7 +153,7 @@ impl<'a> Crew<'a> {
                 Ok(member) => self.waiting.push_back(member),
                 Err(failure) => {
                     self.waiting.clear();
-                    self.missing += number;
+                    self.order.workers += number;
                     return Err(failure);
                 }
             }
@@ -174,14 +161,14 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    fn hear(&self, mut worker: WorkerClient) -> Result<Member, RoleFailure> {
+    fn hear(&self, mut worker: WorkerClient) -> Result<ReadyWorker, RoleFailure> {
         let Protocol { within, interrupt, .. } = *self.protocol;
         let confinement = match self.case.recording.execution {
             Execution::Hosted => Some(worker.confinement(within, interrupt)?),
             Execution::Sealed => None,
         };
         let start = worker.ready(within, interrupt)?;
-        Ok(Member {
+        Ok(ReadyWorker {
             worker,
             confinement,
             start,
@@ -196,16 +183,13 @@ impl<'a> Crew<'a> {
             request: self.case.request,
             guarded: self.guarded,
         };
-        let page = match self.seat {
+        let page = match self.order.seat {
             Seat::Candidate => Some(&opened.page),
             Seat::Baseline => opened.baseline_page.as_ref(),
         };
-        let layouts: Vec<_> = self.buffers.iter().map(|buffer| opened.layouts[*buffer]).collect();
-        let buffers: Vec<_> = self
-            .buffers
-            .iter()
-            .map(|buffer| opened.buffers[*buffer].as_fd())
-            .collect();
+        let positions = || self.order.buffers.iter().copied();
+        let layouts: Vec<_> = positions().map(|buffer| opened.layouts[buffer]).collect();
+        let buffers: Vec<_> = positions().map(|buffer| opened.buffers[buffer].as_fd()).collect();
         let launch = WorkerLaunch {
             hosted: (self.case.recording.execution == Execution::Hosted).then_some(&hosted),
             device: self.protocol.device,

@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::measure::{MeasureError, Protocol, ReadyCase};
-use super::sequence::{ConductError, Conducted, Conductor};
+use super::case::ReadyCase;
+use super::error::{MeasureError, WindowError};
+use super::protocol::Protocol;
+use super::sequence::{Sequencer, WindowOutcome};
 use gpubench_device::ClockBound;
 use gpubench_device::FaultCode;
 use gpubench_measure::clients::{NullWorker, OpenedCase, RoleFailure};
@@ -23,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The null worker in a case, and what came of its windows.
 #[derive(Debug)]
-pub(super) struct NullSide<'a> {
+pub(super) struct NullArm<'a> {
     worker: Option<&'a mut NullWorker>,
     /// Windows between sampled ones; while a worker warms up, also those of its warm-up.
     pub(super) windows: Vec<WindowEvidence>,
@@ -40,52 +42,6 @@ pub(super) struct NullSide<'a> {
     caught_up_for: Duration,
 }
 
-/// Samples after which the bound is looked at for the first time; then whenever there are twice as many.
-const FIRST_LOOK: usize = 32;
-
-/// How often null windows come, by what is known of the bound.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pacing {
-    pace: NullPace,
-    next_look: usize,
-}
-
-impl Pacing {
-    pub(super) fn new() -> Pacing {
-        Pacing {
-            pace: NullPace::Usual,
-            next_look: FIRST_LOOK,
-        }
-    }
-
-    pub(super) fn pace(&self) -> NullPace {
-        self.pace
-    }
-
-    /// Lets null windows come less often once the bound is precise. It takes sorting all windows to know, so that is asked for seldom.
-    pub(super) fn heed(&mut self, samples: usize, is_precise: impl FnOnce() -> bool) {
-        if self.pace != NullPace::Usual || samples < self.next_look {
-            return;
-        }
-        self.next_look = 2 * samples;
-        if is_precise() {
-            self.pace = NullPace::Sparse;
-        }
-    }
-
-    /// Nothing but the bound keeps a worker from its end.
-    pub(super) fn hurry(&mut self) {
-        self.pace = NullPace::Dense;
-    }
-
-    /// The next worker's samples are taken in no more hurry than the first one's.
-    pub(super) fn calm_down(&mut self) {
-        if self.pace == NullPace::Dense {
-            self.pace = NullPace::Usual;
-        }
-    }
-}
-
 /// Who takes part in a case.
 pub(super) fn cast(clock_bound: &ClockBound, baseline: Option<&ReadyCase<'_>>) -> Cast {
     match (clock_bound, baseline) {
@@ -96,16 +52,16 @@ pub(super) fn cast(clock_bound: &ClockBound, baseline: Option<&ReadyCase<'_>>) -
     }
 }
 
-impl<'a> NullSide<'a> {
+impl<'a> NullArm<'a> {
     /// Hands the case's buffers to the null worker, where the case has one; `begun` null windows came before.
     pub(super) fn set_up(
         worker: &'a mut NullWorker,
         opened: &OpenedCase,
         recording: &[u8],
         begun: usize,
-    ) -> NullSide<'a> {
+    ) -> NullArm<'a> {
         use std::os::fd::AsFd;
-        let mut side = NullSide {
+        let mut side = NullArm {
             worker: None,
             windows: Vec::new(),
             kept: 0,
@@ -132,7 +88,7 @@ impl<'a> NullSide<'a> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         match worker.ready(protocol.within, protocol.interrupt) {
             Ok(_) => Ok(()),
-            Err(RoleFailure::Interrupted) => Err(MeasureError::Conduct(ConductError::Interrupted)),
+            Err(RoleFailure::Interrupted) => Err(MeasureError::Window(WindowError::Interrupted)),
             Err(failure) => {
                 self.give_up(in_words(&failure));
                 Ok(())
@@ -161,11 +117,11 @@ impl<'a> NullSide<'a> {
     /// When it fails for no fault of the null worker.
     pub(super) fn take_turn(
         &mut self,
-        conductor: &mut Conductor<'_>,
+        sequencer: &mut Sequencer<'_>,
         protocol: &Protocol<'_>,
         place: Place,
         pace: NullPace,
-    ) -> Result<(), ConductError> {
+    ) -> Result<(), WindowError> {
         if !self.is_there() {
             return Ok(());
         }
@@ -175,7 +131,7 @@ impl<'a> NullSide<'a> {
         }
         // The window that it comes before is the first behind it.
         self.since = 1;
-        let window = self.conduct(conductor)?;
+        let window = self.conduct(sequencer)?;
         self.windows.extend(window);
         Ok(())
     }
@@ -186,17 +142,17 @@ impl<'a> NullSide<'a> {
     /// When it fails for no fault of the null worker.
     pub(super) fn catch_up(
         &mut self,
-        conductor: &mut Conductor<'_>,
+        sequencer: &mut Sequencer<'_>,
         rounds: usize,
         of: usize,
-    ) -> Result<(), ConductError> {
+    ) -> Result<(), WindowError> {
         let fewest = (FEWEST * rounds).div_ceil(of);
         let part = rounds.min(of);
         let enough = (ENOUGH * part).div_ceil(of);
         let patience = PATIENCE.mul_f64(part as f64 / of as f64);
         while self.is_there() && self.lacks(fewest, enough, patience) {
             let started = Instant::now();
-            let window = self.conduct(conductor)?;
+            let window = self.conduct(sequencer)?;
             self.windows.extend(window);
             self.caught_up_for += started.elapsed();
         }
@@ -212,27 +168,27 @@ impl<'a> NullSide<'a> {
     ///
     /// # Errors
     /// When it fails for no fault of the null worker.
-    pub(super) fn go_on_alone(&mut self, conductor: &mut Conductor<'_>) -> Result<(), ConductError> {
+    pub(super) fn go_on_alone(&mut self, sequencer: &mut Sequencer<'_>) -> Result<(), WindowError> {
         for _ in 0..ALONE {
-            let window = self.conduct(conductor)?;
+            let window = self.conduct(sequencer)?;
             self.alone.extend(window);
         }
         Ok(())
     }
 
     /// Conducts a null window; nothing where there is no null worker any more.
-    fn conduct(&mut self, conductor: &mut Conductor<'_>) -> Result<Option<WindowEvidence>, ConductError> {
+    fn conduct(&mut self, sequencer: &mut Sequencer<'_>) -> Result<Option<WindowEvidence>, WindowError> {
         let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
             return Ok(None);
         };
         let before = self.begun;
         self.begun += 1;
-        match conductor.conduct_null(process, before)? {
-            Conducted::Ended(evidence) => match fault_of(&evidence) {
+        match sequencer.conduct_null(process, before)? {
+            WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => return Ok(Some(evidence)),
                 Some(fault) => self.give_up(format!("the null worker's device faulted: {fault}")),
             },
-            Conducted::Lost(_, ending) => self.give_up(ended(&ending)),
+            WindowOutcome::Lost(_, ending) => self.give_up(ended(&ending)),
         }
         Ok(None)
     }
@@ -241,10 +197,10 @@ impl<'a> NullSide<'a> {
     ///
     /// # Errors
     /// When the user interrupts.
-    pub(super) fn hand_back(&mut self, protocol: &Protocol<'_>) -> Result<(), ConductError> {
+    pub(super) fn hand_back(&mut self, protocol: &Protocol<'_>) -> Result<(), WindowError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         let handed_back = worker.hand_back(protocol.within, protocol.interrupt);
-        handed_back.map_err(|_| ConductError::Interrupted)
+        handed_back.map_err(|_| WindowError::Interrupted)
     }
 
     fn give_up(&mut self, why: String) {
@@ -278,35 +234,5 @@ fn ended(ending: &Ending) -> String {
         Ending::Refused { why } => format!("the device refuses the null worker: {why}"),
         Ending::SetUpFailed { message } => format!("the null worker could not be set up: {message}"),
         Ending::BrokeProtocol { what } => format!("the null worker broke the protocol: {what}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn null_windows_come_less_often_once_the_bound_is_precise_and_densely_when_it_is_waited_for() {
-        let mut pacing = Pacing::new();
-        let mut looked_at = Vec::new();
-        for samples in 1..=1_000 {
-            pacing.heed(samples, || {
-                looked_at.push(samples);
-                samples >= 200
-            });
-            let expected = if samples < 256 {
-                NullPace::Usual
-            } else {
-                NullPace::Sparse
-            };
-            assert_eq!(pacing.pace(), expected, "{samples}");
-        }
-        assert_eq!(looked_at, [32, 64, 128, 256]);
-        pacing.calm_down();
-        assert_eq!(pacing.pace(), NullPace::Sparse);
-        pacing.hurry();
-        assert_eq!(pacing.pace(), NullPace::Dense);
-        pacing.calm_down();
-        assert_eq!(pacing.pace(), NullPace::Usual);
     }
 }
