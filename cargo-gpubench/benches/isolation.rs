@@ -7,7 +7,6 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use cargo_gpubench::broker::measurement::{CaseLibrary, Measured, Protocol, Purpose, ReadyCase, Session};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use clap::Parser;
@@ -17,6 +16,7 @@ use gpubench_device::compilers::{Compiler as _, HostCompiler};
 use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
 use gpubench_device::{KernelPart, cpu};
 use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
+use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, Purpose, ReadyCase, Session};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{StopRule, Turnout, WarmUpRule, median};

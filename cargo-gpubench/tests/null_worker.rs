@@ -6,20 +6,20 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use cargo_gpubench::broker::measurement::{
-    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
-};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
+use gpubench_contract::KernelPartSource;
 use gpubench_contract::{Grade, Verdict};
 use gpubench_device::compilers::{Compiler as _, HostCompiler};
-use gpubench_contract::KernelPartSource;
 use gpubench_device::{ClockBound, KernelPart, cpu};
 use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
 use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
+use gpubench_measure::measurement::{
+    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
+};
 use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
 use gpubench_protocol::wire::{Begin, OldAnswer, SourceModule, WindowEnd};
 use gpubench_stats::{StopRule, Turnout, WarmUpRule};

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::cases::Case;
-use super::measurement::{CaseLibrary, ReadyCase};
 use super::recording::preparation::PreparedCase;
 use super::selected::Selected;
 use gpubench_device::Facts;
+use gpubench_measure::measurement::{CaseLibrary, ReadyCase};
 use gpubench_measure::verdict::floor_ns;
 
 /// What both sides of a case have in common.

@@ -10,7 +10,6 @@ mod code;
 mod compare;
 mod environment;
 mod ground;
-pub mod measurement;
 pub mod options;
 mod overrides;
 mod places;

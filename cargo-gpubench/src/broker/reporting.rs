@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use super::against::opponent::OtherResults;
 use super::cases::{Case, Naming};
-use super::measurement::Purpose;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::stored::bookkeeping::Bookkeeping;
 use crate::error::ExpectedError;
@@ -16,6 +15,7 @@ use crate::report::{
 use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::{print_error, print_warning};
+use gpubench_measure::measurement::Purpose;
 use gpubench_protocol::window::Seeds;
 
 /// The listeners of a run, how many cases have ended in what way, and what becomes of their results.

@@ -6,7 +6,6 @@ use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
 
 use super::other_revision::OtherRevision;
 use crate::broker::cases::{Case, Disposition};
-use crate::broker::measurement::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::preparation::{PreparedCase, compile_errors};
 use crate::broker::selected::Selected;
@@ -15,6 +14,7 @@ use crate::report::BenchmarkComplete;
 use crate::store::Revision;
 use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::print_warning;
+use gpubench_measure::measurement::CaseFailure;
 use gpubench_stats::Looks;
 
 /// Cases of the other revision.

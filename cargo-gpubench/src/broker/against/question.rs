@@ -1,7 +1,7 @@
 //! What the rounds of two sides are to decide, and whether they have.
 
-use crate::broker::measurement::StoppingQuery;
 use crate::compare::{Threshold, is_decided};
+use gpubench_measure::measurement::StoppingQuery;
 use gpubench_stats::{Confidence, Looks, Paired};
 
 /// What the rounds of two sides are to decide.

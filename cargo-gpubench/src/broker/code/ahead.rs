@@ -8,7 +8,6 @@ use super::occupancy::Occupancies;
 use crate::archive::{Contents, KernelOrigin};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
-use crate::broker::measurement::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::recordings::{Interrupted, record_cases};
 use crate::build::Built;
@@ -19,6 +18,7 @@ use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::clients::Interrupt;
+use gpubench_measure::measurement::CaseFailure;
 
 /// What kernels are compiled ahead for.
 pub(in crate::broker) struct AheadTarget {

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gpubench::catalog::{Catalog, Fill, Recording};
 use gpubench::plan::{KernelRef, Plan, Step};
 
-use crate::broker::measurement::CaseFailure;
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::{Compiler, KernelBuildError};
 use gpubench_measure::clients::Interrupt;
+use gpubench_measure::measurement::CaseFailure;
 
 /// Compiled sources of one library by their positions in its catalog.
 pub(in crate::broker) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;

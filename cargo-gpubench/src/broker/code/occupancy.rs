@@ -5,11 +5,11 @@ use std::path::Path;
 use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
 
 use super::kernels;
-use crate::broker::measurement::CaseFailure;
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 use gpubench_measure::clients::{Interrupt, RoleFailure};
+use gpubench_measure::measurement::CaseFailure;
 
 /// Asks the device for the occupancy of a compiled kernel.
 pub(in crate::broker) type AskDevice<'a> = dyn FnMut(&SealedFile, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;

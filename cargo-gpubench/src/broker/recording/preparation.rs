@@ -8,7 +8,6 @@ use super::recordings::{Interrupted, RecordedCase, record_cases};
 use crate::broker::cases::{Case, Disposition};
 use crate::broker::code::kernels::{self, Modules};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
-use crate::broker::measurement::CaseFailure;
 use crate::broker::reporting::Reporting;
 use crate::broker::selected::Selected;
 use crate::report::Phase;
@@ -16,6 +15,7 @@ use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 use gpubench_measure::clients::Interrupt;
+use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::wire::SourceModule;
 
 /// A case that can be measured.

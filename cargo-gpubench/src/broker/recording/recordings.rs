@@ -7,11 +7,11 @@ use super::authors::Authors;
 use crate::admission::{memory_needed, validate};
 use crate::broker::cases::Case;
 use crate::broker::code::occupancy::{NoAnswer, Occupancies};
-use crate::broker::measurement::CaseFailure;
 use crate::report::units::size;
 use gpubench_contract::Cause;
 use gpubench_device::Facts;
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
+use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::window::Duties;
 
 /// Most different occupancies that a plan may depend on.

@@ -6,10 +6,10 @@ use super::case::ReadyCase;
 use super::error::{MeasureError, WindowError};
 use super::protocol::Protocol;
 use super::sequence::{Sequencer, WindowOutcome};
+use crate::clients::{NullWorker, OpenedCase, RoleFailure};
+use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_device::FaultCode;
-use gpubench_measure::clients::{NullWorker, OpenedCase, RoleFailure};
-use gpubench_measure::verdict::{Ending, WindowEvidence};
 use gpubench_protocol::window::{NullPace, Place};
 use gpubench_protocol::wire::Cast;
 

@@ -7,11 +7,11 @@ use gpubench::catalog::Recording;
 
 use super::checks::{blind_checks, checks};
 use super::measured::Measured;
+use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use gpubench_contract::{
     BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
 use gpubench_device::KernelPart;
-use gpubench_measure::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Balance, Summary};

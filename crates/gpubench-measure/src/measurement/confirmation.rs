@@ -12,9 +12,9 @@ use super::failure::CaseFailure;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
 use super::purpose::Purpose;
 use super::session::Session;
+use crate::clients::RoleFailure;
+use crate::verdict::Judgement;
 use gpubench_contract::{Cause, Grade, Verdict};
-use gpubench_measure::clients::RoleFailure;
-use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::Numbering;
 
 /// Characters that are repeated of the first accusation, or of why there is no second measurement.
@@ -211,7 +211,7 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
 mod tests {
     use super::super::error::WindowError;
     use super::*;
-    use gpubench_measure::clients::AuthorProblem;
+    use crate::clients::AuthorProblem;
     use gpubench_protocol::wire::AuthorFailure;
 
     const SHORT: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));

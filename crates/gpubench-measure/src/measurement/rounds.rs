@@ -11,8 +11,8 @@ use super::pool::{PoolOrder, WorkerPool};
 use super::protocol::Protocol;
 use super::purpose::Purpose;
 use super::watcher::Watcher;
-use gpubench_measure::clients::{OpenedCase, RoleFailure, WorkerClient};
-use gpubench_measure::verdict::Ending;
+use crate::clients::{OpenedCase, RoleFailure, WorkerClient};
+use crate::verdict::Ending;
 use gpubench_protocol::window::{Seat, Seeds};
 use gpubench_stats::Shares;
 

@@ -12,7 +12,7 @@ use super::protocol::Protocol;
 use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
-use gpubench_measure::clients::{AuthorClient, BufferGrant, CaseOrder, NullWorker, RefereeClient};
+use crate::clients::{AuthorClient, BufferGrant, CaseOrder, NullWorker, RefereeClient};
 use gpubench_protocol::window::{Duties, Numbering};
 
 /// Who measures cases, and how. The null worker is needed where the referee's clock bounds claims; its failure costs a

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use gpubench_measure::clients::RoleFailure;
-use gpubench_measure::verdict::{Judgement, WindowEvidence};
+use crate::clients::RoleFailure;
+use crate::verdict::{Judgement, WindowEvidence};
 use gpubench_protocol::window::Numbering;
 use gpubench_stats::{Balance, StopReason};
 

@@ -12,9 +12,9 @@ use super::protocol::Protocol;
 use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
+use crate::clients::WorkerClient;
+use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::Verdict;
-use gpubench_measure::clients::WorkerClient;
-use gpubench_measure::verdict::{Ending, Evidence, balance, judge};
 use gpubench_protocol::window::{NullPace, Place, Seat, WindowKind};
 use gpubench_stats::{StopReason, median};
 

@@ -6,8 +6,8 @@ use super::case::ReadyCase;
 use super::null_arm::NullArm;
 use super::pool::ReadyWorker;
 use super::protocol::Protocol;
-use gpubench_measure::clients::{Start, WorkerClient};
-use gpubench_measure::verdict::{
+use crate::clients::{Start, WorkerClient};
+use crate::verdict::{
     Ending, Evidence, Execution, Judgement, NullWindows, WindowEvidence, bound_will_be_precise, judge,
 };
 use gpubench_protocol::sandbox::Confinement;

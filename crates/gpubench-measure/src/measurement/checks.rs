@@ -2,8 +2,8 @@
 
 use gpubench::catalog::{Recording, Tensor};
 
+use crate::verdict::WindowEvidence;
 use gpubench_contract::{Check, ElementValue, WrongElement};
-use gpubench_measure::verdict::WindowEvidence;
 use gpubench_protocol::wire::{NOWHERE, OldAnswer, OutputFacts, WindowEnd};
 
 /// Calls that are asked about before old answers are said to pass: an output of few values is the same by chance.

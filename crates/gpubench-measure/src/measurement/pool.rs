@@ -8,8 +8,8 @@ use gpubench::catalog::Execution;
 
 use super::case::ReadyCase;
 use super::protocol::Protocol;
+use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
 use gpubench_device::CodeHome;
-use gpubench_measure::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
 use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::window::Seat;
 

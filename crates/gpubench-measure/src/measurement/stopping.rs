@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::null_arm::NullArm;
 use super::protocol::Protocol;
 use super::samples::Samples;
-use gpubench_measure::verdict::Execution;
+use crate::verdict::Execution;
 use gpubench_protocol::window::NullPace;
 use gpubench_stats::{Shares, StopReason, WarmUpRule};
 

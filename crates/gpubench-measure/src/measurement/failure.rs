@@ -1,10 +1,10 @@
 //! A case that has a verdict without a measurement.
 
 use super::error::{MeasureError, WindowError};
+use crate::clients::{AuthorProblem, RoleFailure};
 use gpubench_contract::BenchmarkComplete;
 use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::quoted;
-use gpubench_measure::clients::{AuthorProblem, RoleFailure};
 use gpubench_protocol::wire::AuthorFailure;
 
 /// Why a case was not measured to its end, as its record says.

@@ -1,6 +1,6 @@
 //! Why a case, or one of its windows, could not be measured.
 
-use gpubench_measure::clients::{AuthorProblem, RoleFailure};
+use crate::clients::{AuthorProblem, RoleFailure};
 
 /// Why a case could not be measured for no fault of its kernels.
 #[derive(Debug, thiserror::Error)]

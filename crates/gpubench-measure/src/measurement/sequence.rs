@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use super::error::{MeasureError, WindowError};
 use super::protocol::Protocol;
-use gpubench_device::CodeHome;
-use gpubench_device::FaultCode;
-use gpubench_measure::clients::{
+use crate::clients::{
     AuthorClient, AuthorProblem, Heard, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
 };
-use gpubench_measure::verdict::{Ending, WindowEvidence};
+use crate::verdict::{Ending, WindowEvidence};
+use gpubench_device::CodeHome;
+use gpubench_device::FaultCode;
 use gpubench_protocol::window::{Duties, Seat, WindowKind};
 use gpubench_protocol::wire::{Claim, Generate, Prepared, WindowFacts, WindowOrder};
 
