@@ -32,7 +32,7 @@ pub enum ExpectedError {
     Cases(#[from] CaseError),
     /// A stored run or a history cannot be used.
     #[error(transparent)]
-    Store(#[from] crate::store::StoreError),
+    Store(#[from] gpubench_store::StoreError),
     /// Another revision cannot be checked out.
     #[error(transparent)]
     Checkout(#[from] crate::checkout::CheckoutError),
@@ -89,7 +89,7 @@ pub enum ExpectedError {
     Role(#[from] gpubench_measure::clients::RoleFailure),
     /// A report cannot be written.
     #[error(transparent)]
-    Report(#[from] crate::report::OutputError),
+    Report(#[from] gpubench_report::OutputError),
     /// An answer or a result cannot be written.
     #[error("could not write {what}")]
     Output {
@@ -172,7 +172,7 @@ impl ExpectedError {
     pub fn print(&self) {
         let closed = match self {
             Self::Output { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,
-            Self::Report(error) => matches!(error, crate::report::OutputError::Closed { .. }),
+            Self::Report(error) => matches!(error, gpubench_report::OutputError::Closed { .. }),
             _ => false,
         };
         if closed {

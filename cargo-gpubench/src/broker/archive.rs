@@ -10,7 +10,7 @@ use crate::archive::{Contents, typical_device, write};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
 use crate::error::ExpectedError;
 use crate::git::Git;
-use crate::store::Revision;
+use gpubench_contract::Revision;
 use gpubench_contract::units::size;
 use gpubench_device::Facts;
 use gpubench_device::compilers::{BASELINE, GpuCompiler, HostCompiler, Processors};

@@ -19,9 +19,8 @@ use super::reporting::Reporting;
 use super::selected::Selected;
 use super::standing::Standing;
 use super::stored::bookkeeping::Bookkeeping;
-use crate::compare::Threshold;
 use crate::error::ExpectedError;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
 use gpubench_contract::{Cause, Verdict};
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
@@ -39,6 +38,7 @@ use gpubench_measure::measurement::{note_observation, note_reading};
 use gpubench_protocol::window::{Seeds, case_number};
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{Looks, StopRule, Turnout, WarmUpRule};
+use gpubench_store::compare::Threshold;
 
 /// A run in progress.
 pub(super) struct Campaign<'a> {

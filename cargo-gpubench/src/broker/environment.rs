@@ -2,7 +2,7 @@
 
 use gpubench::catalog::DeviceKind;
 
-use crate::report::{Device, Environment, Flush};
+use gpubench_contract::{Device, Environment, Flush};
 use gpubench_device::Facts;
 
 /// What is around this process now.

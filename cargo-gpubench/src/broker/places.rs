@@ -6,9 +6,10 @@ use super::options::{LibrarySource, ResultOptions};
 use crate::build::{BuildOptions, ManifestOptions, WorkspaceFolders, workspace_root};
 use crate::error::ExpectedError;
 use crate::git::Git;
-use crate::report::RunStarted;
-use crate::store::history::{self, History};
-use crate::store::{DeviceIdentity, Home, Revision, RunName, StoreError};
+use gpubench_contract::RunStarted;
+use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_store::history::{self, History};
+use gpubench_store::{Home, RunName, StoreError};
 
 /// Where stored runs and histories are, for commands that measure nothing.
 #[derive(Clone, Debug, Default)]

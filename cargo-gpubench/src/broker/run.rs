@@ -21,8 +21,7 @@ use super::stored::loaded_run::show_loaded_run;
 use super::stored::noise_floors::NoiseFloors;
 use crate::build::{Built, BuiltLibrary};
 use crate::error::ExpectedError;
-use crate::report::{self, BenchmarkListed, Record, SchemaVersion, json_line};
-use crate::store::Listing;
+use gpubench_contract::{BenchmarkListed, Record, SchemaVersion};
 use gpubench_device::DeviceOrder;
 use gpubench_device::compilers::Processors;
 use gpubench_device::cpu::{self, available_threads};
@@ -32,6 +31,8 @@ use gpubench_diagnostic::{chain, print_warning};
 use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
 use gpubench_measure::probe::{Answer, Target, ask};
 use gpubench_protocol::sandbox::hide_from_others;
+use gpubench_report::{ json_line};
+use gpubench_store::Listing;
 
 /// Does what the options say.
 ///
@@ -266,7 +267,7 @@ fn list(cases: &[Case], built: &Built, format: MessageFormat) -> Result<ExitCode
             let lines: String = listed(cases, naming)
                 .map(|case| json_line(&Record::BenchmarkListed(case)))
                 .collect::<Result<_, _>>()?;
-            report::Output::stdout().print(&lines)?;
+            gpubench_report::Output::stdout().print(&lines)?;
         }
     }
     Ok(ExitCode::Success)

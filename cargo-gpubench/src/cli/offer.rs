@@ -15,7 +15,7 @@ use super::{
     environment::{Environment, variable_of},
 };
 use crate::config::{ConfigError, ConfigValue, Place, Profile, Setting};
-use crate::report::Outlet;
+use gpubench_report::Outlet;
 
 /// The option whose values are regular expressions, in a configuration always.
 const SKIP: &str = "skip";

@@ -2,7 +2,7 @@
 
 use super::check::{Area, Check};
 use super::machine::{Machine, Mps};
-use crate::report::units::size;
+use gpubench_contract::units::size;
 use gpubench_device::{AbsenceKind, ClockBound};
 use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
 

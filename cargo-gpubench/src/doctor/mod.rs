@@ -21,8 +21,8 @@ pub use survey::survey;
 
 use crate::broker::options::{DeviceOptions, MessageFormat};
 use crate::error::ExpectedError;
-use crate::report::{Color, TerminalOptions};
 use gpubench_diagnostic::ExitCode;
+use gpubench_report::{Color, TerminalOptions};
 
 /// What `cargo gpubench doctor` is asked.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use super::check::{Area, Check};
 use super::machine::Sandbox;
-use crate::report::units::size;
+use gpubench_contract::units::size;
 use gpubench_protocol::sandbox::FileClosing;
 use gpubench_protocol::wire::PAGE_BYTES;
 

@@ -1,14 +1,9 @@
 //! Stored runs with seeded samples, as a GPU would have them.
 
-#[allow(dead_code)]
-#[path = "../../src/compare/simulated.rs"]
-pub(crate) mod samples;
+pub(crate) use gpubench_store::compare::simulated as samples;
 
-use cargo_gpubench::report::{
-    BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished,
-    RunStarted, SchemaVersion, Stats, WorkerShare,
-};
-use cargo_gpubench::store::StoredRun;
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished, RunStarted, SchemaVersion, Stats, WorkerShare};
+use gpubench_store::StoredRun;
 use gpubench_contract::{Grade, Verdict};
 use gpubench_stats::Summary;
 

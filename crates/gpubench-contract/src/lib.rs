@@ -13,6 +13,8 @@ mod outcome;
 mod params;
 mod record;
 mod revision;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod units;
 
 pub use comparison::*;

@@ -11,7 +11,7 @@ use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::error::ExpectedError;
 use crate::git::Git;
-use crate::store::Revision;
+use gpubench_contract::Revision;
 use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::{Expected, print_warning};

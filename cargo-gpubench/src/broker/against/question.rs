@@ -1,8 +1,8 @@
 //! What the rounds of two sides are to decide, and whether they have.
 
-use crate::compare::{Threshold, is_decided};
 use gpubench_measure::measurement::StoppingQuery;
 use gpubench_stats::{Confidence, Looks, Paired};
+use gpubench_store::compare::{Threshold, is_decided};
 
 /// What the rounds of two sides are to decide.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +34,8 @@ impl StoppingQuery for Question {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Rules;
-    use crate::report::ThresholdSource;
+    use gpubench_contract::ThresholdSource;
+    use gpubench_store::compare::Rules;
 
     const QUESTION: Question = Question {
         looks: Looks::UntilDecided,

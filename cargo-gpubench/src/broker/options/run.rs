@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, PageTarget, ResultOptions, UserOutput};
 use crate::broker::cases::CaseSelection;
-use crate::report::Outlet;
 use gpubench_measure::clients::Output;
 use gpubench_measure::measurement::Purpose;
+use gpubench_report::Outlet;
 
 /// Everything a run is asked to do.
 #[derive(Clone, Debug)]

@@ -10,13 +10,13 @@ use crate::broker::code::kernels::{self, Modules};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::reporting::Reporting;
 use crate::broker::selected::Selected;
-use crate::report::Phase;
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::wire::SourceModule;
+use gpubench_report::Phase;
 
 /// A case that can be measured.
 #[derive(Debug)]

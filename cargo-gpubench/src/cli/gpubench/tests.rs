@@ -16,9 +16,9 @@ use crate::{
     },
     build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
     cli::{Environment, Unsettled, Verb, settle},
-    report::Color,
 };
 use gpubench_device::cuda::Architecture;
+use gpubench_report::Color;
 use gpubench_stats::Looks;
 
 fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
