@@ -1,13 +1,12 @@
 //! What CI sees of a comparison: exit codes, warnings, JUnit and CSV, as the real command gives them.
 
 mod run_folder;
-mod simulated_run;
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
+use gpubench_store::testing::{Size, on_gpu, run};
 use predicates::prelude::*;
 use predicates::str::contains;
 use run_folder::Folder;
-use simulated_run::{Size, on_gpu, run};
 
 const SIZE: Size = Size {
     workers: 5,

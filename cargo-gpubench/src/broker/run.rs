@@ -31,7 +31,7 @@ use gpubench_diagnostic::{chain, print_warning};
 use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
 use gpubench_measure::probe::{Answer, Target, ask};
 use gpubench_protocol::sandbox::hide_from_others;
-use gpubench_report::{ json_line};
+use gpubench_report::json_line;
 use gpubench_store::Listing;
 
 /// Does what the options say.

@@ -152,7 +152,10 @@ fn cases_stand_in_the_order_of_the_latest_run_and_gone_ones_behind() {
 
 #[test]
 fn the_record_is_as_the_schema_says() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/gpubench-v1.schema.json");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../crates/gpubench-contract/schema/gpubench-v1.schema.json"
+    );
     let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let history: BenchmarkHistory = trends(&with_steps()).remove(0);

@@ -13,7 +13,7 @@ pub const UNKNOWN_REVISION: &str = "unknown revision";
 
 /// Two runs side by side. The views for people show nothing that is not in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ComparisonComplete {
     /// Version of the contract.
     pub schema_version: SchemaVersion,
@@ -38,7 +38,7 @@ pub struct ComparisonComplete {
 
 /// Benchmarks that changed by less than a reader asked to see. They count as the rows do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// The smallest relative change that is shown, as a fraction.
     pub least_change: f64,
@@ -48,7 +48,7 @@ pub struct LeftOut {
 
 /// One of the two runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ComparedRun {
     /// The name it was asked for by: a baseline's, a file's, or a revision's.
     pub name: String,
@@ -71,7 +71,7 @@ pub struct ComparedRun {
 
 /// How two runs were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrangement {
     /// One after the other: what drifted in between is part of the difference.
@@ -82,7 +82,7 @@ pub enum Arrangement {
 
 /// A benchmark in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ComparisonRow {
     /// Package of the benchmark.
     pub package: String,
@@ -108,7 +108,7 @@ pub struct ComparisonRow {
 
 /// One side of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ComparedResult {
     /// How it ended.
     pub verdict: Verdict,
@@ -127,7 +127,7 @@ pub struct ComparedResult {
 
 /// An earlier run that a result was kept from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct KeptFrom {
     /// Names the run.
     pub run_id: String,
@@ -143,7 +143,7 @@ fn is_zero(count: &u64) -> bool {
 
 /// A change in figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Change {
     /// The candidate's `median_ns` over the baseline's; of runs in turns the geometric mean over the rounds of the median ratio of neighbouring samples, which drift leaves alone. Above one is slower.
     pub ratio: f64,
@@ -159,7 +159,7 @@ pub struct Change {
 
 /// Where a noise threshold comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
     /// The floor that was asked for.
@@ -170,7 +170,7 @@ pub enum ThresholdSource {
 
 /// What changed between two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeVerdict {
     /// It passed in the baseline and fails in the candidate.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The value of an element: a JSON number where JSON has one, a word where it has not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ElementValue {
     /// An integer of at least zero.
@@ -22,7 +22,7 @@ pub enum ElementValue {
 
 /// Floating-point values that JSON has no number for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub enum NotFinite {
     /// Not a number.
     #[serde(rename = "NaN")]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A GPU round the samples of a case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct GpuEnvironment {
     /// Before the first window; in the run's first record, before the run.
     pub before: GpuState,
@@ -24,7 +24,7 @@ pub struct GpuEnvironment {
 
 /// A GPU at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct GpuState {
     /// Clock of the multiprocessors in hertz.
     pub clock_hz: Option<f64>,

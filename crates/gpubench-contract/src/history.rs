@@ -6,7 +6,7 @@ use super::{DeviceIdentity, Revision, SchemaVersion};
 
 /// The medians of a case over the runs on one device, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkHistory {
     /// Version of the contract.
     pub schema_version: SchemaVersion,
@@ -22,7 +22,7 @@ pub struct BenchmarkHistory {
 
 /// A run in a case's history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct HistoryRun {
     /// Names the run.
     pub run_id: String,

@@ -7,7 +7,7 @@ use super::{Device, DeviceKind, Environment, Flush, RunStarted};
 
 /// The device of a run with everything that changes its times by itself. Times of runs with different identities say nothing about code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct DeviceIdentity {
     /// Kind.
     pub kind: DeviceKind,

@@ -13,7 +13,9 @@ mod outcome;
 mod params;
 mod record;
 mod revision;
-#[cfg(feature = "testing")]
+#[cfg(test)]
+mod schema;
+#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod units;
 

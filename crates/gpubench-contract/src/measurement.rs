@@ -10,7 +10,7 @@ use gpubench_stats::{Balance, StopReason, Summary, interquartile_mean, median};
 
 /// What the samples say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Stats {
     /// Number of samples.
     pub n: u64,
@@ -75,7 +75,7 @@ impl From<&Summary> for Stats {
 
 /// Why sampling stopped, and what it aimed for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Stop {
     /// Why sampling stopped.
     pub reason: StopReason,
@@ -85,7 +85,7 @@ pub struct Stop {
 
 /// Time the host spent on queueing a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct HostTime {
     /// Median over the samples.
     pub median_ns: f64,
@@ -108,7 +108,7 @@ impl HostTime {
 
 /// One fresh worker's part of the samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct WorkerShare {
     /// How many of `samples_ns` are its own: the next ones after those of the workers before it.
     pub samples: u64,
@@ -128,7 +128,7 @@ impl WorkerShare {
 
 /// A sample that something disturbed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct SampleFlag {
     /// Position in `samples_ns`.
     pub sample: u64,
@@ -140,7 +140,7 @@ pub struct SampleFlag {
 
 /// What can disturb a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SampleFlagKind {
     /// The device reported that it throttled.
@@ -153,7 +153,7 @@ pub enum SampleFlagKind {
 
 /// What the case achieves at its median time, by the work its author declared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Throughput {
     /// Declared bytes per second.
     pub bytes_per_s: Option<f64>,
@@ -198,7 +198,7 @@ impl Throughput {
 
 /// What was found in one output: of the window that failed, or the worst over all windows where none did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Check {
     /// Name of the output.
     pub output: String,
@@ -226,7 +226,7 @@ pub struct Check {
 
 /// How far an element may be off: `|got - expected| <= atol + rtol * |expected|`. Both are zero where it must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct AllowedError {
     /// In parts of the expected number.
     pub rtol: f64,
@@ -246,7 +246,7 @@ impl From<Tolerance> for AllowedError {
 
 /// An element that is not what it should be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct WrongElement {
     /// Flat index.
     pub index: u64,
@@ -258,7 +258,7 @@ pub struct WrongElement {
 
 /// How many windows of each kind were run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct WindowCounts {
     /// Timed, checked and left out of the samples.
     pub warm_up: u64,
@@ -279,7 +279,7 @@ impl WindowCounts {
 
 /// The worker's claimed times beside the referee's clock, as means over the windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Conservation {
     /// What the worker claims.
     pub claimed_ns: f64,
@@ -305,7 +305,7 @@ pub struct Conservation {
 
 /// How the part of the bound that depends on the kernel is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelPartSource {
     /// From kernels measured on a device of this name.
@@ -344,7 +344,7 @@ impl Conservation {
 
 /// Surroundings that times depend on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Environment {
     /// Version of the operating system's kernel.
     pub kernel: Option<String>,
@@ -377,7 +377,7 @@ pub struct Environment {
 
 /// How the cache flush goes through its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Flush {
     /// It reads them, and leaves no dirty lines behind.

@@ -17,7 +17,7 @@ macro_rules! words {
     ) => {
         $(#[$outer])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
         pub enum $name {
             $( $(#[$inner])* #[serde(rename = $word)] $variant, )+
         }

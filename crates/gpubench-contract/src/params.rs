@@ -13,7 +13,7 @@ pub struct Params(pub Vec<(String, ParamValue)>);
 
 /// The value of an axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ParamValue {
     /// An integer or a `bool` (0 or 1).
@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for Params {
     }
 }
 
-#[cfg(feature = "schema")]
+#[cfg(any(test, feature = "schema"))]
 impl schemars::JsonSchema for Params {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Params".into()

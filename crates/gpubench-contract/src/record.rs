@@ -15,7 +15,7 @@ use super::{
 
 /// One line of `--message-format json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Record {
     /// Once, before the first case.
@@ -45,7 +45,7 @@ impl SchemaVersion {
 
 /// A run begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct RunStarted {
     /// Version of the contract.
     pub schema_version: SchemaVersion,
@@ -73,7 +73,7 @@ pub struct RunStarted {
 
 /// A run of which a stored run has kept results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct EarlierRun {
     /// Names the run; its results have the same.
     pub run_id: String,
@@ -93,7 +93,7 @@ pub struct EarlierRun {
 
 /// A device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Device {
     /// Kind.
     pub kind: DeviceKind,
@@ -115,7 +115,7 @@ pub struct Device {
 
 /// Kinds of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceKind {
     /// The built-in CPU device: its times say nothing about a GPU.
@@ -135,7 +135,7 @@ impl From<gpubench::catalog::DeviceKind> for DeviceKind {
 
 /// The device of a result; the rest of it is in the run's first record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct DeviceName {
     /// Kind.
     pub kind: DeviceKind,
@@ -155,7 +155,7 @@ impl Device {
 
 /// A case begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkStarted {
     /// Version of the contract.
     pub schema_version: SchemaVersion,
@@ -175,7 +175,7 @@ pub struct BenchmarkStarted {
 
 /// A case that a run would have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkListed {
     /// Version of the contract.
     pub schema_version: SchemaVersion,
@@ -195,7 +195,7 @@ pub struct BenchmarkListed {
 
 /// A case has its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkComplete {
     /// Version of the contract.
     pub schema_version: SchemaVersion,
@@ -342,7 +342,7 @@ impl BenchmarkComplete {
 
 /// Whose code ran in the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Execution {
     /// The tool's, which replayed a launch plan.
@@ -353,7 +353,7 @@ pub enum Execution {
 
 /// The state of the caches before each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Flushed.
@@ -373,7 +373,7 @@ impl fmt::Display for Mode {
 
 /// A run has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct RunFinished {
     /// Version of the contract.
     pub schema_version: SchemaVersion,
@@ -397,7 +397,7 @@ pub struct RunFinished {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// Every selected case has a verdict.
@@ -426,7 +426,7 @@ impl<'de> Deserialize<'de> for SchemaVersion {
     }
 }
 
-#[cfg(feature = "schema")]
+#[cfg(any(test, feature = "schema"))]
 impl schemars::JsonSchema for SchemaVersion {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "SchemaVersion".into()

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A revision of a git repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Revision {
     /// The commit's full hash.
     pub commit: String,

@@ -137,7 +137,7 @@ impl StopRule {
 
 /// Why sampling stopped, from the reason that says the most of the samples to the one that says the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// The coefficient of variation fell below its target.

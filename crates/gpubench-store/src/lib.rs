@@ -18,6 +18,8 @@ mod origin;
 mod read;
 mod replacement;
 mod stored_run;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod write;
 
 #[cfg(test)]

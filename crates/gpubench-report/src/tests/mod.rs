@@ -4,6 +4,5 @@ mod comparison;
 mod golden;
 pub(super) mod hostile;
 mod play;
-mod schema;
 
 pub(super) use golden::written;

@@ -64,8 +64,8 @@ pub(super) fn ruled_out(threshold: Threshold) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulated::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
     use super::*;
+    use crate::testing::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
     use gpubench_stats::{Confidence, Interval, Looks, Paired, Side};
 
     const FLOOR: Threshold = Threshold {

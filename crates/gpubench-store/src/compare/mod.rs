@@ -12,8 +12,6 @@ mod pairing;
 mod row;
 mod rules;
 
-#[cfg(any(test, feature = "testing"))]
-pub mod simulated;
 #[cfg(test)]
 mod tests;
 

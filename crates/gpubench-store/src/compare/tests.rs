@@ -5,8 +5,8 @@ mod turns;
 
 use regex::Regex;
 
-use super::simulated::{Noise, Shifts, TwoLevel};
 use super::*;
+use crate::testing::{Noise, Shifts, TwoLevel};
 use crate::{FORMAT, FORMAT_VERSION, StoredRun};
 use gpubench_contract::Revision;
 use gpubench_contract::testing::gpu;

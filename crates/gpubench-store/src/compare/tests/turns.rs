@@ -18,7 +18,7 @@ fn row_in_turns_by(rules: &Rules, baseline: BenchmarkComplete, candidate: Benchm
 
 /// Results of some rounds on a machine that drifts, the second slower by `factor`.
 fn drifting(rounds: usize, factor: f64) -> [BenchmarkComplete; 2] {
-    let all = crate::compare::simulated::DRIFTS.last().unwrap();
+    let all = crate::testing::DRIFTS.last().unwrap();
     let mut random = fastrand::Rng::with_seed(7);
     let sides = all.sides(&QUIET, &mut random, (rounds, 20), (1e5, factor));
     sides.map(|workers| passed("axpy", &workers))

@@ -1,16 +1,17 @@
 //! Stored runs with seeded samples, as a GPU would have them.
 
-pub(crate) use gpubench_store::compare::simulated as samples;
-
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished, RunStarted, SchemaVersion, Stats, WorkerShare};
-use gpubench_store::StoredRun;
+use crate::StoredRun;
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished,
+    RunStarted, SchemaVersion, Stats, WorkerShare,
+};
 use gpubench_contract::{Grade, Verdict};
 use gpubench_stats::Summary;
 
-use samples::{Noise, Shifts, TwoLevel};
+use super::samples::{Noise, Shifts, TwoLevel};
 
 /// Fresh processes that hardly differ.
-pub(crate) const QUIET: TwoLevel = TwoLevel {
+pub const QUIET: TwoLevel = TwoLevel {
     name: "quiet",
     shifts: Shifts::Normal(0.002),
     noise: Noise::Normal(0.01),
@@ -18,13 +19,13 @@ pub(crate) const QUIET: TwoLevel = TwoLevel {
 
 /// How much is measured of each benchmark.
 #[derive(Clone, Copy)]
-pub(crate) struct Size {
-    pub(crate) workers: usize,
-    pub(crate) samples: usize,
+pub struct Size {
+    pub workers: usize,
+    pub samples: usize,
 }
 
 /// A run of benchmarks with their medians in nanoseconds.
-pub(crate) fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
+pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
     let mut random = fastrand::Rng::with_seed(seed);
     let run_id = format!("{seed:016x}");
     let results: Vec<BenchmarkComplete> = benchmarks
@@ -63,7 +64,7 @@ pub(crate) fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRu
 
 /// A run as of a GPU of another name.
 #[allow(dead_code, reason = "not every test has two devices")]
-pub(crate) fn on_gpu(name: &str, mut run: StoredRun) -> StoredRun {
+pub fn on_gpu(name: &str, mut run: StoredRun) -> StoredRun {
     run.run.device.name = name.into();
     for result in &mut run.results {
         result.device.name = name.into();

@@ -1,19 +1,16 @@
 //! How long a stored run of 1 000 cases with 200 samples each takes to save, to read and to check, and a history of 500 runs of 100 cases to append to.
 //!
-//! `cargo bench -p cargo-gpubench --bench store` prints medians of nine times.
+//! `cargo bench -p gpubench-store --bench store` prints medians of nine times.
 #![forbid(unsafe_code)]
 
 #[allow(dead_code)]
-#[path = "../tests/simulated_run/mod.rs"]
-mod simulated_run;
-
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use gpubench_store::history::{HistoryCase, HistoryEntry, MOST_RUNS, append, of_device};
 use gpubench_contract::DeviceIdentity;
+use gpubench_store::history::{HistoryCase, HistoryEntry, MOST_RUNS, append, of_device};
+use gpubench_store::testing::{Size, run};
 use gpubench_store::{read, save};
-use simulated_run::{Size, run};
 
 const SIZE: Size = Size {
     workers: 5,

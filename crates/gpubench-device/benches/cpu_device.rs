@@ -1,6 +1,6 @@
 //! What the CPU device costs: nanoseconds per thread, per thread and barrier, and per launch. Prints; judges nothing.
 //!
-//! `cargo bench -p cargo-gpubench --bench cpu_device`
+//! `cargo bench -p gpubench-device --bench cpu_device`
 
 use std::ffi::c_void;
 use std::num::NonZeroUsize;

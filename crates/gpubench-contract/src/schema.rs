@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use gpubench_contract::testing::{SampleRun, all_passed, every_verdict, on_gpu};
-use gpubench_contract::testing::{every_change, on_another_device};
-use gpubench_contract::{BenchmarkListed, ParamValue, Params, Record, SchemaVersion};
+use crate::testing::{SampleRun, all_passed, every_verdict, on_gpu};
+use crate::testing::{every_change, on_another_device};
+use crate::{BenchmarkListed, ParamValue, Params, Record, SchemaVersion};
 
 /// Set to rewrite the schema from the records.
 const UPDATE: &str = "GPUBENCH_UPDATE_SCHEMA";

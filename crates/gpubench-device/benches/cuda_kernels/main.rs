@@ -1,6 +1,6 @@
 //! The tool's own kernels on a GPU: whether they yield what the CPU device does, to the byte, and how much memory they go through in a second.
 //!
-//! `cargo bench -p cargo-gpubench --bench cuda_kernels [MIB]`, by default 256. Exits with 1 where the devices differ, and with 96 without a GPU.
+//! `cargo bench -p gpubench-device --bench cuda_kernels [MIB]`, by default 256. Exits with 1 where the devices differ, and with 96 without a GPU.
 
 mod alike;
 mod kinds;

@@ -1,19 +1,16 @@
 //! How long a comparison of two stored runs takes, and how often it is right on simulated samples.
 //!
-//! `cargo bench -p cargo-gpubench --bench comparison` prints the time for 1 000 benchmarks, the rate of false alarms between runs of the same code, and how often changes are found.
-
-#[path = "../tests/simulated_run/mod.rs"]
-mod simulated_run;
+//! `cargo bench -p gpubench-store --bench comparison` prints the time for 1 000 benchmarks, the rate of false alarms between runs of the same code, and how often changes are found.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use gpubench_store::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
 use gpubench_contract::{Arrangement, ChangeVerdict, ThresholdSource};
-use gpubench_store::{read, save};
 use gpubench_stats::{Confidence, Looks, Paired, Ratio, Side, interquartile_mean, median};
-use simulated_run::samples::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
-use simulated_run::{Size, run};
+use gpubench_store::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
+use gpubench_store::testing::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
+use gpubench_store::testing::{Size, run};
+use gpubench_store::{read, save};
 
 /// Comparisons behind each rate: its standard error at 1 % is 0.07 %.
 const TRIALS: usize = 20_000;
