@@ -5,7 +5,7 @@ use anstyle::Style;
 use super::case_name::in_form;
 use crate::broker::cases::Naming;
 use crate::printable::printable_line;
-use crate::report::units::{percent, size, time};
+use crate::report::units::{counted, listed, percent, size, time};
 use crate::report::{BenchmarkHistory, DeviceKind, Flush, HistoryRun, wrapped};
 use crate::store::{DeviceIdentity, Revision};
 
@@ -63,7 +63,7 @@ fn described(device: &DeviceIdentity) -> String {
             .map(|driver| format!("driver {}", printable_line(driver))),
         flushed,
     ];
-    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    listed(known)
 }
 
 fn section(history: &BenchmarkHistory, naming: Naming, line: usize) -> String {
@@ -71,7 +71,7 @@ fn section(history: &BenchmarkHistory, naming: Naming, line: usize) -> String {
         return String::new();
     };
     let name = printable_line(in_form(&history.case, naming));
-    let heading = format!("{TITLE}{name}{TITLE:#}  {}", runs_of(history));
+    let heading = format!("{TITLE}{name}{TITLE:#}  {}", counted(history.runs.len(), "run"));
     let below = summary(history, first, last);
     let lines = wrapped(&heading, line).into_iter();
     let lines = lines.chain(rows(history)).chain(wrapped(&below, line));
@@ -116,13 +116,6 @@ fn rows(history: &BenchmarkHistory) -> Vec<String> {
 /// Whether a change between neighbouring runs stands out.
 pub(super) fn is_jump(history: &BenchmarkHistory, change: f64) -> bool {
     change.abs() > history.usual_change.unwrap_or(NOTABLE).max(LEAST)
-}
-
-fn runs_of(history: &BenchmarkHistory) -> String {
-    match history.runs.len() {
-        1 => "1 run".to_owned(),
-        runs => format!("{runs} runs"),
-    }
 }
 
 fn date(run: &HistoryRun) -> String {

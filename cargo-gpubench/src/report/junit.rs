@@ -16,7 +16,7 @@ use super::{
     Output, OutputError, Passage, Reporter, RunEnd, RunFinished, RunStarted, ThresholdSource,
 };
 use crate::printable::{printable, printable_line};
-use crate::units::{change, percent, time};
+use crate::units::{change, listed, percent, time};
 use crate::verdict::Verdict;
 
 mod closed_gate;
@@ -282,7 +282,7 @@ fn figures(result: &BenchmarkComplete) -> Option<String> {
         Some(format!("n {}", stats.n)),
         result.grade.map(|grade| format!("grade {grade}")),
     ];
-    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    Some(listed(parts))
 }
 
 #[cfg(test)]
