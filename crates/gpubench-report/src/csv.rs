@@ -2,10 +2,10 @@
 //!
 //! The columns are always the same ones, in the same order; later versions add theirs behind them, before those of the axes.
 
+use super::wording::source_of_threshold;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ComparisonRow, ParamValue, RunFinished, RunStarted,
-    ThresholdSource,
 };
 use gpubench_diagnostic::printable;
 
@@ -208,10 +208,6 @@ fn comparison_fields(compared: Option<&Compared<'_>>) -> [Field; 10] {
     let row = compared.and_then(|compared| compared.row);
     let is_new = compared.is_some_and(|compared| compared.is_new);
     let change = row.and_then(|row| row.change.as_ref());
-    let source = change.map(|change| match change.threshold_source {
-        ThresholdSource::Floor => "floor",
-        ThresholdSource::History => "history",
-    });
     [
         text(compared.map(|compared| compared.baseline)),
         number(row.and_then(|row| row.baseline.median_ns)),
@@ -220,7 +216,7 @@ fn comparison_fields(compared: Option<&Compared<'_>>) -> [Field; 10] {
         number(change.map(|change| change.interval[1])),
         number(change.map(|change| change.confidence)),
         number(change.map(|change| change.threshold)),
-        text(source),
+        text(change.map(source_of_threshold)),
         text(row.map(|row| row.verdict.as_str()).or(is_new.then_some("new"))),
         text(row.and_then(|row| row.remark.as_ref())),
     ]

@@ -13,7 +13,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use super::terminal::{interval, level};
 use super::{Gate, Output, OutputError, Passage, Reporter};
 use gpubench_contract::Verdict;
-use gpubench_contract::units::{change, percent, time};
+use gpubench_contract::units::{change, listed, percent, time};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, DeviceKind, RunEnd,
     RunFinished, RunStarted, ThresholdSource,
@@ -283,7 +283,7 @@ fn figures(result: &BenchmarkComplete) -> Option<String> {
         Some(format!("n {}", stats.n)),
         result.grade.map(|grade| format!("grade {grade}")),
     ];
-    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    Some(listed(parts))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::pull_request::comparison_below_results;
 use super::remarks::{Remarks, named};
 use super::{Output, OutputError, Reporter};
-use gpubench_contract::units::{byte_rate, flop_rate, percent, time};
+use gpubench_contract::units::{byte_rate, counted, flop_rate, percent, time};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, RunFinished, RunStarted};
 
 /// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are counted.
@@ -92,13 +92,12 @@ impl MarkdownReporter {
     }
 
     fn note(&mut self, left_out: usize, what: &str) -> Result<(), OutputError> {
-        let what = match left_out {
-            0 => return Ok(()),
-            1 => format!("1 {what} was"),
-            more => format!("{more} {what}s were"),
-        };
+        if left_out == 0 {
+            return Ok(());
+        }
+        let (what, were) = (counted(left_out, what), if left_out == 1 { "was" } else { "were" });
         self.print(&format!(
-            "\n{what} left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
+            "\n{what} {were} left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
         ))
     }
 }
@@ -141,13 +140,10 @@ fn row(result: &BenchmarkComplete) -> String {
         verdict if verdict.is_failure() => format!("**{verdict}**"),
         verdict => verdict.to_string(),
     };
-    let outcome: Vec<String> = [Some(verdict), result.cause.map(|cause| cause.to_string())]
-        .into_iter()
-        .flatten()
-        .collect();
+    let cause = result.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
     let cells = [
         format!("{} {}", plain(&result.package), code(&result.case)),
-        outcome.join(": "),
+        format!("{verdict}{cause}"),
         shown(stats.map(|stats| time(stats.median_ns))),
         shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),
         shown(stats.and_then(|stats| stats.cv).map(percent)),

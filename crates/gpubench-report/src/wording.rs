@@ -1,7 +1,8 @@
 //! Words and signs that every report for people uses in the same way.
 
 use gpubench_contract::{Cause, Verdict};
-use gpubench_contract::{ChangeVerdict, Check};
+use gpubench_contract::{Change, ChangeVerdict, Check, Device, DeviceKind, ThresholdSource};
+use gpubench_contract::{units::counted, units::listed, units::size};
 
 /// The sign of a verdict, which says the same as its word for eyes that skim.
 pub(super) fn sign(verdict: Verdict) -> char {
@@ -41,6 +42,35 @@ pub(super) fn gloss(cause: Cause) -> &'static str {
     }
 }
 
+/// What kind of device a run was on.
+pub(super) fn kind_in_words(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::Cpu => "CPU device",
+        DeviceKind::Cuda => "CUDA device",
+    }
+}
+
+/// `2 threads`, `32 MiB cache`, or `132 SMs`, `sm_90`, `60 MiB cache`, as far as they are known.
+pub(super) fn abilities(device: &Device) -> [Option<String>; 3] {
+    let unit = match device.kind {
+        DeviceKind::Cpu => "thread",
+        DeviceKind::Cuda => "SM",
+    };
+    [
+        device.multiprocessors.map(|count| counted(count, unit)),
+        device.capability.map(|capability| format!("sm_{capability}")),
+        device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
+    ]
+}
+
+/// `floor`, or `history`.
+pub(super) fn source_of_threshold(change: &Change) -> &'static str {
+    match change.threshold_source {
+        ThresholdSource::Floor => "floor",
+        ThresholdSource::History => "history",
+    }
+}
+
 /// `4 of 16 elements wrong; first at 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25 absolute, 0.5 relative`.
 pub(super) fn found_in(check: &Check) -> String {
     let count = Some(format!(
@@ -65,11 +95,8 @@ pub(super) fn found_in(check: &Check) -> String {
 /// `largest error 0.25 absolute, 0.5 relative`.
 fn largest_error(check: &Check) -> Option<String> {
     let errors = [(check.max_abs_error, "absolute"), (check.max_rel_error, "relative")];
-    let known: Vec<String> = errors
-        .into_iter()
-        .filter_map(|(error, what)| Some(format!("{} {what}", three_digits(error?))))
-        .collect();
-    (!known.is_empty()).then(|| format!("largest error {}", known.join(", ")))
+    let known = listed(errors.map(|(error, what)| Some(format!("{} {what}", three_digits(error?)))));
+    (!known.is_empty()).then(|| format!("largest error {known}"))
 }
 
 /// A number rounded to three significant digits, in its shortest form.

@@ -2,10 +2,10 @@
 
 use super::attention::{outcome, positions};
 use super::distribution::strip;
-use super::markup::{Element, Markup, element, text};
-use super::names::{Anchor, case_name, counted, grade, name, verdict};
+use super::markup::{self, Element, Markup, element, row_heading, text};
+use super::names::{Anchor, case_name, grade, name, verdict};
 use gpubench_contract::Verdict;
-use gpubench_contract::units::{byte_rate, flop_rate, percent, time};
+use gpubench_contract::units::{byte_rate, counted, flop_rate, percent, time};
 use gpubench_contract::{BenchmarkComplete, Stats};
 use gpubench_store::StoredRun;
 
@@ -27,21 +27,12 @@ const COLUMNS: [(&str, &str); 12] = [
 
 /// The section.
 pub(super) fn section(run: &StoredRun) -> Element {
-    let head = COLUMNS.map(|(title, class)| element("th").with("scope", "col").class(class).text(title));
     let caption = format!(
         "{}: medians with half the width of their 95 % intervals; figures of cases that passed",
         counted(run.results.len(), "case")
     );
-    let table = element("table")
-        .class("cases")
-        .child(element("caption").text(caption))
-        .child(element("thead").child(element("tr").children(head)))
-        .children(bodies(run));
-    element("section")
-        .with("id", "cases")
-        .with("aria-labelledby", "cases-title")
-        .child(element("h2").with("id", "cases-title").text("Cases"))
-        .child(scrolled("Cases", table))
+    let table = markup::table(&*caption, COLUMNS).class("cases").children(bodies(run));
+    markup::section("cases", "Cases").child(scrolled("Cases", table))
 }
 
 /// A table that scrolls by itself where it does not fit.
@@ -75,11 +66,7 @@ fn package_heading(package: &str) -> Element {
 }
 
 fn row(anchor: Anchor, result: &BenchmarkComplete) -> Element {
-    let heading = element("th")
-        .with("scope", "row")
-        .class("case")
-        .child(anchor.link(case_name(result)));
-    let row = element("tr").child(heading);
+    let row = element("tr").child(row_heading(anchor.link(case_name(result))));
     match (&result.stats, result.verdict) {
         (Some(stats), Verdict::Pass) => row.children(figures(result, stats)),
         _ => row.child(element("td").with("colspan", COLUMNS.len() - 1).child(reason(result))),

@@ -1,7 +1,7 @@
 //! Several kernels for one problem.
 
 use super::chart::{At, rectangle};
-use super::markup::{Element, Markup, element, text};
+use super::markup::{self, Element, Markup, element, text};
 use super::names::{Anchor, name, name_with_params};
 use crate::contest::{Contest, Contests, Ranked, Standing};
 use gpubench_contract::units::time;
@@ -13,27 +13,17 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
     run.results.iter().for_each(|result| contests.enter(result));
     let tables: Vec<Element> = contests.held().iter().map(|contest| table(run, contest)).collect();
     (!tables.is_empty()).then(|| {
-        element("section")
-            .with("id", "contests")
-            .with("aria-labelledby", "contests-title")
-            .child(
-                element("h2")
-                    .with("id", "contests-title")
-                    .text("One problem, several kernels"),
-            )
+        markup::section("contests", "One problem, several kernels")
             .child(element("div").class("contests").children(tables))
     })
 }
 
 fn table(run: &StoredRun, contest: &Contest<'_>) -> Element {
-    let heads = [("kernel", ""), ("median", "number"), ("beside the fastest", "standing")];
-    let heads = heads.map(|(head, class)| element("th").with("scope", "col").class(class).text(head));
+    let columns = [("kernel", ""), ("median", "number"), ("beside the fastest", "standing")];
     let slowest = contest.ranking.last().map_or(0.0, |ranked| ranked.median_ns);
     let rows = contest.ranking.iter().map(|ranked| row(run, ranked, slowest));
-    element("table")
-        .child(element("caption").child(name_with_params(contest.problem, &contest.params)))
-        .child(element("thead").child(element("tr").children(heads)))
-        .child(element("tbody").children(rows))
+    let caption = name_with_params(contest.problem, &contest.params);
+    markup::table(caption, columns).child(element("tbody").children(rows))
 }
 
 fn row(run: &StoredRun, ranked: &Ranked, slowest: f64) -> Element {

@@ -2,8 +2,7 @@
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup, element, text};
-use super::names::counted;
-use gpubench_contract::units::time;
+use gpubench_contract::units::{counted, time};
 use gpubench_contract::{BenchmarkComplete, Stats, WorkerShare};
 use gpubench_stats::{Histogram, Looks, quantile};
 
@@ -51,7 +50,7 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
         title: "Distribution of the samples".to_owned(),
         description: format!(
             "{} from {} to {}, median {}, middle half from {} to {}",
-            counted(stats.n as usize, "sample"),
+            counted(stats.n, "sample"),
             time(stats.min_ns),
             time(stats.max_ns),
             time(stats.median_ns),
@@ -59,11 +58,7 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
             time(stats.q3_ns)
         ),
     };
-    Some(
-        element("figure")
-            .child(drawing.of("chart", shapes))
-            .child(element("figcaption").child(caption(&histogram, workers.len(), result.workers.len()))),
-    )
+    Some(drawing.figure(shapes, caption(&histogram, workers.len(), result.workers.len())))
 }
 
 /// All samples in a few pixels, for a row of a table.
@@ -161,16 +156,7 @@ fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) 
 /// The scale in figures, below a drawing.
 fn time_axis(scale: &Scale, y: f64) -> Markup {
     let ticks = scale.ticks(5);
-    let (labels, unit) = ticks.as_times();
-    let last = labels.len().saturating_sub(1);
-    let labelled = labels
-        .into_iter()
-        .enumerate()
-        .map(|(position, text)| match position == last {
-            true => format!("{text} {unit}"),
-            false => text,
-        });
-    let marks = ticks.values.iter().zip(labelled).map(|(value, text)| {
+    let marks = ticks.values.iter().zip(ticks.as_times()).map(|(value, text)| {
         let x = scale.at(*value);
         let class = match x.0 {
             x if x < LEFT + 16.0 => "t",

@@ -2,6 +2,7 @@
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup};
+use crate::terminal::interval;
 use gpubench_contract::units::change;
 use gpubench_contract::{Change, ChangeVerdict, ComparisonComplete};
 
@@ -102,12 +103,7 @@ impl Forest {
         let drawing = Drawing {
             size: (WIDTH, HEIGHT),
             title: "Ratio".to_owned(),
-            description: format!(
-                "{}, interval {} to {}",
-                change(figures.ratio),
-                change(low),
-                change(high)
-            ),
+            description: format!("{}, interval {}", change(figures.ratio), interval(figures.interval)),
         };
         drawing.of("forest", shapes)
     }

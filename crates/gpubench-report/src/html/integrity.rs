@@ -3,8 +3,8 @@
 use super::chart::{At, Drawing, Scale, label, line, rectangle};
 use super::facts::Facts;
 use super::markup::{Element, Markup, element, text};
-use super::names::{counted, grade};
-use gpubench_contract::units::time;
+use super::names::grade;
+use gpubench_contract::units::{counted, time};
 use gpubench_contract::{BenchmarkComplete, Conservation, Execution, KernelPartSource};
 
 const WIDTH: f64 = 240.0;
@@ -24,13 +24,8 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
         Markup::from(grade(known)).then(reason)
     });
     let counts = result.window_counts;
-    let inputs = (result.windows > 0).then(|| {
-        format!(
-            "{} in {}",
-            result.distinct_inputs,
-            counted(result.windows as usize, "window")
-        )
-    });
+    let all = counted(result.windows, "window");
+    let inputs = (result.windows > 0).then(|| format!("{} in {all}", result.distinct_inputs));
     let windows = (result.windows > 0).then(|| {
         format!(
             "{} warm-up, {} timed, {} early-check, {} of the null worker",

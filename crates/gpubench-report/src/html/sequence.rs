@@ -1,8 +1,8 @@
 //! The samples in the order in which they were taken: drift and steps show here, and nowhere else.
 
-use super::chart::{At, Drawing, Path, Scale, label, line};
+use super::chart::{At, Drawing, Path, Scale, extent, label, line};
 use super::distribution::shares;
-use super::markup::{Element, Markup, element, text};
+use super::markup::{Element, Markup, text};
 use gpubench_contract::units::time;
 use gpubench_contract::{BenchmarkComplete, SampleFlagKind};
 use gpubench_stats::Histogram;
@@ -46,37 +46,17 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
         title: "Samples in the order taken".to_owned(),
         description: format!("first {}, last {}", time(samples[0]), time(samples[samples.len() - 1])),
     };
-    Some(
-        element("figure")
-            .child(drawing.of("chart", shapes))
-            .child(element("figcaption").child(caption(result))),
-    )
+    Some(drawing.figure(shapes, caption(result)))
 }
 
 /// Round times at the left, with a line through the drawing at each.
 fn times(y: &Scale) -> Markup {
     let ticks = y.ticks(3);
-    let (labels, unit) = ticks.as_times();
-    let last = labels.len().saturating_sub(1);
-    let lines = ticks
-        .values
-        .iter()
-        .zip(labels)
-        .enumerate()
-        .map(|(position, (value, text))| {
-            let At(height) = y.at(*value);
-            let text = if position == last {
-                format!("{text} {unit}")
-            } else {
-                text
-            };
-            Markup::from(line("grid", (At(LEFT), At(height)), (At(RIGHT), At(height)))).then(label(
-                "t end",
-                At(LEFT - 6.0),
-                At(height + 4.0),
-                text,
-            ))
-        });
+    let lines = ticks.values.iter().zip(ticks.as_times()).map(|(value, text)| {
+        let At(height) = y.at(*value);
+        let named = label("t end", At(LEFT - 6.0), At(height + 4.0), text);
+        Markup::from(line("grid", (At(LEFT), At(height)), (At(RIGHT), At(height)))).then(named)
+    });
     lines.collect()
 }
 
@@ -90,8 +70,7 @@ fn trace(samples: &[f64], x: &Scale, y: &Scale) -> Element {
     let columns = samples.chunks(per_column).enumerate();
     let path = columns.fold(Path::default(), |path, (column, samples)| {
         let place = x.at(column as f64 * per_column as f64 + (samples.len() - 1) as f64 / 2.0);
-        let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (least, most) = extent(samples.iter().copied());
         match samples.len() {
             1 => path.dot(place, y.at(least)),
             _ => path.move_to(place, y.at(least)).vertical_to(y.at(most)),
@@ -151,10 +130,9 @@ pub(super) fn disturbances(result: &BenchmarkComplete) -> Option<String> {
             .collect();
         reasons.sort_unstable();
         reasons.dedup();
-        let why = if reasons.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", reasons.join(", "))
+        let why = match &reasons[..] {
+            [] => String::new(),
+            reasons => format!(" ({})", reasons.join(", ")),
         };
         let count = of_kind().count();
         (count > 0).then(|| format!("{count} {word}{why}"))

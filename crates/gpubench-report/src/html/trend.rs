@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::chart::{At, Drawing, Path, Scale, label, line};
-use super::markup::{Element, Markup, element, text};
-use super::names::{counted, moment, revision};
+use super::chart::{At, Drawing, Path, Scale, extent, label, line};
+use super::markup::{Element, Markup, element, folded, text};
+use super::names::{moment, revision};
 use gpubench_contract::BenchmarkComplete;
-use gpubench_contract::units::time;
+use gpubench_contract::units::{counted, time};
 use gpubench_store::StoredRun;
 use gpubench_store::history::{HistoryCase, HistoryEntry};
 
@@ -70,9 +70,7 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
     let bounds = runs
         .iter()
         .flat_map(|(median, interval)| interval.iter().chain([median]).copied());
-    let (least, most) = bounds.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), bound| {
-        (least.min(bound), most.max(bound))
-    });
+    let (least, most) = extent(bounds);
     let x = Scale::new((0.0, (runs.len() - 1) as f64), (LEFT, RIGHT));
     let y = Scale::new((least, most), (BASE, TOP));
     let place = |position: usize| x.at(position as f64);
@@ -113,17 +111,12 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
         ),
     };
     let named = past.iter().rev().take(NAMED).map(entry);
-    let caption = element("figcaption")
-        .child(text(format_args!(
-            "Medians with their 95 % intervals in {} and this one.",
-            counted(past.len(), "earlier run")
-        )))
-        .child(
-            element("details")
-                .child(element("summary").text("The last ones"))
-                .child(element("ul").children(named)),
-        );
-    Some(element("figure").child(drawing.of("chart", shapes)).child(caption))
+    let caption = text(format_args!(
+        "Medians with their 95 % intervals in {} and this one.",
+        counted(past.len(), "earlier run")
+    ));
+    let last_ones = folded("The last ones").child(element("ul").children(named));
+    Some(drawing.figure(shapes, caption.then(last_ones)))
 }
 
 fn entry(run: &PastResult<'_>) -> Element {

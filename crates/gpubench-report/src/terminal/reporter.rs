@@ -15,9 +15,10 @@ use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
 use crate::contest::Contests;
 use crate::remarks::Remarks;
+use crate::wording::{abilities, kind_in_words};
 use crate::{CPU_NOTICE, Output, OutputError, Progress, Reporter, summary};
 use gpubench_contract::Verdict;
-use gpubench_contract::units::size;
+use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Device, DeviceKind, RunFinished, RunStarted,
 };
@@ -238,7 +239,7 @@ impl Reporter for TerminalReporter {
             "{} · {} · {}",
             printable_line(&run.tool_version),
             described(run),
-            cases_of(run.cases)
+            counted(run.cases, "case")
         );
         let first = width("cargo gpubench") + 1;
         let lines = wrapped(&rest, self.options.width.saturating_sub(first));
@@ -322,45 +323,10 @@ fn details_below(line: &Line, result: &BenchmarkComplete, columns: &Columns, sty
 
 /// `CPU device: AMD EPYC 9654, 2 threads` or `CUDA device: NVIDIA H200, 132 SMs, sm_90, driver 580.159`.
 fn described(run: &RunStarted) -> String {
-    let Device {
-        kind,
-        name,
-        multiprocessors,
-        capability,
-        l2_bytes,
-        ..
-    } = &run.device;
-    let cache = l2_bytes.map(|bytes| format!("{} cache", size(bytes)));
-    let known = match kind {
-        DeviceKind::Cpu => vec![
-            Some(format!("CPU device: {}", printable_line(name))),
-            multiprocessors.map(threads_of),
-            cache,
-        ],
-        DeviceKind::Cuda => vec![
-            Some(format!("CUDA device: {}", printable_line(name))),
-            multiprocessors.map(|count| format!("{count} SMs")),
-            capability.map(|capability| format!("sm_{capability}")),
-            cache,
-            run.environment
-                .driver
-                .as_deref()
-                .map(|driver| format!("driver {}", printable_line(driver))),
-        ],
-    };
-    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-fn threads_of(count: u64) -> String {
-    match count {
-        1 => "1 thread".to_owned(),
-        _ => format!("{count} threads"),
-    }
-}
-
-fn cases_of(count: u64) -> String {
-    match count {
-        1 => "1 case".to_owned(),
-        _ => format!("{count} cases"),
-    }
+    let driver = run.environment.driver.as_ref();
+    let driver = driver.map(|driver| format!("driver {}", printable_line(driver)));
+    let Device { kind, name, .. } = &run.device;
+    let named = format!("{}: {}", kind_in_words(*kind), printable_line(name));
+    let driver = driver.filter(|_| *kind == DeviceKind::Cuda);
+    listed([Some(named)].into_iter().chain(abilities(&run.device)).chain([driver]))
 }
