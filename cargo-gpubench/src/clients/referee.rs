@@ -6,7 +6,7 @@ use std::time::Duration;
 use gpubench::catalog::OccupancyQuery;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use crate::device::{Absence, AbsenceKind, Facts};
+use crate::device::{Absence, Facts};
 use crate::window::{Duties, WindowKind};
 use crate::wire::{
     AbsentDevice, Begin, BufferLayout, Cast, DeviceOrder, OccupancyAnswer, OccupancyOrder, OpenCase, Prepared,
@@ -69,7 +69,7 @@ impl RefereeClient {
         if frame.kind == from_referee::ABSENT {
             let absent: AbsentDevice = child.record(&frame)?;
             return Err(RoleFailure::NoDevice(Absence {
-                kind: AbsenceKind::from_number(absent.kind),
+                kind: absent.kind,
                 reason: absent.reason.printable(),
                 hint: absent.hint.printable(),
             }));
@@ -111,7 +111,7 @@ impl RefereeClient {
         let head = OpenCase {
             case: order.case,
             module_bytes: modules.len() as u32,
-            cast: order.cast.number(),
+            cast: order.cast,
             opening: order.opening,
             reserved: 0,
         };
@@ -204,13 +204,7 @@ impl RefereeClient {
         within: Duration,
         interrupt: &Interrupt,
     ) -> Result<Prepared, RoleFailure> {
-        let window = WindowOrder {
-            window,
-            kind: kind.number(),
-            patience_ns: 0,
-            seat: 0,
-            reserved: 0,
-        };
+        let window = WindowOrder::about(window, kind);
         self.child.send(order, &[bytemuck::bytes_of(&window)], &[])?;
         let frame = self.child.expect(from_referee::PREPARED, within, interrupt)?;
         self.child.record(&frame)
@@ -221,13 +215,7 @@ impl RefereeClient {
     /// # Errors
     /// When the reference fails.
     pub fn reference(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
-        let order = WindowOrder {
-            window,
-            kind: 0,
-            patience_ns: 0,
-            seat: 0,
-            reserved: 0,
-        };
+        let order = WindowOrder::about(window, WindowKind::Timed);
         self.child
             .send(to_referee::REFERENCE, &[bytemuck::bytes_of(&order)], &[])?;
         let answer = self.child.expect(from_referee::REFERENCE_DONE, within, interrupt);

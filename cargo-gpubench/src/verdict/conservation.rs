@@ -4,7 +4,6 @@ use super::judge::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use crate::device::ClockBound;
 use crate::stats::{Balance, Clocked, Imbalance, Residuals, will_be_precise};
-use crate::window::WindowKind;
 use crate::wire::WindowEnd;
 
 /// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows were seen.
@@ -57,10 +56,9 @@ pub(super) fn is_undisturbed(window: &WindowEvidence) -> bool {
 }
 
 fn timed_claim(window: &WindowEvidence) -> Option<f64> {
-    let kind = WindowKind::from_number(window.facts.kind)?;
-    let ended = WindowEnd::from_number(window.facts.end) == WindowEnd::Checked;
+    let ended = window.facts.end == WindowEnd::Checked;
     let claim = window.claim.as_deref()?;
-    (kind.is_timed() && ended).then_some(claim.elapsed_ns)
+    (window.facts.kind.is_timed() && ended).then_some(claim.elapsed_ns)
 }
 
 pub(super) fn judge_conservation(evidence: &Evidence<'_>) -> Option<Finding> {

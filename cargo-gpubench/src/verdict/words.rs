@@ -110,12 +110,11 @@ pub(super) fn host_failure(claim: &Claim) -> String {
 /// A kernel's fault, with its place.
 pub(super) fn fault(claim: &Claim) -> String {
     let mut place = Vec::new();
-    let known = FaultPlace::from_number(claim.place);
-    if known != FaultPlace::Unknown {
+    if claim.place != FaultPlace::Unknown {
         let [x, y, z] = claim.block;
         place.push(format!("block ({x}, {y}, {z})"));
     }
-    if known == FaultPlace::Thread {
+    if claim.place == FaultPlace::Thread {
         let [x, y, z] = claim.thread;
         place.push(format!("thread ({x}, {y}, {z})"));
     }

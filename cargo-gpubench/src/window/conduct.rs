@@ -132,11 +132,9 @@ impl Conductor<'_> {
         let patience = self.within.saturating_add(REFEREE_MARGIN);
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
-            window,
-            kind: kind.number(),
             patience_ns,
-            seat: seat.number(),
-            reserved: 0,
+            seat,
+            ..WindowOrder::about(window, kind)
         };
         if let Err(failure) = worker.arm(&order, self.within, self.interrupt) {
             return Ok(Conducted::Lost(None, ending_of(failure)?));
@@ -232,7 +230,7 @@ impl Conductor<'_> {
                 Heard::Channel(_) => match worker.claim_now(window) {
                     Ok(made) => {
                         // Behind a fault the device carries nothing out: *done* will not come.
-                        if FaultCode::from_number(made.fault) != FaultCode::None {
+                        if made.fault != FaultCode::None {
                             self.referee.abort().map_err(ConductError::referee)?;
                         }
                         claim = Some(made);

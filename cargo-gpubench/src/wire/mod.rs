@@ -10,7 +10,7 @@ mod records;
 mod sealed_file;
 mod text;
 
-pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable};
+pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable, read_head};
 pub use modules::{SourceModule, decode_modules, encode_modules, module_descriptors, take_files};
 pub use page::{PAGE_BYTES, PageAddresses, PageLayout, SharedPage};
 pub use records::*;

@@ -1,16 +1,16 @@
 //! Which device a role opens, and that there is none.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench::catalog::DeviceKind;
 
+use crate::device::AbsenceKind;
 use crate::wire::FixedText;
 
 /// Which device a role opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct DeviceOrder {
-    /// 0 for the CPU device, 1 for a CUDA device.
-    kind: u32,
+    kind: Kind,
     /// Which of several devices of the kind.
     pub ordinal: u32,
     /// Threads of the CPU device; 0 takes all.
@@ -25,7 +25,7 @@ impl DeviceOrder {
     /// The CPU device.
     pub fn cpu(threads: u32, schedule: u64) -> DeviceOrder {
         DeviceOrder {
-            kind: 0,
+            kind: Kind::Cpu,
             ordinal: 0,
             threads,
             reserved: 0,
@@ -36,7 +36,7 @@ impl DeviceOrder {
     /// A CUDA device.
     pub fn cuda(ordinal: u32) -> DeviceOrder {
         DeviceOrder {
-            kind: 1,
+            kind: Kind::Cuda,
             ordinal,
             threads: 0,
             reserved: 0,
@@ -44,22 +44,29 @@ impl DeviceOrder {
         }
     }
 
-    /// The kind of the device; `None` when the number is none of ours.
-    pub fn kind(&self) -> Option<DeviceKind> {
+    /// The kind of the device.
+    pub fn kind(&self) -> DeviceKind {
         match self.kind {
-            0 => Some(DeviceKind::Cpu),
-            1 => Some(DeviceKind::Cuda),
-            _ => None,
+            Kind::Cpu => DeviceKind::Cpu,
+            Kind::Cuda => DeviceKind::Cuda,
         }
     }
 }
 
+/// A [`DeviceKind`] that travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
+enum Kind {
+    Cpu,
+    Cuda,
+}
+
 /// Why there is no device.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct AbsentDevice {
-    /// An [`AbsenceKind`](crate::device::AbsenceKind) as number.
-    pub kind: u64,
+    /// Whether anybody would expect it.
+    pub kind: AbsenceKind,
     /// Why.
     pub reason: FixedText,
     /// What can be done.
