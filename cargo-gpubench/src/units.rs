@@ -3,6 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
+/// `1 case`, `5 cases`.
+pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    match count == N::from(1) {
+        true => format!("1 {what}"),
+        false => format!("{count} {what}s"),
+    }
+}
+
 /// A number and its unit as two texts, so that tables can align both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {

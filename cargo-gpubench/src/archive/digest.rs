@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::printable::hexadecimal;
 use crate::wire::SealedFile;
 
 /// A SHA-256 digest as 64 lower-case hexadecimal digits.
@@ -54,7 +55,7 @@ impl Digest {
     }
 
     fn finish(hash: Sha256) -> Digest {
-        Digest(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Digest(hexadecimal(&hash.finalize()))
     }
 }
 

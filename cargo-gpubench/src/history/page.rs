@@ -7,7 +7,7 @@ use super::jump::{Jump, jumps};
 use super::plot::plot;
 use crate::broker::cases::Naming;
 use crate::printable::printable_line;
-use crate::report::units::{percent, size, time};
+use crate::report::units::{counted, percent, size, time};
 use crate::report::{BenchmarkHistory, DeviceKind, Flush, HistoryRun, wrapped};
 use crate::store::{DeviceIdentity, Revision};
 
@@ -84,7 +84,7 @@ fn section(history: &BenchmarkHistory, naming: Naming, line: usize) -> String {
         &format!(
             "{TITLE}{}{TITLE:#}  {}",
             printable_line(in_form(&history.case, naming)),
-            runs_of(history)
+            counted(history.runs.len(), "run")
         ),
         line,
     )
@@ -107,13 +107,6 @@ fn section(history: &BenchmarkHistory, naming: Naming, line: usize) -> String {
     let beside = line.saturating_sub(indent.len()).max(LEAST_COLUMNS);
     let lines = below.lines().flat_map(|said| wrapped(said, beside));
     text + &lines.map(|said| format!("{indent}{said}\n")).collect::<String>()
-}
-
-fn runs_of(history: &BenchmarkHistory) -> String {
-    match history.runs.len() {
-        1 => "1 run".to_owned(),
-        runs => format!("{runs} runs"),
-    }
 }
 
 /// The days of the first and the last run below their ends of the plot.

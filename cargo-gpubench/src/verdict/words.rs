@@ -75,10 +75,7 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
 pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowFacts) -> String {
     let (bytes, number) = (facts.slack_bytes, facts.slack_buffer as usize);
     let (name, len) = match tensors.get(number) {
-        Some(tensor) => {
-            let elements = tensor.elements();
-            (tensor.name.clone(), elements * tensor.dtype.size() as u64)
-        }
+        Some(tensor) => (tensor.name.clone(), tensor.bytes()),
         None => {
             let number = number - tensors.len();
             (format!("scratch {number}"), scratch.get(number).copied().unwrap_or(0))

@@ -1,5 +1,6 @@
 //! What was seen of a GPU, as the records say it.
 
+use crate::printable::listed;
 use crate::report::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, SampleFlag, SampleFlagKind};
 use crate::telemetry::{Observation, Persistence, Reading, ThrottleReasons, ThrottledSamples};
 
@@ -69,11 +70,7 @@ fn notes(observation: &Observation) -> Vec<String> {
         )),
     }
     if let Some(xids @ [_, ..]) = observation.xids.as_deref() {
-        let numbers: Vec<String> = xids.iter().map(|xid| format!("`{xid}`")).collect();
-        notes.push(format!(
-            "the driver reported Xid {} during the case",
-            numbers.join(", ")
-        ));
+        notes.push(format!("the driver reported Xid {} during the case", listed(xids)));
     }
     let throttled: usize = observation
         .throttled

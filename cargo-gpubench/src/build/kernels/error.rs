@@ -8,6 +8,7 @@ use gpubench::catalog::SourceForm;
 
 use super::refusal::Refusal;
 use crate::device::cuda::Architecture;
+use crate::printable::listed;
 use crate::wire::SealError;
 
 /// There is no C++ compiler.
@@ -264,9 +265,4 @@ fn hint(defined: &[String], doubts: &[Doubt]) -> String {
         true => String::new(),
         false => format!(" (hint: {})", doubts.join("; ")),
     }
-}
-
-fn listed(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
 }

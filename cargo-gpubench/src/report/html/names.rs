@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use super::markup::{Element, Markup, element, text};
+pub(super) use crate::report::units::counted;
 use crate::report::wording::sign;
 use crate::report::{BenchmarkComplete, Params};
 use crate::store::Revision;
@@ -91,12 +92,4 @@ pub(super) fn revision(revision: &Revision) -> String {
     let modified = revision.modified.then(|| "modified".to_owned());
     let parts = [revision.branch.clone(), Some(revision.short_commit()), modified];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-/// `1 case`, `5 cases`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    }
 }

@@ -16,7 +16,7 @@ use super::tree::{Line, Tree};
 use crate::printable::printable_line;
 use crate::report::contest::Contests;
 use crate::report::remarks::Remarks;
-use crate::report::units::size;
+use crate::report::units::{counted, size};
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, ComparisonComplete, Device, DeviceKind, Output, OutputError,
     Progress, Reporter, RunFinished, RunStarted, summary,
@@ -235,7 +235,7 @@ impl Reporter for TerminalReporter {
             "{} · {} · {}",
             printable_line(&run.tool_version),
             described(run),
-            cases_of(run.cases)
+            counted(run.cases, "case")
         );
         let first = width("cargo gpubench") + 1;
         let lines = wrapped(&rest, self.options.width.saturating_sub(first));
@@ -340,7 +340,7 @@ fn described(run: &RunStarted) -> String {
     let known = match kind {
         DeviceKind::Cpu => vec![
             Some(format!("CPU device: {}", printable_line(name))),
-            multiprocessors.map(threads_of),
+            multiprocessors.map(|count| counted(count, "thread")),
             cache,
         ],
         DeviceKind::Cuda => vec![
@@ -355,18 +355,4 @@ fn described(run: &RunStarted) -> String {
         ],
     };
     known.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-fn threads_of(count: u64) -> String {
-    match count {
-        1 => "1 thread".to_owned(),
-        _ => format!("{count} threads"),
-    }
-}
-
-fn cases_of(count: u64) -> String {
-    match count {
-        1 => "1 case".to_owned(),
-        _ => format!("{count} cases"),
-    }
 }
