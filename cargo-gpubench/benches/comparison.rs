@@ -8,10 +8,10 @@ mod simulated_run;
 use std::hint::black_box;
 use std::time::Instant;
 
-use cargo_gpubench::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
-use cargo_gpubench::report::{Arrangement, ChangeVerdict, ThresholdSource};
-use cargo_gpubench::stats::{Confidence, Looks, Paired, Ratio, Side, interquartile_mean, median};
-use cargo_gpubench::store::{read, save};
+use gpubench_contract::{Arrangement, ChangeVerdict, ThresholdSource};
+use gpubench_stats::{Confidence, Looks, Paired, Ratio, Side, interquartile_mean, median};
+use gpubench_store::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
+use gpubench_store::{read, save};
 use simulated_run::samples::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
 use simulated_run::{Size, run};
 

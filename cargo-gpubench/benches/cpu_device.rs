@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
-use cargo_gpubench::device::cpu::executor::{Kernel, LaunchShape, Module, Pool, ScheduleSeed};
 use gpubench::catalog::{Source, SourceFile, SourceForm};
+use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::cpu::executor::{Kernel, LaunchShape, Module, Pool, ScheduleSeed};
 
 const KERNELS: &str = r#"
 __global__ void axpy(const float *x, float *y, float a, int n) {

@@ -5,17 +5,18 @@
 
 use std::time::Instant;
 
-use cargo_gpubench::compare::{Contestant, Rules, compare};
-use cargo_gpubench::report::{
-    AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
-    Environment, Execution, GpuEnvironment, GpuState, HostTime, HtmlReport, KernelPartSource, ParamValue, Params,
-    Peaks, RunStarted, SchemaVersion, Stats, Stop, Throughput, WindowCounts, WorkerShare,
-};
-use cargo_gpubench::stats::{StopReason, Summary};
-use cargo_gpubench::store::StoredRun;
-use cargo_gpubench::store::history::HistoryEntry;
-use cargo_gpubench::verdict::{Grade, Verdict};
 use gpubench::catalog::Work;
+use gpubench_contract::{
+    AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
+    Environment, Execution, GpuEnvironment, GpuState, HostTime, KernelPartSource, ParamValue, Params, Peaks,
+    RunStarted, SchemaVersion, Stats, Stop, Throughput, WindowCounts, WorkerShare,
+};
+use gpubench_contract::{Grade, Verdict};
+use gpubench_report::HtmlReport;
+use gpubench_stats::{StopReason, Summary};
+use gpubench_store::StoredRun;
+use gpubench_store::compare::{Contestant, Rules, compare};
+use gpubench_store::history::HistoryEntry;
 
 const BENCHMARKS: u64 = 200;
 const WORKERS: usize = 5;

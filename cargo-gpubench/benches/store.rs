@@ -10,8 +10,9 @@ mod simulated_run;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use cargo_gpubench::store::history::{HistoryCase, HistoryEntry, MOST_RUNS, append, of_device};
-use cargo_gpubench::store::{DeviceIdentity, read, save};
+use gpubench_contract::DeviceIdentity;
+use gpubench_store::history::{HistoryCase, HistoryEntry, MOST_RUNS, append, of_device};
+use gpubench_store::{read, save};
 use simulated_run::{Size, run};
 
 const SIZE: Size = Size {

@@ -10,10 +10,10 @@ use cargo_gpubench::{
     broker,
     cli::{self, Command, GpubenchArguments, Verb, play},
     doctor,
-    error::{Expected, ExpectedError},
-    exit_code::ExitCode,
+    error::ExpectedError,
     history,
 };
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own exit code for it means here.
 fn main() -> process::ExitCode {

@@ -6,22 +6,23 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use cargo_gpubench::broker::measure::{
-    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, ReadyCase, measure, measure_in_turns,
-};
-use cargo_gpubench::broker::purpose::Purpose;
-use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
-use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
-use cargo_gpubench::device::{ClockBound, KernelPart, KernelPartSource, cpu};
-use cargo_gpubench::stats::{StopRule, Turnout, WarmUpRule};
-use cargo_gpubench::verdict::{Grade, Verdict};
-use cargo_gpubench::window::{Numbering, Seeds, WindowKind};
-use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, OldAnswer, SealedFile, SourceModule, WindowEnd};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
+use gpubench_contract::KernelPartSource;
+use gpubench_contract::{Grade, Verdict};
+use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::{ClockBound, KernelPart, cpu};
+use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
+use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
+use gpubench_measure::measurement::{
+    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
+};
+use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
+use gpubench_protocol::wire::{Begin, OldAnswer, SourceModule, WindowEnd};
+use gpubench_stats::{StopRule, Turnout, WarmUpRule};
 
 const LIBRARY: &str = r#"
 use gpubench::prelude::*;
@@ -359,15 +360,14 @@ impl Stage {
             &self.interrupt,
         );
         let case = recorded.ready(value as u64, &self.library, &self.modules);
-        let mut progress = |samples: &[f64]| at(samples.len());
-        Ok(measure(
-            &case,
-            &protocol,
-            &mut self.referee,
-            &mut self.author,
+        let mut session = Session {
+            protocol: &protocol,
+            referee: &mut self.referee,
+            author: &mut self.author,
             null_worker,
-            &mut progress,
-        )?)
+            watcher: &mut |samples: &[f64]| at(samples.len()),
+        };
+        Ok(session.measure(&case)?)
     }
 
     /// Measures two benchmarks in turns, by so many workers each.
@@ -389,16 +389,14 @@ impl Stage {
             baseline: Some(&baseline),
             question: None,
         };
-        let (referee, author) = (&mut self.referee, &mut self.author);
-        Ok(measure_in_turns(
-            &contest,
-            &protocol,
-            numbering,
-            referee,
-            author,
+        let mut session = Session {
+            protocol: &protocol,
+            referee: &mut self.referee,
+            author: &mut self.author,
             null_worker,
-            &mut |_: &[f64]| (),
-        )?)
+            watcher: &mut |_: &[f64]| (),
+        };
+        Ok(session.measure_in_turns(&contest, numbering)?)
     }
 
     fn record(&mut self, benchmark: u32, value: usize) -> Result<Side, Box<dyn Error>> {

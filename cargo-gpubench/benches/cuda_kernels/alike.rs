@@ -1,6 +1,6 @@
 //! Whether a GPU and the CPU device make the same of the same arguments.
 
-use cargo_gpubench::device::{DeviceError, DevicePtr};
+use gpubench_device::{DeviceError, DevicePtr};
 use gpubench_harness::arguments::{
     CheckArguments, DigestArguments, DigestKeys, FillArguments, LinesArguments, NoiseArguments, NoiseCheckArguments,
 };

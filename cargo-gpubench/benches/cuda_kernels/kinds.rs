@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cargo_gpubench::device::DevicePtr;
+use gpubench_device::DevicePtr;
 use gpubench_harness::arguments::FillArguments;
 use gpubench_harness::bindings::*;
 

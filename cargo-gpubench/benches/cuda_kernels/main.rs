@@ -8,9 +8,8 @@ mod side;
 
 use std::process::ExitCode;
 
-use cargo_gpubench::device::DeviceError;
-use cargo_gpubench::error;
-use cargo_gpubench::wire::DeviceOrder;
+use gpubench_device::DeviceError;
+use gpubench_device::DeviceOrder;
 use gpubench_harness::Kernel;
 use gpubench_harness::arguments::{
     CheckArguments, DigestArguments, FlushArguments, LinesArguments, NoiseArguments, NoiseCheckArguments,
@@ -33,7 +32,7 @@ fn main() -> ExitCode {
     let (mut gpu, mut cpu) = match sides {
         Ok(sides) => sides,
         Err(error) => {
-            eprintln!("error: {}", error::chain(&error));
+            eprintln!("error: {}", gpubench_diagnostic::chain(&error));
             return ExitCode::from(96);
         }
     };
@@ -41,7 +40,7 @@ fn main() -> ExitCode {
         Ok(differences) if differences.is_empty() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("error: {}", error::chain(&error));
+            eprintln!("error: {}", gpubench_diagnostic::chain(&error));
             ExitCode::FAILURE
         }
     }

@@ -2,10 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use cargo_gpubench::device::{
-    DeviceError, DevicePtr, Driver, Event, Function, LaunchConfig, ModuleImage, Stream, open,
-};
-use cargo_gpubench::wire::DeviceOrder;
+use gpubench_device::DeviceOrder;
+use gpubench_device::{DeviceError, DevicePtr, Driver, Event, Function, LaunchConfig, ModuleImage, Stream, open};
 use gpubench_harness::arguments::{Arguments, CheckPartial};
 use gpubench_harness::{Geometry, Kernel, Processors, geometry};
 

@@ -6,11 +6,11 @@
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, SourceFile, Tensor};
 use gpubench::plan::{KernelRef, Plan, Step};
 
-use crate::build::kernels::{declared_kernels, makes_kernels_by_macros};
-use crate::device::CodeHome;
-use crate::printable::listed;
-use crate::window::Duties;
-use crate::wire::{MAX_BUFFERS, MAX_OUTPUTS};
+use gpubench_device::CodeHome;
+use gpubench_device::compilers::{declared_kernels, makes_kernels_by_macros};
+use gpubench_diagnostic::listed;
+use gpubench_protocol::window::Duties;
+use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
 /// Largest total of a case's tensors and scratch in bytes: what a 64-bit address space can certainly map several times over.
 const MAX_CASE_BYTES: u64 = 1 << 42;

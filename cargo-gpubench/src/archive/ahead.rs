@@ -10,9 +10,9 @@ use gpubench::catalog::{DeviceFacts, DeviceKind, Source};
 use gpubench::codec;
 
 use super::{ArchivedKernels, Digest, Manifest};
-use crate::build::kernels::{BASELINE, Compiled, Compiler, KernelBuildError, Processors};
-use crate::device::cuda::Architecture;
-use crate::wire::SealedFile;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::{BASELINE, Compiled, Compiler, KernelBuildError, Processors};
+use gpubench_device::cuda::Architecture;
 
 /// Why no compiler is here, as a person reads it.
 pub type NoCompiler = String;

@@ -7,8 +7,8 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::printable::hexadecimal;
-use crate::wire::SealedFile;
+use gpubench_device::SealedFile;
+use gpubench_diagnostic::hexadecimal;
 
 /// A SHA-256 digest as 64 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

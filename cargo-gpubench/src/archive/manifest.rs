@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Digest;
 use crate::config::CaseSettings;
-use crate::store::Revision;
+use gpubench_contract::Revision;
 
 /// The version of the format that this tool writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;

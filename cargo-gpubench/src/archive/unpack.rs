@@ -11,7 +11,7 @@ use fs_err::File;
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
 use crate::build::{Built, BuiltLibrary, Coverage, seal_libraries};
-use crate::wire::SealedFile;
+use gpubench_device::SealedFile;
 
 /// An archive in a folder, every file of it verified.
 #[derive(Debug)]

@@ -7,16 +7,18 @@ use super::code::compilers::gpu_compilers;
 use super::options::{ArchiveOptions, Verbosity};
 use super::recording::authors::{AuthorSettings, Authors};
 use crate::archive::{Contents, typical_device, write};
-use crate::build::kernels::{BASELINE, GpuCompiler, HostCompiler, Processors};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
-use crate::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
-use crate::device::Facts;
-use crate::device::cpu::{self, available_threads};
-use crate::device::cuda::Architecture;
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::store::Revision;
-use crate::units::{counted, size};
+use crate::error::ExpectedError;
+use crate::git::Git;
+use gpubench_contract::Revision;
+use gpubench_contract::units::{counted, size};
+use gpubench_device::Facts;
+use gpubench_device::compilers::{BASELINE, GpuCompiler, HostCompiler, Processors};
+use gpubench_device::cpu::{self, available_threads};
+use gpubench_device::cuda::Architecture;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
 
 /// Builds the selected packages and archives their libraries.
 ///
@@ -89,7 +91,7 @@ fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
 fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, ExpectedError> {
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
-    Ok(Revision::of(&root))
+    Ok(Git::in_folder(&root).revision())
 }
 
 /// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. What cannot be is warned of, and compiled where the archive is run.

@@ -10,35 +10,35 @@ use super::against::question::Question;
 use super::cases::{Case, Naming};
 use super::code::occupancy::NoAnswer;
 use super::environment;
-use super::failure::CaseFailure;
 use super::ground::Ground;
-use super::measurement::confirmation::measure_and_confirm;
-use super::measurement::measure::{Contest, MeasureError, Measured, Protocol, RolesAfterwards, Watcher};
-use super::measurement::observation::{note_observation, note_reading};
-use super::measurement::purpose::Purpose;
-use super::measurement::result::{Yardsticks, fill_in};
 use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
 use super::recording::authors::Authors;
 use super::recording::preparation::{PreparedCase, compile_errors, prepare};
 use super::recording::recordings::Interrupted;
 use super::reporting::Reporting;
-use super::run::user_output;
 use super::selected::Selected;
 use super::standing::Standing;
 use super::stored::bookkeeping::Bookkeeping;
-use crate::build::kernels::Compiler;
-use crate::clients::{Interrupt, NullWorker, RefereeClient};
-use crate::compare::Threshold;
-use crate::device::{ClockBound, Facts, KernelPart};
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
-use crate::stats::{Looks, StopRule, Turnout, WarmUpRule};
-use crate::telemetry::nvml::NvmlGauge;
-use crate::telemetry::{Gauge, Telemetry};
-use crate::verdict::{Cause, Verdict};
-use crate::window::{Seeds, case_number};
-use crate::wire::{Begin, SealedFile};
+use crate::error::ExpectedError;
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
+use gpubench_contract::{Cause, Verdict};
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::Compiler;
+use gpubench_device::telemetry::nvml::NvmlGauge;
+use gpubench_device::telemetry::{Gauge, Telemetry};
+use gpubench_device::{ClockBound, Facts, KernelPart};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::clients::{Interrupt, NullWorker, RefereeClient};
+use gpubench_measure::measurement::CaseFailure;
+use gpubench_measure::measurement::Purpose;
+use gpubench_measure::measurement::{Contest, MeasureError, Measured, Protocol, RolesAfterwards, Session, Watcher};
+use gpubench_measure::measurement::{Yardsticks, fill_in};
+use gpubench_measure::measurement::{note_observation, note_reading};
+use gpubench_protocol::window::{Seeds, case_number};
+use gpubench_protocol::wire::Begin;
+use gpubench_stats::{Looks, StopRule, Turnout, WarmUpRule};
+use gpubench_store::compare::Threshold;
 
 /// A run in progress.
 pub(super) struct Campaign<'a> {
@@ -330,7 +330,7 @@ impl<'a> Campaign<'a> {
             reference_within: limits.reference,
             kernels_run_in: facts.kernels_run_in,
             device: self.selected.device,
-            output: user_output(self.options),
+            output: self.options.user_output(),
             clock_bound: if purpose.is_timed() {
                 &facts.clock_bound
             } else {
@@ -359,18 +359,19 @@ impl<'a> Campaign<'a> {
             }
             _ => None,
         };
+        let question = Question {
+            looks,
+            confidence: self.options.results.judging.confidence,
+            threshold: Threshold {
+                value: noise_threshold,
+                source: ThresholdSource::Floor,
+            },
+            tick_ns: facts.clock_tick_ns,
+        };
         let contest = Contest {
             candidate: &ready,
             baseline: their_case.as_ref(),
-            question: Some(Question {
-                looks,
-                confidence: self.options.results.judging.confidence,
-                threshold: Threshold {
-                    value: noise_threshold,
-                    source: ThresholdSource::Floor,
-                },
-                tick_ns: facts.clock_tick_ns,
-            }),
+            question: Some(&question),
         };
         let yardsticks = self.yardsticks(case);
         let begin = self.begin();
@@ -382,17 +383,17 @@ impl<'a> Campaign<'a> {
             .authors
             .client(self.selected.library_of(case))
             .map_err(MeasureError::Attach)?;
-        let measured = measure_and_confirm(
-            &contest,
-            &protocol,
+        let mut session = Session {
+            protocol: &protocol,
             referee,
             author,
-            &mut self.null_worker,
-            &mut CaseWatcher {
+            null_worker: &mut self.null_worker,
+            watcher: &mut CaseWatcher {
                 telemetry: &mut self.telemetry,
                 reporting: &mut self.reporting,
             },
-        )?;
+        };
+        let measured = session.measure_and_confirm(&contest)?;
         let theirs = match (counterpart, measured.baseline) {
             (Counterpart::Absent, _) => None,
             (Counterpart::Unlike(reason), _) => {

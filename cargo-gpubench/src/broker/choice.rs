@@ -8,8 +8,9 @@ use super::against::other_revision::OtherRevision;
 use super::cases::{Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, PackageCatalog, select_cases};
 use super::options::RunOptions;
 use crate::build::Built;
-use crate::device::Facts;
-use crate::error::{ExpectedError, chain, print_warning};
+use crate::error::ExpectedError;
+use gpubench_device::Facts;
+use gpubench_diagnostic::{chain, print_warning};
 
 /// The cases that the command line selects.
 pub(super) fn choose_cases(

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::cases::Case;
-use super::measurement::measure::{CaseLibrary, ReadyCase};
 use super::recording::preparation::PreparedCase;
 use super::selected::Selected;
-use crate::device::Facts;
-use crate::verdict::floor_ns;
+use gpubench_device::Facts;
+use gpubench_measure::measurement::{CaseLibrary, ReadyCase};
+use gpubench_measure::verdict::floor_ns;
 
 /// What both sides of a case have in common.
 pub(super) struct Ground<'g> {

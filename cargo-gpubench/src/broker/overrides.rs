@@ -6,7 +6,7 @@ use super::cases::{Case, CaseDevice};
 use super::choice::every_case;
 use crate::build::{Built, Coverage};
 use crate::config::{CaseNames, CaseOverride};
-use crate::error::print_warning;
+use gpubench_diagnostic::print_warning;
 
 /// Warns of overrides whose filters fit nothing: neither what is selected nor what else there is, on whatever kind of device. Where the workspace may have
 /// benchmarks that are not built, nothing is said.

@@ -4,12 +4,15 @@ use super::options::JudgingOptions;
 use super::places::PlaceOptions;
 use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
-use crate::compare::{Contestant, Fences, compare};
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::report::{Arrangement, Color, ComparisonComplete, HtmlReport, Outlet, address};
-use crate::store::history::{History, HistoryEntry};
-use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
+use crate::error::ExpectedError;
+use gpubench_contract::DeviceIdentity;
+use gpubench_contract::{Arrangement, ComparisonComplete};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
+use gpubench_report::{Color, HtmlReport, Outlet, address};
+use gpubench_store::compare::{Contestant, Fences, compare};
+use gpubench_store::history::{History, HistoryEntry};
+use gpubench_store::{Home, RunName, StoreError, StoredRun};
 
 /// What `cargo gpubench report` is asked.
 #[derive(Clone, Debug)]

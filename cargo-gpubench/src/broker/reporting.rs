@@ -4,18 +4,22 @@ use std::time::Instant;
 
 use super::against::opponent::OtherResults;
 use super::cases::{Case, Naming};
-use super::measurement::purpose::Purpose;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::stored::bookkeeping::Bookkeeping;
-use crate::error::{ExpectedError, print_error, print_warning};
-use crate::exit_code::ExitCode;
-use crate::report::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, CsvReporter, Detail, Device, Environment, JsonReporter,
-    JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, RepeatedCommand,
-    Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+use crate::error::ExpectedError;
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Device, Environment, RunEnd, RunFinished, RunStarted,
+    SchemaVersion,
 };
-use crate::verdict::{Cause, Verdict};
-use crate::window::Seeds;
+use gpubench_contract::{Cause, Verdict};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{print_error, print_warning};
+use gpubench_measure::measurement::Purpose;
+use gpubench_protocol::window::Seeds;
+use gpubench_report::{
+    CsvReporter, Detail, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress,
+    ProgressDisplay, RepeatedCommand, Reporter, Reporters, TerminalOptions, TerminalReporter,
+};
 
 /// The listeners of a run, how many cases have ended in what way, and what becomes of their results.
 pub(super) struct Reporting {

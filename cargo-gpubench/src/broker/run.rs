@@ -10,8 +10,7 @@ use super::choice::{cases_left_out, choose_cases, choose_other_cases};
 use super::code::compilers::compiler_for;
 use super::code::libraries::Libraries;
 use super::options::{
-    Action, Annotations, DeviceChoice, LibrarySource, MessageFormat, ResultOptions, ResultSource, RunOptions,
-    UserOutput, Verbosity,
+    Action, Annotations, DeviceChoice, LibrarySource, MessageFormat, ResultOptions, ResultSource, RunOptions, Verbosity,
 };
 use super::overrides::warn_of_idle_overrides;
 use super::places::Places;
@@ -20,18 +19,20 @@ use super::selected::Selected;
 use super::stored::bookkeeping::Bookkeeping;
 use super::stored::loaded_run::show_loaded_run;
 use super::stored::noise_floors::NoiseFloors;
-use crate::build::kernels::Processors;
 use crate::build::{Built, BuiltLibrary};
-use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
-use crate::device::cpu::{self, available_threads};
-use crate::device::{Absence, AbsenceKind, Facts};
-use crate::error::{ExpectedError, chain, print_warning};
-use crate::exit_code::ExitCode;
-use crate::probe::{Answer, Target, ask};
-use crate::report::{self, BenchmarkListed, Record, SchemaVersion, json_line};
-use crate::sandbox::hide_from_others;
-use crate::store::Listing;
-use crate::wire::DeviceOrder;
+use crate::error::ExpectedError;
+use gpubench_contract::{BenchmarkListed, Record, SchemaVersion};
+use gpubench_device::DeviceOrder;
+use gpubench_device::compilers::Processors;
+use gpubench_device::cpu::{self, available_threads};
+use gpubench_device::{Absence, AbsenceKind, Facts};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{chain, print_warning};
+use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure, adopt_orphans, allow_many_descriptors};
+use gpubench_measure::probe::{Answer, Target, ask};
+use gpubench_protocol::sandbox::hide_from_others;
+use gpubench_report::json_line;
+use gpubench_store::Listing;
 
 /// Does what the options say.
 ///
@@ -88,7 +89,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
     let Chosen { device, facts, referee } = choose_device(options, &interrupt)?;
     let settings = AuthorSettings {
         within: options.measurement.everywhere().limits.reference,
-        output: user_output(options),
+        output: options.user_output(),
         interrupt: &interrupt,
     };
     let (authors, catalogs) = Authors::start(&built.libraries, settings).map_err(|error| libraries.explain(error))?;
@@ -236,17 +237,9 @@ fn choose_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Result<Cho
         Err(RoleFailure::Interrupted) => Err(ExpectedError::Interrupted),
         Err(failure) => Ok(Err(Absence {
             kind: AbsenceKind::Unusable,
-            reason: format!("the GPU cannot be opened: {}", crate::error::chain(&failure)),
+            reason: format!("the GPU cannot be opened: {}", gpubench_diagnostic::chain(&failure)),
             hint: "`cargo gpubench doctor` says what this machine can do".to_owned(),
         })),
-    }
-}
-
-/// What becomes of what user code prints.
-pub(super) fn user_output(options: &RunOptions) -> Output {
-    match options.output.user_output {
-        UserOutput::Captured => Output::Captured,
-        UserOutput::Shown => Output::Inherited,
     }
 }
 
@@ -274,7 +267,7 @@ fn list(cases: &[Case], built: &Built, format: MessageFormat) -> Result<ExitCode
             let lines: String = listed(cases, naming)
                 .map(|case| json_line(&Record::BenchmarkListed(case)))
                 .collect::<Result<_, _>>()?;
-            report::Output::stdout().print(&lines)?;
+            gpubench_report::Output::stdout().print(&lines)?;
         }
     }
     Ok(ExitCode::Success)

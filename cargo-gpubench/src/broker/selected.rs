@@ -5,8 +5,8 @@ use gpubench::catalog::Catalog;
 
 use super::cases::Case;
 use crate::build::BuiltLibrary;
-use crate::device::Facts;
-use crate::wire::DeviceOrder;
+use gpubench_device::DeviceOrder;
+use gpubench_device::Facts;
 
 /// What is to be measured, and on what.
 #[derive(Clone, Copy, Debug)]

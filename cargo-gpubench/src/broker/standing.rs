@@ -1,7 +1,8 @@
 //! The referee of a run, started and begun when it is first needed.
 
-use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
-use crate::wire::{Begin, DeviceOrder};
+use gpubench_device::DeviceOrder;
+use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure};
+use gpubench_protocol::wire::Begin;
 
 /// Where the run's referee stands.
 pub(super) enum Standing {

@@ -22,7 +22,7 @@ use super::{
     select::{Request, SelectedPackage, select_packages},
 };
 use crate::config::CaseSettings;
-use crate::wire::{SealError, SealedFile};
+use gpubench_device::{SealError, SealedFile};
 
 /// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own `[profile.gpubench]` adds.
 ///

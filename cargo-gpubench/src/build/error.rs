@@ -6,8 +6,8 @@ use std::{fmt, io, process::ExitStatus};
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::wire::SealError;
-use crate::{error::Expected, exit_code::ExitCode};
+use gpubench_device::SealError;
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why there is nothing to benchmark.
 #[derive(Debug, Error)]

@@ -8,7 +8,7 @@ use super::{
     metadata::{RUNTIME_PACKAGE, Workspace},
     package_metadata::opted_out,
 };
-use crate::closest::closest;
+use gpubench_diagnostic::closest;
 
 /// Which packages of the workspace are asked for: cargo's options of the same names.
 #[derive(Clone, Debug, Default)]

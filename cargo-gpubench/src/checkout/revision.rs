@@ -55,7 +55,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::error::chain;
+    use gpubench_diagnostic::chain;
 
     /// A repository of two commits, `first` and `second`, with a tag on the first.
     fn repository() -> tempfile::TempDir {

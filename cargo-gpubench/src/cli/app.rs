@@ -11,8 +11,9 @@ use super::examples::illustrated;
 use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
 use crate::build::workspace_root;
 use crate::config::folder_with_configuration;
-use crate::error::{ExpectedError, print_warning};
-use crate::probe::Target;
+use crate::error::ExpectedError;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::probe::Target;
 
 /// As cargo colours its own help.
 const STYLES: Styles = Styles::styled()

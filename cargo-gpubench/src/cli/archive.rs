@@ -9,8 +9,8 @@ use clap::Args;
 use super::{cargo::CargoArguments, output::color};
 use crate::broker::options::{ArchiveOptions, OutputOptions, Verbosity};
 use crate::config::TimeLimit;
-use crate::device::cuda::Architecture;
-use crate::report::Color;
+use gpubench_device::cuda::Architecture;
+use gpubench_report::Color;
 
 const ARCHIVE: &str = "Archive options";
 const OUTPUT: &str = "Output options";

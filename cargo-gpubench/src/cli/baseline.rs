@@ -9,7 +9,7 @@ use crate::broker::options::{
     BaselineOptions, HistoryOptions, Newcomers, OpponentSource, PageTarget, Recording, ResultOptions, ResultSource,
 };
 use crate::config::Fraction;
-use crate::store::RunName;
+use gpubench_store::RunName;
 
 const HEADING: &str = "Baseline options";
 

@@ -10,8 +10,8 @@ use crate::{
         BuildOptions, CargoColor, CargoOutput, CargoProgress, CompilationOptions, DefaultFeatures, FeatureSelection,
         ManifestOptions, PackageSelection, PackageSpec, Profile,
     },
-    report::Color,
 };
+use gpubench_report::Color;
 
 const PACKAGES: &str = "Package selection";
 const FEATURES: &str = "Feature selection";

@@ -14,10 +14,10 @@ use super::places::PlaceArguments;
 use super::standard_output::refuse_two;
 use crate::broker::options::Verbosity;
 use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
-use crate::compare::Matching;
 use crate::config::Fraction;
-use crate::report::{Color, Outlet};
-use crate::store::RunName;
+use gpubench_report::{Color, Outlet};
+use gpubench_store::RunName;
+use gpubench_store::compare::Matching;
 
 const SELECTION: &str = "Selection options";
 const OUTPUT: &str = "Output options";
@@ -182,8 +182,8 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 mod tests {
     use super::*;
     use crate::cli::{Command, Environment, Unsettled, Verb, settle};
-    use crate::compare::Setups;
-    use crate::report::{OnInconclusive, OnRegression};
+    use gpubench_report::{OnInconclusive, OnRegression};
+    use gpubench_store::compare::Setups;
 
     fn command(arguments: &[&str]) -> Result<Command, String> {
         let all = ["cargo-gpubench", "gpubench", "compare"].iter().chain(arguments);

@@ -9,7 +9,7 @@ use clap::Args;
 use super::measurement::DeviceArgument;
 use super::output::{MessageFormatArgument, color};
 use crate::doctor::DoctorOptions;
-use crate::report::Color;
+use gpubench_report::Color;
 
 /// Every option of `cargo gpubench doctor`.
 #[derive(Debug, Args)]

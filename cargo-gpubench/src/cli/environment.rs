@@ -8,7 +8,7 @@ use std::fmt;
 use clap::{Arg, Command};
 
 use super::offer::takes_a_value;
-use crate::closest::closest;
+use gpubench_diagnostic::closest;
 
 /// What the variables of options begin with.
 const PREFIX: &str = "GPUBENCH_";

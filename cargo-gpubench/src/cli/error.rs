@@ -3,7 +3,8 @@
 
 use thiserror::Error;
 
-use crate::{config::SampleCount, error::Expected, exit_code::ExitCode};
+use crate::config::SampleCount;
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Options that make no sense, by themselves or together.
 #[derive(Debug, Error)]

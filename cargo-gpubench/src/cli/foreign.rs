@@ -295,7 +295,7 @@ mod tests {
 
     use super::*;
     use crate::cli::App;
-    use crate::error::Expected;
+    use gpubench_diagnostic::Expected;
 
     fn refusal(arguments: &[&str]) -> UsageError {
         let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);

@@ -10,7 +10,7 @@ use super::output::{MessageFormatArgument, color};
 use super::places::PlaceArguments;
 use super::selection::expressions;
 use crate::history::TrendOptions;
-use crate::report::Color;
+use gpubench_report::Color;
 
 /// Every option of `cargo gpubench history`.
 #[derive(Debug, Args)]

@@ -4,10 +4,10 @@
 use clap::{Args, ValueEnum};
 
 use crate::broker::options::JudgingOptions;
-use crate::compare::Setups;
 use crate::config::Fraction;
-use crate::report::{Gate, OnInconclusive, OnRegression};
-use crate::stats::Confidence;
+use gpubench_report::{Gate, OnInconclusive, OnRegression};
+use gpubench_stats::Confidence;
+use gpubench_store::compare::Setups;
 
 const HEADING: &str = "Baseline options";
 

@@ -11,7 +11,7 @@ use gpubench::catalog::DeviceKind;
 use super::{byte_size::ByteSize, case::CaseArguments, seed::Seed};
 use crate::broker::options::{DeviceChoice, DeviceOptions, MasterSeed, MeasurementOptions};
 use crate::config::CaseLayers;
-use crate::wire::FlushKind;
+use gpubench_device::FlushKind;
 
 pub(super) const HEADING: &str = "Measurement options";
 

@@ -15,8 +15,8 @@ use super::{
     environment::{Environment, variable_of},
 };
 use crate::config::{ConfigError, ConfigValue, Place, Profile, Setting};
-use crate::printable::listed;
-use crate::report::Outlet;
+use gpubench_diagnostic::listed;
+use gpubench_report::Outlet;
 
 /// The option whose values are regular expressions, in a configuration always.
 const SKIP: &str = "skip";
@@ -196,7 +196,7 @@ fn refuse_no_expression(texts: &[String]) -> Result<(), Box<dyn Error + Send + S
 
 fn reason(error: clap::Error) -> Box<dyn Error + Send + Sync> {
     if let Some(source) = error.source() {
-        return crate::error::chain(source).into();
+        return gpubench_diagnostic::chain(source).into();
     }
     match error.get(ContextKind::ValidValue) {
         Some(ContextValue::Strings(values)) if !values.is_empty() => format!("it is none of {}", listed(values)).into(),

@@ -7,7 +7,7 @@ use super::report::ReportArgument;
 use crate::broker::options::{
     Export, ExportFormat, MessageFormat, OutputOptions, ProgressShown, UserOutput, Verbosity,
 };
-use crate::report::{Color, Outlet};
+use gpubench_report::{Color, Outlet};
 
 const HEADING: &str = "Output options";
 

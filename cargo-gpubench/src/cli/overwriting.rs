@@ -4,7 +4,7 @@
 use camino::Utf8Path;
 
 use super::UsageError;
-use crate::store::RunName;
+use gpubench_store::RunName;
 
 /// Looks whether one of the files that are written to is one of the runs that are read.
 ///

@@ -14,8 +14,8 @@ use super::overwriting::refuse_to_overwrite;
 use super::places::PlaceArguments;
 use crate::broker::ReportOptions;
 use crate::broker::options::PageTarget;
-use crate::report::{Color, Outlet};
-use crate::store::RunName;
+use gpubench_report::{Color, Outlet};
+use gpubench_store::RunName;
 
 const OUTPUT: &str = "Output options";
 

@@ -8,7 +8,7 @@ use super::UsageError;
 use super::app::described_verb;
 use super::foreign::is_foreign;
 use crate::broker::cases::{AxisOverride, CaseSelection, IgnoredSelection, NameFilter, Partition};
-use crate::closest::closest;
+use gpubench_diagnostic::closest;
 
 const HEADING: &str = "Selection options";
 
@@ -151,7 +151,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::error::Expected;
+    use gpubench_diagnostic::Expected;
 
     #[derive(Debug, Parser)]
     struct Selecting {

@@ -8,10 +8,10 @@ use clap::Args;
 
 use super::offer::Source;
 use crate::build::{BenchmarkPackages, packages_with_benchmarks};
-use crate::closest::closest;
 use crate::config::{CaseLayers, CaseNames, CaseSettings, Place};
-use crate::error::print_warning;
-use crate::store::{Home, Listing};
+use gpubench_diagnostic::closest;
+use gpubench_diagnostic::print_warning;
+use gpubench_store::{Home, Listing};
 
 /// The file of all settings with their built-in values.
 const TEMPLATE: &str = include_str!("../../default-config.toml");

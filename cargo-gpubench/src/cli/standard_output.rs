@@ -3,7 +3,7 @@
 
 use super::UsageError;
 use crate::broker::options::{ExportFormat, MessageFormat, OutputOptions, PageTarget};
-use crate::report::Outlet;
+use gpubench_report::Outlet;
 
 /// Looks whether several options of a run ask for standard output.
 ///

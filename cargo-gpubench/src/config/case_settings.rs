@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 use super::{Fraction, Percent, SampleCount, TimeLimit, WorkerCount};
-use crate::closest::closest;
+use gpubench_diagnostic::closest;
 
 mod serialised;
 

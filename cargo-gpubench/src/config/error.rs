@@ -8,9 +8,8 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::{InvalidSetting, Place, SamplesCross};
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
-use crate::printable::listed;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{Expected, listed};
 
 /// A configuration that cannot be used.
 #[derive(Debug, Error)]

@@ -13,7 +13,7 @@ use super::error::Ineffective;
 use super::place::Text;
 use super::profile::ProfileTable;
 use super::{ConfigError, ConfigWarning};
-use crate::closest::closest;
+use gpubench_diagnostic::closest;
 
 /// Where a configuration is looked for, below the root of a workspace.
 pub const DEFAULT_FILE: &str = ".config/gpubench.toml";

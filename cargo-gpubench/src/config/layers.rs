@@ -6,7 +6,7 @@ use std::fmt;
 use regex::Regex;
 
 use super::{CaseSettings, CompleteSettings, Place};
-use crate::closest::closest;
+use gpubench_diagnostic::closest;
 
 /// What is said about cases beside their packages, in the order in which it counts.
 #[derive(Clone, Debug, Default)]

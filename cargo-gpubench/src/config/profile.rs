@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::Ineffective;
 use super::file::{Key, Reading, Value};
 use super::{CaseOverride, CaseSettings, ConfigError, ConfigFile, ConfigValue, Place};
-use crate::closest::closest;
+use gpubench_diagnostic::closest;
 
 /// The profile that every other inherits from in the end.
 pub const DEFAULT_PROFILE: &str = "default";

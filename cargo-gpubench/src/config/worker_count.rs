@@ -5,7 +5,7 @@ use std::{fmt, num::NonZeroUsize, str::FromStr};
 
 use thiserror::Error;
 
-use crate::stats::MOST_WORKERS;
+use gpubench_stats::MOST_WORKERS;
 
 /// A number of fresh workers for a case, from 1 to 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::check::{Area, Check};
 use super::machine::{Machine, Mps};
-use crate::device::{AbsenceKind, ClockBound};
-use crate::probe::{Answer, Gpu, Opened, Trial};
-use crate::report::units::size;
+use gpubench_contract::units::size;
+use gpubench_device::{AbsenceKind, ClockBound};
+use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
 
 /// What a machine without a GPU costs.
 const NO_GPU: &str = "`--device auto` measures on the CPU device, whose times say nothing about a GPU";

@@ -1,6 +1,6 @@
 //! Changes between neighbouring runs that stand out.
 
-use crate::report::{BenchmarkHistory, HistoryRun};
+use gpubench_contract::{BenchmarkHistory, HistoryRun};
 
 /// A change counts as a jump from here on where the history does not say what is usual.
 const NOTABLE: f64 = 0.05;

@@ -4,7 +4,7 @@ use regex::Regex;
 
 use crate::broker::PlaceOptions;
 use crate::broker::options::MessageFormat;
-use crate::report::Color;
+use gpubench_report::Color;
 
 /// What `cargo gpubench history` is asked to do.
 #[derive(Clone, Debug)]

@@ -11,12 +11,14 @@ use super::trend::trends;
 use super::{HistoryError, TrendOptions};
 use crate::broker::cases::Naming;
 use crate::broker::options::MessageFormat;
-use crate::closest::closest;
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkHistory, Color, Record, TerminalOptions, json_line};
-use crate::store::StoreError;
-use crate::store::history::{History, Tail, all};
+use crate::error::ExpectedError;
+use gpubench_contract::{BenchmarkHistory, Record};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::closest;
+use gpubench_diagnostic::print_warning;
+use gpubench_report::{Color, TerminalOptions, json_line};
+use gpubench_store::StoreError;
+use gpubench_store::history::{History, Tail, all};
 
 /// Prints the histories of the chosen cases.
 ///
@@ -112,9 +114,9 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::SchemaVersion;
-    use crate::report::samples::on_gpu;
-    use crate::store::DeviceIdentity;
+    use gpubench_contract::DeviceIdentity;
+    use gpubench_contract::SchemaVersion;
+    use gpubench_contract::testing::on_gpu;
 
     fn names(filter: &str) -> Result<Vec<String>, HistoryError> {
         let history = |case: &str| BenchmarkHistory {

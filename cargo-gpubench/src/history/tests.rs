@@ -3,10 +3,10 @@ use super::jump::jumps;
 use super::page::page;
 use super::trend::trends;
 use crate::broker::cases::Naming;
-use crate::report::samples::on_gpu;
-use crate::report::{BenchmarkHistory, Record};
-use crate::store::history::{History, HistoryCase, HistoryEntry, Tail};
-use crate::store::{DeviceIdentity, Revision};
+use gpubench_contract::testing::on_gpu;
+use gpubench_contract::{BenchmarkHistory, Record};
+use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_store::history::{History, HistoryCase, HistoryEntry, Tail};
 
 /// A run a day from the first of October on, each of its own revision.
 fn history(medians_ns: &[f64]) -> History {

@@ -1,16 +1,14 @@
 //! Stored runs with seeded samples, as a GPU would have them.
 
-#[allow(dead_code)]
-#[path = "../../src/compare/simulated.rs"]
-pub(crate) mod samples;
+pub(crate) use gpubench_store::compare::simulated as samples;
 
-use cargo_gpubench::report::{
+use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished,
     RunStarted, SchemaVersion, Stats, WorkerShare,
 };
-use cargo_gpubench::stats::Summary;
-use cargo_gpubench::store::StoredRun;
-use cargo_gpubench::verdict::{Grade, Verdict};
+use gpubench_contract::{Grade, Verdict};
+use gpubench_stats::Summary;
+use gpubench_store::StoredRun;
 
 use samples::{Noise, Shifts, TwoLevel};
 

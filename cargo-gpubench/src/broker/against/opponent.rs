@@ -6,16 +6,16 @@ use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
 
 use super::other_revision::OtherRevision;
 use crate::broker::cases::{Case, Disposition};
-use crate::broker::failure::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::preparation::{PreparedCase, compile_errors};
 use crate::broker::selected::Selected;
-use crate::build::kernels::Compiler;
-use crate::compare::{CaseKey, LooksTaken};
-use crate::error::print_warning;
-use crate::report::BenchmarkComplete;
-use crate::stats::Looks;
-use crate::store::Revision;
+use gpubench_contract::BenchmarkComplete;
+use gpubench_contract::Revision;
+use gpubench_device::compilers::Compiler;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::measurement::CaseFailure;
+use gpubench_stats::Looks;
+use gpubench_store::compare::{CaseKey, LooksTaken};
 
 /// Cases of the other revision.
 #[derive(Debug)]

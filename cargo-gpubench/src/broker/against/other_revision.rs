@@ -7,13 +7,15 @@ use crate::archive::ExtractTo;
 use crate::broker::code::libraries::Libraries;
 use crate::broker::options::{ArchivedLibraries, LibrarySource, OpponentSource, Verbosity};
 use crate::broker::recording::authors::{AuthorSettings, Authors};
-use crate::build::kernels::Compiler;
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
-use crate::clients::Interrupt;
-use crate::error::{Expected, ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::store::Revision;
+use crate::error::ExpectedError;
+use crate::git::Git;
+use gpubench_contract::Revision;
+use gpubench_device::compilers::Compiler;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{Expected, print_warning};
+use gpubench_measure::clients::Interrupt;
 
 /// Another revision before the candidate is built.
 #[derive(Debug)]
@@ -92,7 +94,7 @@ fn check_out(
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
-    if verbosity > Verbosity::Quiet && Revision::of(&root).is_some_and(|ours| ours.modified) {
+    if verbosity > Verbosity::Quiet && Git::in_folder(&root).revision().is_some_and(|ours| ours.modified) {
         anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
     }
     warn_of_what_is_shared(&checkout);

@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 use super::{IgnoredSelection, axis_override::InvalidAxisValue};
-use crate::{error::Expected, exit_code::ExitCode};
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why no list of cases can be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

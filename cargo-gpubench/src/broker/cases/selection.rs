@@ -9,8 +9,8 @@ use super::{
     AxisOverride, Case, CaseError, Disposition, IgnoredSelection, NameFilter, Naming, NothingBecause, Partition,
     expansion::{Misfit, axes_on, combinations, override_axes},
 };
-use crate::closest::closest;
-use crate::device::Facts;
+use gpubench_device::Facts;
+use gpubench_diagnostic::closest;
 
 /// Most cases of a run.
 const MOST_CASES: usize = 100_000;

@@ -8,16 +8,17 @@ use super::occupancy::Occupancies;
 use crate::archive::{Contents, KernelOrigin};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
-use crate::broker::failure::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::recordings::{Interrupted, record_cases};
 use crate::build::Built;
-use crate::build::kernels::Compiler;
-use crate::clients::Interrupt;
-use crate::device::Facts;
-use crate::error::{ExpectedError, print_warning};
-use crate::verdict::Cause;
-use crate::wire::SealedFile;
+use crate::error::ExpectedError;
+use gpubench_contract::Cause;
+use gpubench_device::Facts;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::Compiler;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::clients::Interrupt;
+use gpubench_measure::measurement::CaseFailure;
 
 /// What kernels are compiled ahead for.
 pub(in crate::broker) struct AheadTarget {

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use crate::broker::options::DeviceOptions;
-use crate::build::kernels::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors};
-use crate::device::Facts;
-use crate::device::cuda::Architecture;
 use crate::error::ExpectedError;
-use crate::sandbox::this_program;
+use gpubench_device::Facts;
+use gpubench_device::compilers::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors};
+use gpubench_device::cuda::Architecture;
+use gpubench_protocol::sandbox::this_program;
 
 /// The host's C++ compiler for the CPU device, on these processors; NVRTC and nvcc for a GPU.
 ///

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gpubench::catalog::{Catalog, Fill, Recording};
 use gpubench::plan::{KernelRef, Plan, Step};
 
-use crate::broker::failure::CaseFailure;
-use crate::build::kernels::{Compiler, KernelBuildError};
-use crate::clients::Interrupt;
-use crate::verdict::Cause;
-use crate::wire::SealedFile;
+use gpubench_contract::Cause;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::{Compiler, KernelBuildError};
+use gpubench_measure::clients::Interrupt;
+use gpubench_measure::measurement::CaseFailure;
 
 /// Compiled sources of one library by their positions in its catalog.
 pub(in crate::broker) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;
@@ -121,7 +121,7 @@ pub(in crate::broker) fn compile<'a>(
     let jobs = wanted_names(recordings);
     let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));
     std::thread::scope(|scope| {
-        for _ in 0..crate::device::cpu::available_threads().get().min(jobs.len()) {
+        for _ in 0..gpubench_device::cpu::available_threads().get().min(jobs.len()) {
             scope.spawn(|| {
                 while let Some((position, names)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if interrupt.is_set() {
@@ -198,7 +198,7 @@ fn failure(error: &KernelBuildError) -> CaseFailure {
         KernelBuildError::UnknownKernel { .. } => Cause::PlanInvalid,
         _ => Cause::CompileFailed,
     };
-    CaseFailure::error(cause, crate::error::chain(error))
+    CaseFailure::error(cause, gpubench_diagnostic::chain(error))
 }
 
 #[cfg(test)]
@@ -206,7 +206,7 @@ mod tests {
     use gpubench::catalog::{Source, SourceFile, SourceForm};
 
     use super::*;
-    use crate::build::kernels::HostCompiler;
+    use gpubench_device::compilers::HostCompiler;
 
     fn kernel(source: u32, name: &str) -> KernelRef {
         KernelRef {

@@ -8,13 +8,14 @@ use gpubench::catalog::{Catalog, DeviceFacts, DeviceKind};
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
-use crate::build::kernels::{BASELINE, Compiler};
 use crate::build::{Built, build_cdylibs};
-use crate::clients::Interrupt;
-use crate::error::{ExpectedError, print_warning};
-use crate::printable::printable;
-use crate::report::UNKNOWN_REVISION;
-use crate::store::Revision;
+use crate::error::ExpectedError;
+use gpubench_contract::Revision;
+use gpubench_contract::UNKNOWN_REVISION;
+use gpubench_device::compilers::{BASELINE, Compiler};
+use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::printable;
+use gpubench_measure::clients::Interrupt;
 
 /// Libraries, and the folder they lie in where it goes with the run.
 #[derive(Debug)]
@@ -197,9 +198,9 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
-    use crate::build::kernels::{CompilerMissing, GpuCompiler, GpuCompilers};
-    use crate::device::cuda::Architecture;
-    use crate::error::{Expected, Explanation};
+    use gpubench_device::compilers::{CompilerMissing, GpuCompiler, GpuCompilers};
+    use gpubench_device::cuda::Architecture;
+    use gpubench_diagnostic::{Expected, Explanation};
 
     fn manifest(targets: &[&str]) -> Manifest {
         let kernels = |&target: &&str| ArchivedKernels {
@@ -256,7 +257,7 @@ mod tests {
             tried: "c++".to_owned(),
             source: std::io::ErrorKind::NotFound.into(),
         };
-        let device = crate::device::cpu::facts(std::num::NonZeroUsize::MIN).device;
+        let device = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN).device;
         ahead(&manifest(targets)).of(Err(missing.into()), &device, &[])
     }
 

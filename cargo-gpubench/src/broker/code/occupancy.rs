@@ -5,11 +5,11 @@ use std::path::Path;
 use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
 
 use super::kernels;
-use crate::broker::failure::CaseFailure;
-use crate::build::kernels::Compiler;
-use crate::clients::{Interrupt, RoleFailure};
-use crate::verdict::Cause;
-use crate::wire::SealedFile;
+use gpubench_contract::Cause;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::Compiler;
+use gpubench_measure::clients::{Interrupt, RoleFailure};
+use gpubench_measure::measurement::CaseFailure;
 
 /// Asks the device for the occupancy of a compiled kernel.
 pub(in crate::broker) type AskDevice<'a> = dyn FnMut(&SealedFile, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
@@ -38,7 +38,7 @@ impl NoAnswer {
     pub(in crate::broker) fn of_referee(query: &OccupancyQuery, failure: RoleFailure) -> NoAnswer {
         match failure {
             RoleFailure::Interrupted => NoAnswer::Interrupted,
-            failure => NoAnswer::invalid(query, &crate::error::chain(&failure)),
+            failure => NoAnswer::invalid(query, &gpubench_diagnostic::chain(&failure)),
         }
     }
 
@@ -96,7 +96,7 @@ mod tests {
     use gpubench::plan::KernelRef;
 
     use super::*;
-    use crate::build::kernels::HostCompiler;
+    use gpubench_device::compilers::HostCompiler;
 
     #[test]
     fn a_kernel_is_compiled_and_asked_about_once_and_one_that_does_not_compile_fails_its_case() {

@@ -5,8 +5,8 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
-use crate::stats::Looks;
-use crate::wire::FlushKind;
+use gpubench_device::FlushKind;
+use gpubench_stats::Looks;
 
 /// How long and how often is measured.
 #[derive(Clone, Debug)]

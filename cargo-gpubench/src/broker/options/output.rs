@@ -3,7 +3,7 @@
 
 use camino::Utf8Path;
 
-use crate::report::{Color, Outlet};
+use gpubench_report::{Color, Outlet};
 
 /// What is shown and written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::time::Duration;
 use gpubench::catalog::Catalog;
 
 use crate::build::BuiltLibrary;
-use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
-use crate::quotation::quoted;
-use crate::wire::AuthorFailure;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::Expected;
+use gpubench_diagnostic::quoted;
+use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
+use gpubench_protocol::wire::AuthorFailure;
 
 /// How authors are run.
 #[derive(Clone, Copy, Debug)]

@@ -8,14 +8,15 @@ use super::recordings::{Interrupted, RecordedCase, record_cases};
 use crate::broker::cases::{Case, Disposition};
 use crate::broker::code::kernels::{self, Modules};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
-use crate::broker::failure::CaseFailure;
 use crate::broker::reporting::Reporting;
 use crate::broker::selected::Selected;
-use crate::build::kernels::Compiler;
-use crate::clients::Interrupt;
-use crate::report::Phase;
-use crate::verdict::Cause;
-use crate::wire::{SealedFile, SourceModule};
+use gpubench_contract::Cause;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::Compiler;
+use gpubench_measure::clients::Interrupt;
+use gpubench_measure::measurement::CaseFailure;
+use gpubench_protocol::wire::SourceModule;
+use gpubench_report::Phase;
 
 /// A case that can be measured.
 #[derive(Debug)]

@@ -7,12 +7,12 @@ use super::authors::Authors;
 use crate::admission::{memory_needed, validate};
 use crate::broker::cases::Case;
 use crate::broker::code::occupancy::{NoAnswer, Occupancies};
-use crate::broker::failure::CaseFailure;
-use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
-use crate::device::Facts;
-use crate::report::units::size;
-use crate::verdict::Cause;
-use crate::window::Duties;
+use gpubench_contract::Cause;
+use gpubench_contract::units::size;
+use gpubench_device::Facts;
+use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
+use gpubench_measure::measurement::CaseFailure;
+use gpubench_protocol::window::Duties;
 
 /// Most different occupancies that a plan may depend on.
 const MOST_OCCUPANCIES: usize = 64;

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use thiserror::Error;
 
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::Expected;
 
 /// More names than this do not help.
 const MOST_NAMES: usize = 10;
@@ -79,7 +79,7 @@ fn listed(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Explanation;
+    use gpubench_diagnostic::Explanation;
 
     #[test]
     fn what_a_baseline_lacks_is_listed() {

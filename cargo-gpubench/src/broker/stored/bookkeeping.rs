@@ -17,16 +17,16 @@ use crate::broker::options::{
     Verbosity,
 };
 use crate::broker::places::Places;
-use crate::compare::{Contestant, Fences, Rules, compare};
-use crate::error::{ExpectedError, print_warning};
-use crate::printable::printable_line;
-use crate::report::{
-    Arrangement, BenchmarkComplete, ComparisonComplete, HtmlReport, Outlet, OutputError, Passage, RunFinished,
-    RunStarted, address,
-};
-use crate::store::history::{self, History, HistoryEntry, Tail};
-use crate::store::{Destination, DeviceIdentity, Home, Others, Revision, RunName, Saved, StoreError, StoredRun};
-use crate::units::counted;
+use crate::error::ExpectedError;
+use gpubench_contract::units::counted;
+use gpubench_contract::{Arrangement, BenchmarkComplete, ComparisonComplete, RunFinished, RunStarted};
+use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::printable_line;
+use gpubench_report::{HtmlReport, Outlet, OutputError, Passage, address};
+use gpubench_store::compare::{Contestant, Fences, Rules, compare};
+use gpubench_store::history::{self, History, HistoryEntry, Tail};
+use gpubench_store::{Destination, Home, Others, RunName, Saved, StoreError, StoredRun};
 
 /// What a run's results are compared with and where they are kept.
 #[derive(Debug)]

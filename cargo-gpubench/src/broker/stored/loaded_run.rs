@@ -9,10 +9,10 @@ use crate::broker::options::RunOptions;
 use crate::broker::places::Places;
 use crate::broker::reporting::Reporting;
 use crate::error::ExpectedError;
-use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion};
-use crate::store::{RunName, StoredRun, load};
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion};
+use gpubench_diagnostic::ExitCode;
+use gpubench_store::{RunName, StoredRun, load};
 
 /// Leads a stored run's records, as far as the filters choose them, through the reports.
 ///

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use crate::build::BuiltLibrary;
-use crate::compare::{CaseKey, Floors};
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
-use crate::report::BenchmarkComplete;
+use gpubench_contract::BenchmarkComplete;
+use gpubench_store::compare::{CaseKey, Floors};
 
 /// What the profile's overrides and the manifests of packages say of noise.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use gpubench::catalog::AxisValue;
 
 use crate::broker::cases::{Case, Disposition, NameFilter, Naming};
-use crate::report::{BenchmarkComplete, ParamValue};
+use gpubench_contract::{BenchmarkComplete, ParamValue};
 
 /// Those of some stored results whose names are chosen.
 pub(in crate::broker) fn chosen(
@@ -41,7 +41,7 @@ mod tests {
     use regex::Regex;
 
     use super::*;
-    use crate::report::samples::on_gpu;
+    use gpubench_contract::testing::on_gpu;
 
     fn names(filter: &NameFilter, naming: Naming) -> Vec<String> {
         let results = chosen(on_gpu().results, filter, naming);

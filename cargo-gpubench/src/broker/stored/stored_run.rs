@@ -1,7 +1,7 @@
 //! Stored runs, as commands read them that compare or report them.
 
-use crate::error::print_warning;
-use crate::store::{Home, RunName, StoreError, StoredRun, load};
+use gpubench_diagnostic::print_warning;
+use gpubench_store::{Home, RunName, StoreError, StoredRun, load};
 
 /// Reads the run that a person names, and warns where it may lack benchmarks: they would look new or removed.
 ///

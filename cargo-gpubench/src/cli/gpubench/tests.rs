@@ -16,10 +16,10 @@ use crate::{
     },
     build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
     cli::{Environment, Unsettled, Verb, settle},
-    device::cuda::Architecture,
-    report::Color,
-    stats::Looks,
 };
+use gpubench_device::cuda::Architecture;
+use gpubench_report::Color;
+use gpubench_stats::Looks;
 
 fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
     let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);
@@ -47,7 +47,7 @@ fn refusal(arguments: &[&str]) -> String {
             assert_eq!(error.exit_code(), 2);
             error.to_string()
         }
-        Err(Unsettled::Expected(error)) => crate::error::chain(&error),
+        Err(Unsettled::Expected(error)) => gpubench_diagnostic::chain(&error),
         Ok(arguments) => arguments.into_command().expect_err("a refusal").to_string(),
     }
 }

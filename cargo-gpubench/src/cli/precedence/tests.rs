@@ -12,7 +12,7 @@ use crate::cli::environment::variable_of;
 use crate::cli::offer::{is_flag, takes_a_value};
 use crate::cli::settings;
 use crate::config::{CaseNames, DEFAULT_FILE, TimeLimit};
-use crate::error::{Expected, chain};
+use gpubench_diagnostic::{Expected, chain};
 
 /// A workspace with a configuration.
 struct Workspace {

@@ -2,7 +2,7 @@ use camino::Utf8Path;
 
 use super::*;
 use crate::config::{KnownKeys, SampleCount, TimeLimit};
-use crate::error::{Expected, chain};
+use gpubench_diagnostic::{Expected, chain};
 
 fn read(text: &str) -> Result<ConfigFile, ConfigError> {
     let settings = ["timeout", "device", "skip", "quiet"].map(str::to_owned);

@@ -1,0 +1,29 @@
+//! The machine contract: what a run, a case, a comparison and a history say, field by field.
+//!
+//! [`Record`] is one JSON object a line. `report` shows records, `store` keeps them, `compare` makes records of two stored runs: all three stand on this module, and it on none of them.
+#![forbid(unsafe_code)]
+
+mod comparison;
+mod element;
+mod gpu_environment;
+mod history;
+mod identity;
+mod measurement;
+mod outcome;
+mod params;
+mod record;
+mod revision;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub mod units;
+
+pub use comparison::*;
+pub use element::*;
+pub use gpu_environment::*;
+pub use history::*;
+pub use identity::DeviceIdentity;
+pub use measurement::*;
+pub use outcome::*;
+pub use params::*;
+pub use record::*;
+pub use revision::Revision;

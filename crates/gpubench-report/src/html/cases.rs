@@ -1,0 +1,125 @@
+//! The table of all cases. Columns give way on a narrow screen, as they do on a narrow terminal; a case's own section has them all.
+
+use super::attention::{outcome, positions};
+use super::distribution::strip;
+use super::markup::{Element, Markup, element, text};
+use super::names::{Anchor, case_name, counted, grade, name, verdict};
+use gpubench_contract::Verdict;
+use gpubench_contract::units::{byte_rate, flop_rate, percent, time};
+use gpubench_contract::{BenchmarkComplete, Stats};
+use gpubench_store::StoredRun;
+
+/// A column: its title, and the class that says how it is set and when it gives way.
+const COLUMNS: [(&str, &str); 12] = [
+    ("case", "case"),
+    ("verdict", "verdict"),
+    ("samples", "wide"),
+    ("median", "number"),
+    ("± 95 %", "number"),
+    ("cv", "number wide"),
+    ("n", "number wider"),
+    ("bandwidth", "number wide"),
+    ("of peak", "number wide"),
+    ("compute", "number wide"),
+    ("of peak", "number wider"),
+    ("grade", "grade"),
+];
+
+/// The section.
+pub(super) fn section(run: &StoredRun) -> Element {
+    let head = COLUMNS.map(|(title, class)| element("th").with("scope", "col").class(class).text(title));
+    let caption = format!(
+        "{}: medians with half the width of their 95 % intervals; figures of cases that passed",
+        counted(run.results.len(), "case")
+    );
+    let table = element("table")
+        .class("cases")
+        .child(element("caption").text(caption))
+        .child(element("thead").child(element("tr").children(head)))
+        .children(bodies(run));
+    element("section")
+        .with("id", "cases")
+        .with("aria-labelledby", "cases-title")
+        .child(element("h2").with("id", "cases-title").text("Cases"))
+        .child(scrolled("Cases", table))
+}
+
+/// A table that scrolls by itself where it does not fit.
+pub(super) fn scrolled(label: &str, table: Element) -> Element {
+    element("div")
+        .class("scrolled")
+        .with("role", "region")
+        .with("tabindex", "0")
+        .with("aria-label", format_args!("{label}, table"))
+        .child(table)
+}
+
+/// A body for each package, headed by its name where there are several.
+fn bodies(run: &StoredRun) -> Vec<Element> {
+    let results: Vec<(Anchor, &BenchmarkComplete)> = positions(run).collect();
+    let packages = results.chunk_by(|(_, one), (_, next)| one.package == next.package);
+    let bodies = packages.map(|cases| {
+        let heading = (cases.len() < results.len()).then(|| package_heading(&cases[0].1.package));
+        let rows = cases.iter().map(|(anchor, result)| row(*anchor, result));
+        element("tbody").child(heading).children(rows)
+    });
+    bodies.collect()
+}
+
+fn package_heading(package: &str) -> Element {
+    let heading = element("th")
+        .with("scope", "rowgroup")
+        .with("colspan", COLUMNS.len())
+        .child(name(package));
+    element("tr").class("package").child(heading)
+}
+
+fn row(anchor: Anchor, result: &BenchmarkComplete) -> Element {
+    let heading = element("th")
+        .with("scope", "row")
+        .class("case")
+        .child(anchor.link(case_name(result)));
+    let row = element("tr").child(heading);
+    match (&result.stats, result.verdict) {
+        (Some(stats), Verdict::Pass) => row.children(figures(result, stats)),
+        _ => row.child(element("td").with("colspan", COLUMNS.len() - 1).child(reason(result))),
+    }
+}
+
+/// What stands in place of figures that a verdict takes the meaning from.
+fn reason(result: &BenchmarkComplete) -> Markup {
+    let skipped = result.message.as_ref().filter(|_| result.verdict == Verdict::Skipped);
+    Markup::from(outcome(result))
+        .then(skipped.map(|message| element("span").class("quiet").text(format_args!(" {message}"))))
+}
+
+fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {
+    // One sample has no spread to tell of.
+    let interval = stats.relative_interval().filter(|_| stats.n > 1);
+    let throughput = &result.throughput;
+    let cells: [Markup; COLUMNS.len() - 1] = [
+        verdict(result.verdict).into(),
+        strip(&result.samples_ns).into(),
+        element("b").text(time(stats.median_ns)).into(),
+        known(interval.map(|share| format!("±{}", percent(share)))),
+        known(stats.cv.map(percent)),
+        text(stats.n),
+        known(throughput.bytes_per_s.map(|rate| byte_rate(rate).to_string())),
+        known(throughput.of_peak_bandwidth.map(percent)),
+        known(throughput.flops_per_s.map(|rate| flop_rate(rate).to_string())),
+        known(throughput.of_peak_flops.map(percent)),
+        result.grade.map(grade).into(),
+    ];
+    cells
+        .into_iter()
+        .zip(&COLUMNS[1..])
+        .map(|(cell, (_, class))| element("td").class(class).child(cell))
+        .collect()
+}
+
+fn known(value: Option<String>) -> Markup {
+    match value {
+        Some(value) => text(value),
+        None => element("span").class("quiet").text("–").into(),
+    }
+}

@@ -1,0 +1,139 @@
+//! What a case took in earlier runs, and takes in this one.
+
+use std::collections::HashMap;
+
+use super::chart::{At, Drawing, Path, Scale, label, line};
+use super::markup::{Element, Markup, element, text};
+use super::names::{counted, moment, revision};
+use gpubench_contract::BenchmarkComplete;
+use gpubench_contract::units::time;
+use gpubench_store::StoredRun;
+use gpubench_store::history::{HistoryCase, HistoryEntry};
+
+const WIDTH: f64 = 340.0;
+const HEIGHT: f64 = 118.0;
+const LEFT: f64 = 8.0;
+const RIGHT: f64 = WIDTH - 8.0;
+const TOP: f64 = 20.0;
+const BASE: f64 = 94.0;
+
+/// The last runs that are drawn.
+const RUNS: usize = 40;
+
+/// The last runs that are named.
+const NAMED: usize = 5;
+
+/// What earlier runs measured, by case.
+pub(super) struct Past<'a>(HashMap<&'a str, Vec<PastResult<'a>>>);
+
+/// What one earlier run measured for one case.
+#[derive(Clone, Copy)]
+pub(super) struct PastResult<'a> {
+    entry: &'a HistoryEntry,
+    case: &'a HistoryCase,
+}
+
+impl<'a> Past<'a> {
+    /// What runs that began before `run` measured; `history` is in the order of the runs.
+    pub(super) fn before(run: &StoredRun, history: &'a [HistoryEntry]) -> Past<'a> {
+        let began = |text: &str| text.parse::<jiff::Timestamp>().ok();
+        let now = began(&run.run.started_at);
+        let is_earlier = |entry: &&HistoryEntry| {
+            let is_later = began(&entry.started_at).zip(now).is_some_and(|(then, now)| then > now);
+            entry.run_id != run.run.run_id && !is_later
+        };
+        let mut cases: HashMap<&str, Vec<PastResult<'_>>> = HashMap::new();
+        for entry in history.iter().filter(is_earlier) {
+            for case in &entry.cases {
+                cases.entry(&case.case).or_default().push(PastResult { entry, case });
+            }
+        }
+        Past(cases)
+    }
+
+    /// What they measured for the case of a result.
+    pub(super) fn of(&self, result: &BenchmarkComplete) -> &[PastResult<'a>] {
+        self.0.get(&*result.full_name()).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The figure; nothing where there is no median in it, or no earlier run.
+pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Option<Element> {
+    let now = result.stats.as_ref()?;
+    let past = &past[past.len().saturating_sub(RUNS)..];
+    let last = past.last()?;
+    let runs: Vec<(f64, [f64; 2])> = past
+        .iter()
+        .map(|run| (run.case.median_ns, run.case.ci95_ns))
+        .chain([(now.median_ns, now.interval_ns())])
+        .collect();
+    let bounds = runs
+        .iter()
+        .flat_map(|(median, interval)| interval.iter().chain([median]).copied());
+    let (least, most) = bounds.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), bound| {
+        (least.min(bound), most.max(bound))
+    });
+    let x = Scale::new((0.0, (runs.len() - 1) as f64), (LEFT, RIGHT));
+    let y = Scale::new((least, most), (BASE, TOP));
+    let place = |position: usize| x.at(position as f64);
+    let whiskers = runs
+        .iter()
+        .enumerate()
+        .fold(Path::default(), |path, (position, (_, [low, high]))| {
+            path.move_to(place(position), y.at(*low)).vertical_to(y.at(*high))
+        });
+    let first = Path::default().move_to(place(0), y.at(runs[0].0));
+    let medians = runs.iter().enumerate().fold(first, |path, (position, (median, _))| {
+        path.line_to(place(position), y.at(*median))
+    });
+    let shapes = Markup::from(line("axis", (At(LEFT), At(BASE + 6.0)), (At(RIGHT), At(BASE + 6.0))))
+        .then(whiskers.drawn_as("range"))
+        .then(medians.drawn_as("curve"))
+        .then(
+            Path::default()
+                .dot(place(runs.len() - 1), y.at(now.median_ns))
+                .drawn_as("now"),
+        )
+        .then(label("t", At(LEFT), At(11.0), format_args!("{} at most", time(most))))
+        .then(label(
+            "t",
+            At(LEFT),
+            At(HEIGHT - 4.0),
+            format_args!("{} at least", time(least)),
+        ))
+        .then(label("t end", At(RIGHT), At(HEIGHT - 4.0), "this run"));
+    let drawing = Drawing {
+        size: (WIDTH, HEIGHT),
+        title: "Medians of earlier runs and of this one".to_owned(),
+        description: format!(
+            "{}, the last {}, now {}",
+            counted(past.len(), "earlier run"),
+            time(last.case.median_ns),
+            time(now.median_ns)
+        ),
+    };
+    let named = past.iter().rev().take(NAMED).map(entry);
+    let caption = element("figcaption")
+        .child(text(format_args!(
+            "Medians with their 95 % intervals in {} and this one.",
+            counted(past.len(), "earlier run")
+        )))
+        .child(
+            element("details")
+                .child(element("summary").text("The last ones"))
+                .child(element("ul").children(named)),
+        );
+    Some(element("figure").child(drawing.of("chart", shapes)).child(caption))
+}
+
+fn entry(run: &PastResult<'_>) -> Element {
+    let sources = run
+        .entry
+        .revision
+        .as_ref()
+        .map(|sources| text(format_args!(", {}", revision(sources))));
+    element("li")
+        .child(moment(&run.entry.started_at))
+        .text(format_args!(": {}", time(run.case.median_ns)))
+        .child(sources)
+}

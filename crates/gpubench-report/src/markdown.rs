@@ -1,0 +1,176 @@
+//! Results as a Markdown table, for a comment under a change.
+
+use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
+use super::pull_request::comparison_below_results;
+use super::remarks::{Remarks, named};
+use super::{Output, OutputError, Reporter};
+use gpubench_contract::units::{byte_rate, flop_rate, percent, time};
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, RunFinished, RunStarted};
+
+/// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are counted.
+pub struct MarkdownReporter {
+    output: Output,
+    /// Bytes that may still be written.
+    left: usize,
+    rows_left_out: usize,
+    remarks: Remarks,
+    company: Company,
+}
+
+/// What stands below the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Company {
+    Nothing,
+    AComparison,
+}
+
+/// Bytes kept for the last lines.
+const FOR_THE_SUMMARY: usize = 512;
+
+/// Bytes that only rows of failures may use.
+const FOR_FAILURES: usize = 8 * 1024;
+
+const HEADER: &str = "\
+| Case | Verdict | Median | ± 95 % | CV | n | Bandwidth | Compute | Grade |
+|:-----|:--------|-------:|-------:|---:|--:|----------:|--------:|:------|
+";
+
+impl MarkdownReporter {
+    /// Writes to `output`.
+    pub fn new(output: Output) -> MarkdownReporter {
+        MarkdownReporter {
+            output,
+            left: GITHUB_LIMIT,
+            rows_left_out: 0,
+            remarks: Remarks::default(),
+            company: Company::Nothing,
+        }
+    }
+
+    /// Leaves half of the room to a comparison.
+    pub fn beside_a_comparison(self) -> MarkdownReporter {
+        MarkdownReporter {
+            company: Company::AComparison,
+            ..self
+        }
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), OutputError> {
+        self.left = self.left.saturating_sub(text.len());
+        self.output.print(text)
+    }
+
+    /// Bytes that results may use.
+    fn room(&self) -> usize {
+        let company = match self.company {
+            Company::Nothing => 0,
+            Company::AComparison => GITHUB_LIMIT / 2,
+        };
+        self.left.saturating_sub(FOR_THE_SUMMARY + company)
+    }
+
+    /// Bytes that a row may use.
+    fn room_for(&self, result: &BenchmarkComplete) -> usize {
+        let failures = if result.verdict.is_failure() { 0 } else { FOR_FAILURES };
+        self.room().saturating_sub(failures)
+    }
+
+    /// Says once what is to be known of the rows, and how many rows and remarks had no room.
+    fn end_table(&mut self) -> Result<(), OutputError> {
+        let rows = std::mem::take(&mut self.rows_left_out);
+        self.note(rows, "row")?;
+        let mut left_out = 0;
+        for (said, cases) in std::mem::take(&mut self.remarks).iter() {
+            let quote = format!("\n> ⚠️ {} ({})\n", remark(said), named(cases, code));
+            if quote.len() > self.room() {
+                left_out += 1;
+            } else {
+                self.print(&quote)?;
+            }
+        }
+        self.note(left_out, "remark")
+    }
+
+    fn note(&mut self, left_out: usize, what: &str) -> Result<(), OutputError> {
+        let what = match left_out {
+            0 => return Ok(()),
+            1 => format!("1 {what} was"),
+            more => format!("{more} {what}s were"),
+        };
+        self.print(&format!(
+            "\n{what} left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
+        ))
+    }
+}
+
+impl Reporter for MarkdownReporter {
+    fn run_started(&mut self, run: &RunStarted, _: &[BenchmarkStarted]) -> Result<(), OutputError> {
+        let (version, device) = (plain(&run.tool_version), plain(&run.device.name));
+        let note = match run.device.kind {
+            DeviceKind::Cpu => format!("\n{}\n", super::CPU_NOTICE),
+            DeviceKind::Cuda => String::new(),
+        };
+        self.print(&format!("`cargo gpubench` {version} on {device}\n{note}\n{HEADER}"))
+    }
+
+    fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
+        self.remarks.enter(result, &result.case);
+        let row = row(result);
+        if row.len() > self.room_for(result) {
+            self.rows_left_out += 1;
+            return Ok(());
+        }
+        self.print(&row)
+    }
+
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        self.end_table()?;
+        let room = self.left.saturating_sub(FOR_THE_SUMMARY);
+        self.print(&format!("\n{}", comparison_below_results(comparison, room)))
+    }
+
+    fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
+        self.end_table()?;
+        self.print(&format!("\n{}\n", super::summary::line(finished)))
+    }
+}
+
+fn row(result: &BenchmarkComplete) -> String {
+    let stats = result.stats.as_ref().filter(|_| !result.verdict.is_failure());
+    let verdict = match result.verdict {
+        verdict if verdict.is_failure() => format!("**{verdict}**"),
+        verdict => verdict.to_string(),
+    };
+    let outcome: Vec<String> = [Some(verdict), result.cause.map(|cause| cause.to_string())]
+        .into_iter()
+        .flatten()
+        .collect();
+    let cells = [
+        format!("{} {}", plain(&result.package), code(&result.case)),
+        outcome.join(": "),
+        shown(stats.map(|stats| time(stats.median_ns))),
+        shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),
+        shown(stats.and_then(|stats| stats.cv).map(percent)),
+        shown(stats.map(|stats| stats.n)),
+        shown(
+            stats
+                .and(result.throughput.bytes_per_s)
+                .map(|rate| bandwidth(rate, result.throughput.of_peak_bandwidth)),
+        ),
+        shown(stats.and(result.throughput.flops_per_s).map(flop_rate)),
+        shown(result.grade),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// `2.451 TB/s (51.1% of peak)`.
+fn bandwidth(bytes_per_second: f64, of_peak: Option<f64>) -> String {
+    match of_peak {
+        Some(share) => format!("{} ({} of peak)", byte_rate(bytes_per_second), percent(share)),
+        None => byte_rate(bytes_per_second).to_string(),
+    }
+}
+
+fn shown(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
