@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let begin = Begin {
         master_seed: *seeds.master(),
         flush_bytes: facts.flush_bytes,
-        flush_kind: FlushKind::default().number(),
+        flush_kind: FlushKind::default(),
         reserved: 0,
     };
     let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;

@@ -105,8 +105,8 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
         assert_eq!(null_alone.len(), 8, "behind the worker's end");
         for window in null_windows.iter().chain(&null_alone) {
             let facts = &window.facts;
-            assert_eq!(WindowKind::from_number(facts.kind), Some(WindowKind::Null));
-            assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Checked);
+            assert_eq!(facts.kind, WindowKind::Null);
+            assert_eq!(facts.end, WindowEnd::Checked);
             let [output] = facts.outputs() else {
                 panic!("one output")
             };
@@ -314,7 +314,7 @@ impl Stage {
         let begin = Begin {
             master_seed: *seeds.master(),
             flush_bytes: 1 << 16,
-            flush_kind: FlushKind::default().number(),
+            flush_kind: FlushKind::default(),
             reserved: 0,
         };
         let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;

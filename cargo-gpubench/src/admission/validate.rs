@@ -8,6 +8,7 @@ use gpubench::plan::{KernelRef, Plan, Step};
 
 use gpubench_device::CodeHome;
 use gpubench_device::compilers::{declared_kernels, makes_kernels_by_macros};
+use gpubench_diagnostic::listed;
 use gpubench_protocol::window::Duties;
 use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
@@ -106,11 +107,9 @@ fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     if declared.iter().any(|name| name == template || name == unqualified) {
         return Ok(());
     }
-    let known: Vec<String> = declared.iter().map(|name| format!("`{name}`")).collect();
-    let known = if known.is_empty() {
-        "no kernels".to_owned()
-    } else {
-        known.join(", ")
+    let known = match declared.is_empty() {
+        true => "no kernels".to_owned(),
+        false => listed(declared),
     };
     Err(invalid(format!(
         "`{}` has no kernel `{kernel}`; it declares {known}",

@@ -11,7 +11,7 @@ use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
 use crate::error::ExpectedError;
 use crate::git::Git;
 use gpubench_contract::Revision;
-use gpubench_contract::units::size;
+use gpubench_contract::units::{counted, size};
 use gpubench_device::Facts;
 use gpubench_device::compilers::{BASELINE, GpuCompiler, HostCompiler, Processors};
 use gpubench_device::cpu::{self, available_threads};
@@ -43,7 +43,10 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     // A library that cannot be listed here cannot be listed there either.
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
     let mut contents = Contents::of(&built)?.made_from(revision);
-    let mut archived = vec![counted(built.libraries.len(), "library", "libraries")];
+    let mut archived = vec![match built.libraries.len() {
+        1 => "1 library".to_owned(),
+        count => format!("{count} libraries"),
+    }];
     let mut lacking = Vec::new();
     for target in targets(options)? {
         say(options, &format_args!("   Compiling kernels for {}", target.name));
@@ -53,11 +56,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
             .iter()
             .for_each(|notice| print_warning(notice));
         let compiled = compile_ahead(&target, &built, &catalogs, &mut authors, &mut contents, &interrupt)?;
-        archived.push(format!(
-            "{} for {}",
-            counted(compiled.kernels, "kernel", "kernels"),
-            target.name
-        ));
+        archived.push(format!("{} for {}", counted(compiled.kernels, "kernel"), target.name));
         if compiled.sources_that_do_not_compile > 0 && is_asked_for(options, &target) {
             lacking.push(target.name);
         }
@@ -149,8 +148,4 @@ fn say(options: &ArchiveOptions, line: &dyn std::fmt::Display) {
     if options.output.verbosity > Verbosity::Quiet {
         anstream::eprintln!("{line}");
     }
-}
-
-fn counted(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }

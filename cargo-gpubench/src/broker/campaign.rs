@@ -132,7 +132,7 @@ impl<'a> Campaign<'a> {
         Begin {
             master_seed: *self.seeds.master(),
             flush_bytes: self.flush_bytes(),
-            flush_kind: self.options.measurement.flush.number(),
+            flush_kind: self.options.measurement.flush,
             reserved: 0,
         }
     }

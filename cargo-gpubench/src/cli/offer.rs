@@ -15,6 +15,7 @@ use super::{
     environment::{Environment, variable_of},
 };
 use crate::config::{ConfigError, ConfigValue, Place, Profile, Setting};
+use gpubench_diagnostic::listed;
 use gpubench_report::Outlet;
 
 /// The option whose values are regular expressions, in a configuration always.
@@ -198,10 +199,7 @@ fn reason(error: clap::Error) -> Box<dyn Error + Send + Sync> {
         return gpubench_diagnostic::chain(source).into();
     }
     match error.get(ContextKind::ValidValue) {
-        Some(ContextValue::Strings(values)) if !values.is_empty() => {
-            let values: Vec<_> = values.iter().map(|value| format!("`{value}`")).collect();
-            format!("it is none of {}", values.join(", ")).into()
-        }
+        Some(ContextValue::Strings(values)) if !values.is_empty() => format!("it is none of {}", listed(values)).into(),
         _ => error.kind().to_string().into(),
     }
 }

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::{InvalidSetting, Place, SamplesCross};
 use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::Expected;
+use gpubench_diagnostic::{Expected, listed};
 
 /// A configuration that cannot be used.
 #[derive(Debug, Error)]
@@ -126,16 +126,8 @@ fn file_or_none(file: &Option<Utf8PathBuf>) -> String {
 fn by_way(others: &[String]) -> String {
     match others {
         [] => String::new(),
-        others => format!(", by way of {}", quoted(others)),
+        others => format!(", by way of {}", listed(others)),
     }
-}
-
-fn quoted(names: &[String]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 impl Expected for ConfigError {
@@ -155,7 +147,7 @@ impl Expected for ConfigError {
                     format!("cargo's own profile is given by `--cargo-profile {name}`")
                 }
                 Some(closest) => format!("did you mean `{closest}`?"),
-                None => format!("there is {}", quoted(known)),
+                None => format!("there is {}", listed(known)),
             }),
             Self::Value { source, .. } => match source.downcast_ref::<InvalidSetting>() {
                 Some(InvalidSetting::Unknown { closest: Some(closest) }) => Some(format!("did you mean `{closest}`?")),

@@ -3,6 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
+/// `1 case`, `5 cases`.
+pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    match count == N::from(1) {
+        true => format!("1 {what}"),
+        false => format!("{count} {what}s"),
+    }
+}
+
 /// A number and its unit as two texts, so that tables can align both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {
@@ -99,14 +107,6 @@ pub fn change(ratio: f64) -> String {
         _ if (share * 100.0).abs() < 0.005 => percent(0.0),
         _ if share < 0.0 => format!("-{}", percent(-share)),
         _ => format!("+{}", percent(share)),
-    }
-}
-
-/// `1 case`, `5 cases`.
-pub fn counted(count: impl TryInto<u64>, what: &str) -> String {
-    match count.try_into().unwrap_or(u64::MAX) {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
     }
 }
 

@@ -1,5 +1,8 @@
 //! What can go wrong on a device.
 
+use bytemuck::{CheckedBitPattern, NoUninit};
+use serde::{Deserialize, Serialize};
+
 use super::cuda::DriverError;
 use crate::FaultCode;
 
@@ -89,7 +92,7 @@ pub enum HostFailure {
 }
 
 /// Why a device is not to be had.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Absence {
     /// Whether anybody would expect it.
     pub kind: AbsenceKind,
@@ -100,23 +103,13 @@ pub struct Absence {
 }
 
 /// Whether a device that is not to be had is one that the machine seems to have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, CheckedBitPattern, NoUninit)]
 #[repr(u64)]
 pub enum AbsenceKind {
     /// Nothing on this machine belongs to it.
     NotInstalled = 0,
     /// Something of it is there, and it cannot be used.
     Unusable = 1,
-}
-
-impl AbsenceKind {
-    /// The kind of a number; a number that is none of ours is taken for the one that is told to people.
-    pub fn from_number(number: u64) -> AbsenceKind {
-        match number {
-            0 => AbsenceKind::NotInstalled,
-            _ => AbsenceKind::Unusable,
-        }
-    }
 }
 
 impl std::fmt::Display for Absence {

@@ -1,7 +1,9 @@
 //! What can go wrong in a kernel, as the roles say it to each other.
 
+use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+
 /// Kinds of kernel faults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(u32)]
 #[allow(missing_docs)]
 pub enum FaultCode {
@@ -19,27 +21,4 @@ pub enum FaultCode {
     Ecc = 11,
     HostCallFailed = 32,
     ForeignContext = 33,
-}
-
-impl FaultCode {
-    /// The code of a number; a number that is none of ours is [`FaultCode::Other`].
-    pub fn from_number(number: u32) -> FaultCode {
-        use FaultCode::*;
-        let known = [
-            None,
-            OutOfBounds,
-            BarrierDivergence,
-            DivisionByZero,
-            StackOverflow,
-            IllegalInstruction,
-            Trap,
-            InputWritten,
-            Misaligned,
-            LaunchFailed,
-            Ecc,
-            HostCallFailed,
-            ForeignContext,
-        ];
-        known.into_iter().find(|code| *code as u32 == number).unwrap_or(Other)
-    }
 }

@@ -1,32 +1,17 @@
 //! How the cache is flushed.
 
+use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench_contract::Flush;
 
 /// How the cache is flushed before a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
 pub enum FlushKind {
     /// Read through the flush buffer: leaves no dirty lines for the kernel to pay for.
     #[default]
     Read,
     /// Write the flush buffer.
     Write,
-}
-
-impl FlushKind {
-    /// The number that travels.
-    pub fn number(self) -> u32 {
-        match self {
-            FlushKind::Read => 0,
-            FlushKind::Write => 1,
-        }
-    }
-
-    /// The kind of a number.
-    pub fn from_number(number: u32) -> Option<FlushKind> {
-        [FlushKind::Read, FlushKind::Write]
-            .into_iter()
-            .find(|kind| kind.number() == number)
-    }
 }
 
 impl From<FlushKind> for Flush {

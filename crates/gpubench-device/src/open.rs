@@ -15,7 +15,7 @@ use crate::DeviceOrder;
 /// [`DeviceError::Absent`] when there is no such device; others when it refuses.
 pub fn open(order: &DeviceOrder) -> Result<Box<dyn Driver>, DeviceError> {
     match order.kind() {
-        Some(DeviceKind::Cpu) => {
+        DeviceKind::Cpu => {
             let schedule = match order.schedule {
                 0 => ScheduleSeed::Natural,
                 seed => ScheduleSeed::Permuted(seed),
@@ -23,7 +23,6 @@ pub fn open(order: &DeviceOrder) -> Result<Box<dyn Driver>, DeviceError> {
             let driver = CpuDriver::new(NonZeroUsize::new(order.threads as usize), schedule)?;
             Ok(Box::new(driver))
         }
-        Some(DeviceKind::Cuda) => Ok(Box::new(CudaDriver::open(order.ordinal)?)),
-        None => Err(DeviceError::Unsupported("be of an unknown kind".to_owned())),
+        DeviceKind::Cuda => Ok(Box::new(CudaDriver::open(order.ordinal)?)),
     }
 }

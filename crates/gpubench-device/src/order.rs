@@ -1,14 +1,13 @@
 //! Which device a role opens.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench::catalog::DeviceKind;
 
 /// Which device a role opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct DeviceOrder {
-    /// 0 for the CPU device, 1 for a CUDA device.
-    kind: u32,
+    kind: Kind,
     /// Which of several devices of the kind.
     pub ordinal: u32,
     /// Threads of the CPU device; 0 takes all.
@@ -23,7 +22,7 @@ impl DeviceOrder {
     /// The CPU device.
     pub fn cpu(threads: u32, schedule: u64) -> DeviceOrder {
         DeviceOrder {
-            kind: 0,
+            kind: Kind::Cpu,
             ordinal: 0,
             threads,
             reserved: 0,
@@ -34,7 +33,7 @@ impl DeviceOrder {
     /// A CUDA device.
     pub fn cuda(ordinal: u32) -> DeviceOrder {
         DeviceOrder {
-            kind: 1,
+            kind: Kind::Cuda,
             ordinal,
             threads: 0,
             reserved: 0,
@@ -42,12 +41,19 @@ impl DeviceOrder {
         }
     }
 
-    /// The kind of the device; `None` when the number is none of ours.
-    pub fn kind(&self) -> Option<DeviceKind> {
+    /// The kind of the device.
+    pub fn kind(&self) -> DeviceKind {
         match self.kind {
-            0 => Some(DeviceKind::Cpu),
-            1 => Some(DeviceKind::Cuda),
-            _ => None,
+            Kind::Cpu => DeviceKind::Cpu,
+            Kind::Cuda => DeviceKind::Cuda,
         }
     }
+}
+
+/// A [`DeviceKind`] that travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
+enum Kind {
+    Cpu,
+    Cuda,
 }

@@ -22,6 +22,17 @@ pub fn printable_line(text: &str) -> String {
     printable(text).replace('\n', " ")
 }
 
+/// Names in backticks: `` `axpy`, `softmax` ``.
+pub fn listed(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Whether a letter stands for itself: [`printable`] leaves it as it is.
 pub fn is_printable(letter: char) -> bool {
     matches!(Letter::of(letter), Letter::Plain(_))

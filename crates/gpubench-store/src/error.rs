@@ -6,9 +6,10 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::{Contradiction, FORMAT, NotAlike};
+use gpubench_contract::units::counted;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::Expected;
-use gpubench_diagnostic::closest;
+use gpubench_diagnostic::{closest, listed};
 
 /// Why a stored run or a history cannot be read or written.
 #[derive(Debug, Error)]
@@ -124,7 +125,7 @@ pub enum StoreError {
         source: Contradiction,
     },
     /// Results that would stay in a file were measured otherwise than those that are to be saved to it.
-    #[error("`{path}` keeps {} that this run does not have, and they were not measured alike", results(source.kept))]
+    #[error("`{path}` keeps {} that this run does not have, and they were not measured alike", counted(source.kept, "result"))]
     NotAlike {
         /// The file.
         path: Utf8PathBuf,
@@ -205,34 +206,19 @@ impl Expected for StoreError {
     }
 }
 
-/// `1 result`, `12 results`.
-fn results(count: usize) -> String {
-    match count {
-        1 => "1 result".to_owned(),
-        count => format!("{count} results"),
-    }
-}
-
 /// What a stored run is called in messages.
 pub(super) const FORMAT_NAME: &str = "stored run";
 
 fn baselines_hint(name: &str, known: &[String]) -> String {
-    let all = || {
-        known
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     match (known, closest(name, known.iter().map(String::as_str))) {
         _ if name == "html" => {
             "`cargo gpubench --report html` makes a page of a run; `report` one of a stored run".to_owned()
         }
         ([], _) => format!("there is none at all yet; `--save-baseline {name}` makes it"),
         ([_], Some(similar)) => format!("did you mean `{similar}`?"),
-        (_, Some(similar)) => format!("`{similar}` is similar; there are {}", all()),
-        ([_], None) => format!("there is {}", all()),
-        (_, None) => format!("there are {}", all()),
+        (_, Some(similar)) => format!("`{similar}` is similar; there are {}", listed(known)),
+        ([_], None) => format!("there is {}", listed(known)),
+        (_, None) => format!("there are {}", listed(known)),
     }
 }
 

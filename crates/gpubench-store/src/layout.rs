@@ -8,6 +8,7 @@ use std::ops::Range;
 use sha2::{Digest, Sha256};
 
 use super::StoredRun;
+use gpubench_diagnostic::hexadecimal;
 
 const DIGITS: usize = 64;
 const FIELD: &[u8] = br#""sha256":""#;
@@ -76,5 +77,5 @@ fn digest_of(text: &[u8], digits: &Range<usize>) -> String {
     hash.update(&text[..digits.start]);
     hash.update([b'0'; DIGITS]);
     hash.update(&text[digits.end..]);
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&hash.finalize())
 }

@@ -18,6 +18,7 @@ use crate::broker::options::{
 };
 use crate::broker::places::Places;
 use crate::error::ExpectedError;
+use gpubench_contract::units::counted;
 use gpubench_contract::{Arrangement, BenchmarkComplete, ComparisonComplete, RunFinished, RunStarted};
 use gpubench_contract::{DeviceIdentity, Revision};
 use gpubench_diagnostic::print_warning;
@@ -350,7 +351,7 @@ impl Bookkeeping {
             lost,
         } = destination.save(stored.clone(), others)?;
         if gone > 0 {
-            let results = results(gone);
+            let results = counted(gone, "result");
             print_warning(&format!(
                 "`{name}` had {results} of benchmarks that this run does not have any more: they are no longer in it"
             ));
@@ -369,7 +370,7 @@ impl Bookkeeping {
         }
         self.say("Saved", &format!("`{name}` ({})", destination.path()));
         if kept > 0 {
-            let results = results(kept);
+            let results = counted(kept, "result");
             self.say(
                 "Kept",
                 &format!("{results} in `{name}` of benchmarks that this run did not measure"),
@@ -445,14 +446,6 @@ fn listed(names: &[String]) -> String {
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// `1 result`, `12 results`.
-fn results(count: usize) -> String {
-    match count {
-        1 => "1 result".to_owned(),
-        count => format!("{count} results"),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use sha2::{Digest as _, Sha256};
 
+use gpubench_diagnostic::hexadecimal;
+
 /// A hash of parts, each with its length, so that no two lists of parts run into one.
 pub(super) struct CacheKey(Sha256);
 
@@ -26,6 +28,6 @@ impl CacheKey {
 
     /// 64 hexadecimal digits.
     pub(super) fn finish(self) -> String {
-        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&self.0.finalize())
     }
 }

@@ -9,6 +9,7 @@ use gpubench::catalog::SourceForm;
 use super::refusal::Refusal;
 use crate::SealError;
 use crate::cuda::Architecture;
+use gpubench_diagnostic::listed;
 
 /// There is no C++ compiler.
 #[derive(Debug, thiserror::Error)]
@@ -264,9 +265,4 @@ fn hint(defined: &[String], doubts: &[Doubt]) -> String {
         true => String::new(),
         false => format!(" (hint: {})", doubts.join("; ")),
     }
-}
-
-fn listed(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
 }

@@ -132,7 +132,7 @@ impl AuthorClient {
             tensors: grant.layouts.len() as u32,
             module_bytes: modules.len() as u32,
             request_bytes: grant.request.len() as u32,
-            kernels_run_in: grant.kernels_run_in.number(),
+            kernels_run_in: grant.kernels_run_in,
         };
         let layouts = bytemuck::cast_slice(grant.layouts);
         let parts = [
@@ -227,7 +227,8 @@ impl AuthorProblem {
 
     fn read(payload: &[u8]) -> AuthorProblem {
         let (number, text) = payload.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
-        let failure = AuthorFailure::from_number(u32::from_le_bytes(*number));
+        // What stands for nothing is ours to mend.
+        let failure = bytemuck::checked::try_pod_read_unaligned(number).unwrap_or(AuthorFailure::Internal);
         let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_MESSAGE)]);
         let shown: String = text
             .chars()

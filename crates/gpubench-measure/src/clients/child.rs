@@ -281,11 +281,11 @@ impl Child {
     /// Reads a frame's only record.
     ///
     /// # Errors
-    /// When the frame has another length.
-    pub fn record<R: bytemuck::AnyBitPattern>(&self, frame: &Frame) -> Result<R, RoleFailure> {
-        bytemuck::try_pod_read_unaligned(&frame.payload).map_err(|_| RoleFailure::Protocol {
+    /// As [`Frame::record`].
+    pub fn record<R: bytemuck::CheckedBitPattern>(&self, frame: &Frame) -> Result<R, RoleFailure> {
+        frame.record().map_err(|error| RoleFailure::Protocol {
             role: self.role,
-            text: "its message has another length".to_owned(),
+            text: gpubench_diagnostic::chain(&error),
         })
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use gpubench::catalog::OccupancyQuery;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use gpubench_device::{Absence, AbsenceKind, Facts};
+use gpubench_device::{Absence, Facts};
 use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_protocol::window::{Duties, WindowKind};
 use gpubench_protocol::wire::{
@@ -70,7 +70,7 @@ impl RefereeClient {
         if frame.kind == from_referee::ABSENT {
             let absent: AbsentDevice = child.record(&frame)?;
             return Err(RoleFailure::NoDevice(Absence {
-                kind: AbsenceKind::from_number(absent.kind),
+                kind: absent.kind,
                 reason: absent.reason.printable(),
                 hint: absent.hint.printable(),
             }));
@@ -112,7 +112,7 @@ impl RefereeClient {
         let head = OpenCase {
             case: order.case,
             module_bytes: modules.len() as u32,
-            cast: order.cast.number(),
+            cast: order.cast,
             opening: order.opening,
             reserved: 0,
         };
@@ -205,13 +205,7 @@ impl RefereeClient {
         within: Duration,
         interrupt: &Interrupt,
     ) -> Result<Prepared, RoleFailure> {
-        let window = WindowOrder {
-            window,
-            kind: kind.number(),
-            patience_ns: 0,
-            seat: 0,
-            reserved: 0,
-        };
+        let window = WindowOrder::about(window, kind);
         self.child.send(order, &[bytemuck::bytes_of(&window)], &[])?;
         let frame = self.child.expect(from_referee::PREPARED, within, interrupt)?;
         self.child.record(&frame)
@@ -222,13 +216,7 @@ impl RefereeClient {
     /// # Errors
     /// When the reference fails.
     pub fn reference(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
-        let order = WindowOrder {
-            window,
-            kind: 0,
-            patience_ns: 0,
-            seat: 0,
-            reserved: 0,
-        };
+        let order = WindowOrder::about(window, WindowKind::Timed);
         self.child
             .send(to_referee::REFERENCE, &[bytemuck::bytes_of(&order)], &[])?;
         let answer = self.child.expect(from_referee::REFERENCE_DONE, within, interrupt);

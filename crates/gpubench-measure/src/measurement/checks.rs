@@ -11,7 +11,7 @@ const LEAST_CALLS: usize = 8;
 
 /// One check for every output: of the window that decided, or the largest errors over all windows.
 pub(super) fn checks(recording: &Recording, windows: &[WindowEvidence], decisive: Option<usize>) -> Vec<Check> {
-    let checked = |window: &&WindowEvidence| window.facts.end == WindowEnd::Checked as u32;
+    let checked = |window: &&WindowEvidence| window.facts.end == WindowEnd::Checked;
     let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
     outputs
         .enumerate()
@@ -55,7 +55,7 @@ fn check(tensor: &Tensor, output: &OutputFacts, old_answers_pass: Option<bool>) 
 fn old_answers_pass(windows: &[WindowEvidence], position: usize) -> Option<bool> {
     let outputs = windows.iter().filter_map(|window| window.facts.outputs().get(position));
     let asked: Vec<OldAnswer> = outputs
-        .map(|output| OldAnswer::from_number(output.old_answer))
+        .map(OutputFacts::old_answer)
         .filter(|answer| *answer != OldAnswer::NotAsked)
         .collect();
     if asked.contains(&OldAnswer::Fails) {

@@ -213,7 +213,7 @@ impl<'a> NullArm<'a> {
 
 fn fault_of(evidence: &WindowEvidence) -> Option<String> {
     let claim = evidence.claim.as_deref()?;
-    (FaultCode::from_number(claim.fault) != FaultCode::None).then(|| claim.text.printable())
+    (claim.fault != FaultCode::None).then(|| claim.text.printable())
 }
 
 fn in_words(failure: &RoleFailure) -> String {

@@ -2,6 +2,7 @@
 
 use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, SampleFlag, SampleFlagKind};
 use gpubench_device::telemetry::{Observation, Persistence, Reading, ThrottleReasons, ThrottledSamples};
+use gpubench_diagnostic::listed;
 
 /// Puts the state of a GPU before a run into its surroundings.
 pub fn note_reading(reading: &Reading, environment: &mut Environment) {
@@ -69,11 +70,7 @@ fn notes(observation: &Observation) -> Vec<String> {
         )),
     }
     if let Some(xids @ [_, ..]) = observation.xids.as_deref() {
-        let numbers: Vec<String> = xids.iter().map(|xid| format!("`{xid}`")).collect();
-        notes.push(format!(
-            "the driver reported Xid {} during the case",
-            numbers.join(", ")
-        ));
+        notes.push(format!("the driver reported Xid {} during the case", listed(xids)));
     }
     let throttled: usize = observation
         .throttled

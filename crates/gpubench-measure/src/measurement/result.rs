@@ -103,9 +103,7 @@ fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
     if !recording.tensors.iter().any(|tensor| tensor.role.is_input()) {
         return 0;
     }
-    let checked = windows
-        .iter()
-        .filter(|window| window.facts.end == WindowEnd::Checked as u32);
+    let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
     checked
         .map(|window| window.facts.input_digest)
         .collect::<HashSet<_>>()
@@ -126,7 +124,7 @@ fn doubtful_flops(throughput: &Throughput) -> Vec<String> {
 
 fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: usize) -> WindowCounts {
     let sampled = sampled(windows, warm_ups);
-    let early = |window: &&&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck.number();
+    let early = |window: &&&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck;
     let early_check = sampled.iter().filter(early).count() as u64;
     WindowCounts {
         warm_up: (windows.len() - sampled.len()) as u64,
@@ -181,10 +179,9 @@ fn whole(times_ns: impl IntoIterator<Item = f64>) -> Vec<i64> {
 }
 
 fn claimed_and_observed<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence>) -> Option<(f64, f64)> {
-    let is_timed = |kind| WindowKind::from_number(kind).is_some_and(WindowKind::is_timed);
     let timed = windows
         .into_iter()
-        .filter(|window| is_timed(window.facts.kind) && window.facts.end == WindowEnd::Checked as u32);
+        .filter(|window| window.facts.kind.is_timed() && window.facts.end == WindowEnd::Checked);
     let pairs: Vec<(f64, f64)> = timed
         .filter_map(|window| {
             let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns);
@@ -208,8 +205,8 @@ mod tests {
 
     fn window(kind: WindowKind, end: WindowEnd, claim_ns: Option<f64>) -> WindowEvidence {
         let facts = WindowFacts {
-            kind: kind.number(),
-            end: end as u32,
+            kind,
+            end,
             s1_ns: 1_000,
             s2_ns: 301_000,
             ..WindowFacts::zeroed()

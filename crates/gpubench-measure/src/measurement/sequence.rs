@@ -107,11 +107,9 @@ impl Sequencer<'_> {
         let patience = self.protocol.within.saturating_add(REFEREE_MARGIN);
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
-            window,
-            kind: kind.number(),
             patience_ns,
-            seat: seat.number(),
-            reserved: 0,
+            seat,
+            ..WindowOrder::about(window, kind)
         };
         if let Err(failure) = worker.arm(&order, self.protocol.within, self.protocol.interrupt) {
             return Ok(WindowOutcome::Lost(None, ending_of(failure)?));
@@ -232,7 +230,7 @@ impl Sequencer<'_> {
         let said = claimed_or_lost(worker.claim_now(window))?;
         match &said {
             // After a fault the device does nothing more: *done* will not come.
-            Ok(claim) if FaultCode::from_number(claim.fault) != FaultCode::None => self.abort()?,
+            Ok(claim) if claim.fault != FaultCode::None => self.abort()?,
             Ok(_) => {}
             Err(_) => self.give_up(worker)?,
         }

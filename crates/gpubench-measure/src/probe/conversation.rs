@@ -87,7 +87,7 @@ impl<T> Answer<T> {
 #[serde(rename_all = "kebab-case")]
 enum Printed<T> {
     Given(T),
-    Absent { kind: u64, reason: String, hint: String },
+    Absent(Absence),
     Failed { reason: String },
 }
 
@@ -107,11 +107,7 @@ pub fn answer(target: Target) {
 fn printed<T>(answer: Result<T, DeviceError>) -> Printed<T> {
     match answer {
         Ok(answer) => Printed::Given(answer),
-        Err(DeviceError::Absent(Absence { kind, reason, hint })) => Printed::Absent {
-            kind: kind as u64,
-            reason,
-            hint,
-        },
+        Err(DeviceError::Absent(absence)) => Printed::Absent(absence),
         Err(error) => Printed::Failed {
             reason: gpubench_diagnostic::chain(&error),
         },
@@ -153,11 +149,7 @@ pub fn ask<T: DeserializeOwned>(target: Target) -> Answer<T> {
 fn understand<T: DeserializeOwned>(printed: &str) -> Answer<T> {
     match serde_json::from_str(printed.trim()) {
         Ok(Printed::Given(answer)) => Answer::Given(answer),
-        Ok(Printed::Absent { kind, reason, hint }) => Answer::Absent(Absence {
-            kind: AbsenceKind::from_number(kind),
-            reason,
-            hint,
-        }),
+        Ok(Printed::Absent(absence)) => Answer::Absent(absence),
         Ok(Printed::Failed { reason }) => Answer::Broken {
             how: format!("failed: {reason}"),
         },

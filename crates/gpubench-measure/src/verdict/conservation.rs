@@ -3,7 +3,6 @@
 use super::judge::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
-use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Balance, Clocked, Imbalance, Residuals, will_be_precise};
 
@@ -57,10 +56,9 @@ pub(super) fn is_undisturbed(window: &WindowEvidence) -> bool {
 }
 
 fn timed_claim(window: &WindowEvidence) -> Option<f64> {
-    let kind = WindowKind::from_number(window.facts.kind)?;
-    let ended = WindowEnd::from_number(window.facts.end) == WindowEnd::Checked;
+    let ended = window.facts.end == WindowEnd::Checked;
     let claim = window.claim.as_deref()?;
-    (kind.is_timed() && ended).then_some(claim.elapsed_ns)
+    (window.facts.kind.is_timed() && ended).then_some(claim.elapsed_ns)
 }
 
 pub(super) fn judge_conservation(balance: &Balance) -> Option<Finding> {

@@ -128,7 +128,7 @@ fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
 
 /// How long the referee had the device to itself before each window's release.
 fn own_phases(windows: &[&WindowEvidence]) -> Vec<Option<f64>> {
-    let ended = |facts: &WindowFacts| WindowEnd::from_number(facts.end) == WindowEnd::Checked;
+    let ended = |facts: &WindowFacts| facts.end == WindowEnd::Checked;
     let phase = |facts: &WindowFacts| facts.s1_ns.saturating_sub(facts.s0_ns) as f64;
     windows
         .iter()

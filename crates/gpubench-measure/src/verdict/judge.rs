@@ -117,7 +117,7 @@ fn judgement(
 }
 
 fn inspect(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
-    inspect_fault(window).or_else(|| match WindowEnd::from_number(window.facts.end) {
+    inspect_fault(window).or_else(|| match window.facts.end {
         WindowEnd::Checked => inspect_facts(evidence, window)
             .or_else(|| inspect_outputs(evidence, window))
             .or_else(|| inspect_slack(evidence, window))
@@ -135,7 +135,7 @@ fn inspect(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> 
 
 fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
     let claim = window.claim.as_deref()?;
-    let cause = match FaultCode::from_number(claim.fault) {
+    let cause = match claim.fault {
         FaultCode::None => return None,
         FaultCode::HostCallFailed => {
             return finding(Verdict::Crashed, Cause::CallFailed, words::host_failure(claim));
@@ -202,7 +202,7 @@ fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
 
 fn cause_of(output: &OutputFacts) -> Cause {
     let wrong = output.elements - output.matched;
-    match Replay::from_number(output.replay) {
+    match output.replay() {
         Replay::First | Replay::FirstAndPrevious => return Cause::Cached,
         Replay::Previous => return Cause::Stale,
         Replay::None => {}
@@ -243,9 +243,9 @@ fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
             return finding(Verdict::LateWrite, Cause::Late, message);
         }
         if output.seal_claimed != output.seal_expected {
-            let what = match WindowKind::from_number(window.facts.kind) {
-                Some(WindowKind::EarlyCheck) => "as an early check",
-                _ => "as the worker's device",
+            let what = match window.facts.kind {
+                WindowKind::EarlyCheck => "as an early check",
+                WindowKind::Timed | WindowKind::Null => "as the worker's device",
             };
             let message = format!("`{name}` of call {call} was not yet complete {what} read it at the call's end");
             return finding(Verdict::LateWrite, Cause::Unsealed, message);
@@ -256,7 +256,7 @@ fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
 
 fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
     let claim: &Claim = window.claim.as_deref()?;
-    let timed = window.facts.kind == WindowKind::Timed.number();
+    let timed = window.facts.kind == WindowKind::Timed;
     // The whole window lies between the referee's stamps. Two clocks may differ by their steps and a little in their rates.
     let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
     let possible = |ns: f64| ns <= observed * 1.01 + 1_000.0;
@@ -338,7 +338,7 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn judge_floor(evidence: &Evidence<'_>) -> Option<Finding> {
     let floor = evidence.floor_ns?;
-    let timed = |window: &&WindowEvidence| window.facts.kind == WindowKind::Timed.number();
+    let timed = |window: &&WindowEvidence| window.facts.kind == WindowKind::Timed;
     let claims = evidence
         .windows
         .iter()

@@ -75,10 +75,7 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
 pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowFacts) -> String {
     let (bytes, number) = (facts.slack_bytes, facts.slack_buffer as usize);
     let (name, len) = match tensors.get(number) {
-        Some(tensor) => {
-            let elements = tensor.elements();
-            (tensor.name.clone(), elements * tensor.dtype.size() as u64)
-        }
+        Some(tensor) => (tensor.name.clone(), tensor.bytes()),
         None => {
             let number = number - tensors.len();
             (format!("scratch {number}"), scratch.get(number).copied().unwrap_or(0))
@@ -110,12 +107,11 @@ pub(super) fn host_failure(claim: &Claim) -> String {
 /// A kernel's fault, with its place.
 pub(super) fn fault(claim: &Claim) -> String {
     let mut place = Vec::new();
-    let known = FaultPlace::from_number(claim.place);
-    if known != FaultPlace::Unknown {
+    if claim.place != FaultPlace::Unknown {
         let [x, y, z] = claim.block;
         place.push(format!("block ({x}, {y}, {z})"));
     }
-    if known == FaultPlace::Thread {
+    if claim.place == FaultPlace::Thread {
         let [x, y, z] = claim.thread;
         place.push(format!("thread ({x}, {y}, {z})"));
     }

@@ -10,7 +10,7 @@ mod process;
 pub use process::serve;
 
 use crate::cdylib::{LibraryError, LibraryFailure};
-use crate::wire::AuthorFailure;
+use crate::wire::{AuthorFailure, ChannelError};
 
 /// Why the author could not carry out an order.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +32,12 @@ impl AuthorError {
 
     fn internal(error: &dyn std::error::Error) -> AuthorError {
         AuthorError::new(AuthorFailure::Internal, gpubench_diagnostic::chain(error))
+    }
+}
+
+impl From<ChannelError> for AuthorError {
+    fn from(error: ChannelError) -> AuthorError {
+        AuthorError::internal(&error)
     }
 }
 

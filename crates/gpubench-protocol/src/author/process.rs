@@ -8,9 +8,8 @@ use super::attached::{Attached, Attachment};
 use crate::cdylib::{Library, Recorded};
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
-    decode_modules, from_author, take_files, to_author,
+    decode_modules, from_author, read_head, take_files, to_author,
 };
-use gpubench_device::CodeHome;
 
 /// Serves the broker at the other end of `channel` until it is gone.
 ///
@@ -55,7 +54,7 @@ impl Author {
                 Ok(done(self.library.insert(library).catalog()?))
             }
             to_author::RECORD => {
-                let (head, request) = split::<BenchmarkNumber>(&frame.payload)?;
+                let (head, request) = read_head::<BenchmarkNumber>(&frame.payload)?;
                 match self.library()?.record(head.benchmark, request)? {
                     Recorded::Recording(recording) => Ok(done(recording)),
                     Recorded::NeedsOccupancy(query) => Ok((from_author::NEEDS_OCCUPANCY, query)),
@@ -66,7 +65,7 @@ impl Author {
                 Ok(done(Vec::new()))
             }
             to_author::GENERATE => {
-                let (order, _) = split::<Generate>(&frame.payload)?;
+                let (order, _) = read_head::<Generate>(&frame.payload)?;
                 let (library, attached) = self.both()?;
                 attached.generate(library, &order).map(|()| done(Vec::new()))
             }
@@ -100,7 +99,7 @@ impl Author {
 }
 
 fn parse_attach(mut frame: Frame) -> Result<Attachment, AuthorError> {
-    let (head, rest) = split::<Attach>(&frame.payload)?;
+    let (head, rest) = read_head::<Attach>(&frame.payload)?;
     let layout_bytes = head.tensors as usize * size_of::<BufferLayout>();
     let damaged = || out_of_turn("a damaged order");
     let (layouts, rest) = rest.split_at_checked(layout_bytes).ok_or_else(damaged)?;
@@ -109,20 +108,13 @@ fn parse_attach(mut frame: Frame) -> Result<Attachment, AuthorError> {
     let recording: Recording = codec::decode(recording).map_err(|_| damaged())?;
     Ok(Attachment {
         benchmark: head.benchmark,
-        home: CodeHome::from_number(head.kernels_run_in).ok_or_else(damaged)?,
+        home: head.kernels_run_in,
         request: request.to_vec(),
         recording,
         layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
         modules: decode_modules(modules, &mut frame.descriptors).ok_or_else(damaged)?,
         descriptors: frame.descriptors,
     })
-}
-
-fn split<R: bytemuck::AnyBitPattern>(payload: &[u8]) -> Result<(R, &[u8]), AuthorError> {
-    let (head, rest) = payload
-        .split_at_checked(size_of::<R>())
-        .ok_or_else(|| out_of_turn("a damaged order"))?;
-    Ok((bytemuck::pod_read_unaligned(head), rest))
 }
 
 fn out_of_turn(what: &str) -> AuthorError {

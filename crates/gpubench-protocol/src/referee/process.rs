@@ -10,13 +10,13 @@ use super::RefereeError;
 use super::case::{Flush, OpenCase, Referee};
 use crate::window::{Place, Seeds};
 use crate::wire::{
-    AbsentDevice, Begin, Cast, Channel, ChannelError, FixedText, Frame, Generate, OccupancyAnswer, OccupancyOrder,
-    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, take_files,
-    to_referee,
+    AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, Generate, OccupancyAnswer, OccupancyOrder,
+    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, read_head,
+    take_files, to_referee,
 };
+use gpubench_device::DeviceOrder;
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Absence, DeviceError};
-use gpubench_device::{DeviceOrder, FlushKind};
 
 /// Serves the broker at the other end of `channel` until it is gone.
 ///
@@ -44,7 +44,7 @@ pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
 
 fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let frame = channel.receive(Patience::Forever)?;
-    let order: DeviceOrder = record(&frame, to_referee::HELLO)?;
+    let order: DeviceOrder = first_words(&frame, to_referee::HELLO)?;
     let mut driver = gpubench_device::open(&order)?;
     let harness = Harness::load(&mut *driver)?;
     let facts = driver.facts().encode();
@@ -52,10 +52,9 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     channel.send(from_referee::READY, &[&facts], &[])?;
 
     let frame = channel.receive(Patience::Forever)?;
-    let begin: Begin = record(&frame, to_referee::BEGIN)?;
-    let kind = FlushKind::from_number(begin.flush_kind).ok_or(RefereeError::Order("unknown kind of flush"))?;
+    let begin: Begin = first_words(&frame, to_referee::BEGIN)?;
     let stream = driver.stream()?;
-    let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, kind)?;
+    let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, begin.flush_kind)?;
     let seeds = Seeds::new(begin.master_seed);
     channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {
@@ -71,7 +70,7 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
 
 fn report_absence(channel: &Channel, absence: &Absence) -> Result<(), RefereeError> {
     let absent = AbsentDevice {
-        kind: absence.kind as u64,
+        kind: absence.kind,
         reason: FixedText::new(&absence.reason),
         hint: FixedText::new(&absence.hint),
     };
@@ -98,17 +97,12 @@ impl Referee {
     ) -> Result<(), RefereeError> {
         match frame.kind {
             to_referee::OPEN_CASE => self.open_case(frame, open, channel),
-            to_referee::PREPARE => {
-                let order: WindowOrder = record(frame, to_referee::PREPARE)?;
-                let case = opened(open)?;
+            to_referee::PREPARE | to_referee::PREPARE_WITH_ANSWERS => {
+                let (order, case): (WindowOrder, _) = (frame.record()?, opened(open)?);
                 self.generate(case, order.window)?;
-                self.answer_prepared(case, order.window, channel)
-            }
-            to_referee::PREPARE_WITH_ANSWERS => {
-                let order: WindowOrder = record(frame, to_referee::PREPARE_WITH_ANSWERS)?;
-                let case = opened(open)?;
-                self.generate(case, order.window)?;
-                self.run_reference(case, order.window)?;
+                if frame.kind == to_referee::PREPARE_WITH_ANSWERS {
+                    self.run_reference(case, order.window)?;
+                }
                 self.answer_prepared(case, order.window, channel)
             }
             to_referee::OCCUPANCY => {
@@ -117,12 +111,12 @@ impl Referee {
                 Ok(channel.send_record(from_referee::OCCUPANCY_FOUND, &answer)?)
             }
             to_referee::REFERENCE => {
-                let order: WindowOrder = record(frame, to_referee::REFERENCE)?;
+                let order: WindowOrder = frame.record()?;
                 self.run_reference(opened(open)?, order.window)?;
                 Ok(channel.send(from_referee::REFERENCE_DONE, &[], &[])?)
             }
             to_referee::RELEASE => {
-                let order: WindowOrder = record(frame, to_referee::RELEASE)?;
+                let order: WindowOrder = frame.record()?;
                 let facts = self.release(opened(open)?, &order, channel)?;
                 Ok(channel.send_record(from_referee::FACTS, &facts)?)
             }
@@ -140,14 +134,10 @@ impl Referee {
 
     fn occupancy(&mut self, frame: &mut Frame) -> Result<u32, RefereeError> {
         let damaged = || RefereeError::Order("it is damaged");
-        let (head, name) = frame
-            .payload
-            .split_at_checked(size_of::<OccupancyOrder>())
-            .ok_or_else(damaged)?;
-        let order: OccupancyOrder = bytemuck::pod_read_unaligned(head);
-        let name = std::str::from_utf8(name).map_err(|_| damaged())?;
         let files = take_files(1, &mut frame.descriptors).ok_or_else(damaged)?;
         let module = files.into_iter().next().ok_or_else(damaged)?;
+        let (order, name) = read_head::<OccupancyOrder>(&frame.payload)?;
+        let name = std::str::from_utf8(name).map_err(|_| damaged())?;
         self.occupancy_of(module, name, order.threads, order.dynamic_shared)
     }
 
@@ -160,24 +150,19 @@ impl Referee {
         if let Some(case) = open.take() {
             case.close(&mut *self.driver);
         }
-        let head = frame
-            .payload
-            .get(..size_of::<OpenCaseOrder>())
-            .ok_or(RefereeError::Order("it is too short"))?;
-        let order: OpenCaseOrder = bytemuck::pod_read_unaligned(head);
-        let (modules, recording) = frame.payload[head.len()..]
+        let (order, rest) = read_head::<OpenCaseOrder>(&frame.payload)?;
+        let (modules, recording) = rest
             .split_at_checked(order.module_bytes as usize)
             .ok_or(RefereeError::Order("it is too short"))?;
-        let modules =
-            decode_modules(modules, &mut frame.descriptors).ok_or(RefereeError::Order("its modules cannot be read"))?;
         let recording: Recording =
             codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
-        let cast = Cast::from_number(order.cast).ok_or(RefereeError::Order("it is for an unknown cast"))?;
+        let modules =
+            decode_modules(modules, &mut frame.descriptors).ok_or(RefereeError::Order("its modules cannot be read"))?;
         let opening = Place {
             case: order.case,
             window: order.opening,
         };
-        let case = open.insert(OpenCase::open(self, opening, cast, recording, &modules)?);
+        let case = open.insert(OpenCase::open(self, opening, order.cast, recording, &modules)?);
         let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
@@ -201,9 +186,10 @@ fn opened(open: &Option<OpenCase>) -> Result<&OpenCase, RefereeError> {
     open.as_ref().ok_or(RefereeError::Order("no case is open"))
 }
 
-fn record<R: bytemuck::AnyBitPattern>(frame: &Frame, kind: u32) -> Result<R, RefereeError> {
-    if frame.kind != kind {
-        return Err(RefereeError::Order("it came out of turn"));
+/// The record of a frame that only one can be before any case.
+fn first_words<R: bytemuck::CheckedBitPattern>(frame: &Frame, kind: u32) -> Result<R, RefereeError> {
+    match frame.kind == kind {
+        true => Ok(frame.record()?),
+        false => Err(RefereeError::Order("it came out of turn")),
     }
-    bytemuck::try_pod_read_unaligned(&frame.payload).map_err(|_| RefereeError::Order("it has another length"))
 }

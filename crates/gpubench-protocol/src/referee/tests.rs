@@ -227,7 +227,7 @@ impl Stage {
         let window = WindowKind::null_window(before);
         self.null.arm(window, |_, _, _, _| ());
         let order = WindowOrder {
-            kind: WindowKind::Null.number(),
+            kind: WindowKind::Null,
             ..order(window)
         };
         self.referee.release(&self.case, &order, &self.broker.0).unwrap()
@@ -237,9 +237,9 @@ impl Stage {
 fn order(window: u32) -> WindowOrder {
     WindowOrder {
         window,
-        kind: WindowKind::Timed.number(),
+        kind: WindowKind::Timed,
         patience_ns: 20_000_000_000,
-        seat: 0,
+        seat: Seat::Candidate,
         reserved: 0,
     }
 }
@@ -254,7 +254,7 @@ fn an_honest_window_matches_everywhere_with_its_seal_and_untouched_slack() {
         let [output] = facts.outputs() else {
             panic!("one output")
         };
-        assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Checked);
+        assert_eq!(facts.end, WindowEnd::Checked);
         assert_eq!((output.elements, output.matched), (ELEMENTS as u64, ELEMENTS as u64));
         assert_eq!(output.seal_claimed, output.seal_expected);
         assert_ne!(output.seal_claimed, 0);
@@ -272,7 +272,7 @@ fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_call
         let [output] = facts.outputs() else {
             panic!("one output")
         };
-        assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Checked);
+        assert_eq!(facts.end, WindowEnd::Checked);
         assert_eq!(output.seal_claimed, output.seal_expected);
         assert_ne!(output.seal_claimed, 0);
         assert!(facts.s0_ns < facts.s1_ns && facts.s1_ns < facts.s2_ns && facts.s2_ns <= facts.s3_ns);
@@ -297,7 +297,7 @@ fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Cast::Worker, recording(), &[]).unwrap();
     let order = WindowOrder {
-        kind: WindowKind::Null.number(),
+        kind: WindowKind::Null,
         ..order(WindowKind::null_window(0))
     };
     let (broker, _theirs) = Channel::pair().unwrap();
@@ -344,7 +344,7 @@ fn recognises_answers_to_earlier_calls(opening: u32) {
         let facts = stage.window(opening + call, |driver, stream, _, y| {
             driver.copy(stream, y, private, 4 * ELEMENTS as u64).unwrap();
         });
-        assert_eq!(Replay::from_number(facts.outputs()[0].replay), replay);
+        assert_eq!(facts.outputs()[0].replay(), replay);
     }
 }
 
@@ -354,7 +354,7 @@ fn a_tolerance_that_takes_the_answer_to_the_call_before_is_found() {
         let mut recording = recording();
         recording.tensors[1].tolerance = tolerance;
         let mut stage = Stage::beginning_behind(opening, recording);
-        [1, 2, 3].map(|call| OldAnswer::from_number(stage.honest(opening + call).outputs()[0].old_answer))
+        [1, 2, 3].map(|call| stage.honest(opening + call).outputs()[0].old_answer())
     };
     let [none, fails, passes] = [OldAnswer::NotAsked, OldAnswer::Fails, OldAnswer::Passes];
     for opening in [0, 409] {
@@ -454,10 +454,10 @@ fn a_window_without_an_end_and_one_given_up_are_told_apart() {
         ..order(1)
     };
     let facts = stage.referee.release(&stage.case, &hasty, &stage.broker.0).unwrap();
-    assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::NotDone);
+    assert_eq!(facts.end, WindowEnd::NotDone);
     stage.broker.1.send(crate::wire::to_referee::ABORT, &[], &[]).unwrap();
     let facts = stage.referee.release(&stage.case, &order(2), &stage.broker.0).unwrap();
-    assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Aborted);
+    assert_eq!(facts.end, WindowEnd::Aborted);
 }
 
 #[test]
@@ -466,7 +466,7 @@ fn done_of_another_window_is_no_end() {
     stage.referee.generate(&stage.case, 1).unwrap();
     stage.peer.page.done.store(9, Ordering::Release);
     let facts = stage.referee.release(&stage.case, &order(1), &stage.broker.0).unwrap();
-    assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::NotDone);
+    assert_eq!(facts.end, WindowEnd::NotDone);
 }
 
 #[test]
@@ -493,7 +493,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
     referee.generate(&case, 1)?;
     let facts = end_at_once(&mut referee, &case, &case.page, &order(1))?;
     let null_order = WindowOrder {
-        kind: WindowKind::Null.number(),
+        kind: WindowKind::Null,
         ..order(WindowKind::null_window(0))
     };
     let null_page = case.page_of(WindowKind::Null, Seat::Candidate)?;

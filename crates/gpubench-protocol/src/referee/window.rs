@@ -9,7 +9,7 @@ use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::check::seal_keys;
 use super::stamps::Stamps;
-use crate::window::{Place, Seat, WindowKind};
+use crate::window::{Place, WindowKind};
 use crate::wire::{Channel, ChannelError, Patience, SharedPage, WindowEnd, WindowFacts, WindowOrder, to_referee};
 
 /// How often the referee looks whether the broker gives a window up while it waits for *done*.
@@ -24,16 +24,14 @@ impl Referee {
         broker: &Channel,
     ) -> Result<WindowFacts, RefereeError> {
         let started = Instant::now();
-        let kind = WindowKind::from_number(order.kind).ok_or(RefereeError::Order("unknown kind of window"))?;
-        let place = case.place(order.window);
+        let (kind, place) = (order.kind, case.place(order.window));
         let mut facts = WindowFacts {
             window: order.window,
-            kind: order.kind,
+            kind,
             ..WindowFacts::zeroed()
         };
 
-        let seat = Seat::from_number(order.seat).ok_or(RefereeError::Order("unknown seat"))?;
-        let page = case.page_of(kind, seat)?;
+        let page = case.page_of(kind, order.seat)?;
         match kind {
             WindowKind::Null => self.repeat_takings(case)?,
             WindowKind::Timed | WindowKind::EarlyCheck => self.take_from_author(case, order.window)?,
@@ -59,7 +57,7 @@ impl Referee {
         let s2 = self.stamp(&mut batch)?;
         let waited = waited_from.elapsed();
 
-        facts.end = end as u32;
+        facts.end = end;
         if end == WindowEnd::Checked {
             // First of all: what an early *done* left undone must not get more time.
             self.snapshot(case)?;

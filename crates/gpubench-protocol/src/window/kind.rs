@@ -1,7 +1,10 @@
 //! The kinds of windows.
 
+use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+
 /// What a window is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[repr(u32)]
 pub enum WindowKind {
     /// wait(go) · event · call · event · seal · done.
     Timed,
@@ -18,22 +21,6 @@ pub enum WindowKind {
 const FIRST_NULL: u32 = 1 << 30;
 
 impl WindowKind {
-    /// The number that travels.
-    pub fn number(self) -> u32 {
-        match self {
-            WindowKind::Timed => 0,
-            WindowKind::EarlyCheck => 1,
-            WindowKind::Null => 2,
-        }
-    }
-
-    /// The kind of a number.
-    pub fn from_number(number: u32) -> Option<WindowKind> {
-        [WindowKind::Timed, WindowKind::EarlyCheck, WindowKind::Null]
-            .into_iter()
-            .find(|kind| kind.number() == number)
-    }
-
     /// Whether its worker takes the time of events round the call.
     pub fn is_timed(self) -> bool {
         match self {

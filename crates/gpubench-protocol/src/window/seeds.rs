@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::{Seat, WindowKind};
+use gpubench_diagnostic::hexadecimal;
 
 /// One early-check window in so many, on average.
 const EARLY_CHECK_PERIOD: u64 = 8;
@@ -43,10 +44,6 @@ fn first_eight_bytes(hash: Sha256) -> u64 {
         .iter()
         .take(8)
         .fold(0, |number, byte| number << 8 | u64::from(*byte))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a key is for: keys of different purposes are independent.

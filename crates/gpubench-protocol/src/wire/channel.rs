@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -59,6 +59,27 @@ pub struct Frame {
     pub payload: Vec<u8>,
     /// Descriptors that came with it.
     pub descriptors: Vec<OwnedFd>,
+}
+
+impl Frame {
+    /// Its bytes as one record.
+    ///
+    /// # Errors
+    /// When they have another length, or a number that stands for nothing.
+    pub fn record<R: CheckedBitPattern>(&self) -> Result<R, ChannelError> {
+        let record = bytemuck::checked::try_pod_read_unaligned(&self.payload);
+        record.map_err(|_| ChannelError::Protocol("its record is damaged"))
+    }
+}
+
+/// The record that a frame's bytes begin with, and the rest.
+///
+/// # Errors
+/// When they are too few, or have a number that stands for nothing.
+pub fn read_head<R: CheckedBitPattern>(payload: &[u8]) -> Result<(R, &[u8]), ChannelError> {
+    let head = payload.split_at_checked(size_of::<R>());
+    let head = head.and_then(|(head, rest)| Some((bytemuck::checked::try_pod_read_unaligned(head).ok()?, rest)));
+    head.ok_or(ChannelError::Protocol("its record is damaged"))
 }
 
 /// How long to wait for a peer.
@@ -184,7 +205,7 @@ impl Channel {
     ///
     /// # Errors
     /// As [`Channel::send`].
-    pub fn send_record<R: Pod>(&self, kind: u32, record: &R) -> Result<(), ChannelError> {
+    pub fn send_record<R: NoUninit>(&self, kind: u32, record: &R) -> Result<(), ChannelError> {
         self.send(kind, &[bytemuck::bytes_of(record)], &[])
     }
 

@@ -9,7 +9,7 @@ mod page;
 mod records;
 mod text;
 
-pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable};
+pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable, read_head};
 pub use modules::{SourceModule, decode_modules, encode_modules, module_descriptors, take_files};
 pub use page::{PAGE_BYTES, PageAddresses, PageLayout, SharedPage};
 pub use records::*;

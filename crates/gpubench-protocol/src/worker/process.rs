@@ -18,7 +18,7 @@ use crate::window::WindowKind;
 use crate::wire::{
     BufferLayout, Channel, ChannelError, Claim, FaultPlace, FixedText, Frame, PAGE_BYTES, PageAddresses, Patience,
     Problem, SharedPage, SourceModule, UNKNOWN_STEP, WindowOrder, WorkerReady, WorkerSetup, decode_modules,
-    from_worker, module_descriptors, take_files, to_worker,
+    from_worker, module_descriptors, read_head, take_files, to_worker,
 };
 use gpubench_device::harness::{Coverage, Harness};
 use gpubench_device::{
@@ -42,7 +42,7 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
             Err(error) => return Err(error.into()),
         };
         match frame.kind {
-            to_worker::ARM => match conduct(channel, held.case()?, &record(&frame)?)? {
+            to_worker::ARM => match conduct(channel, held.case()?, &frame.record()?)? {
                 Conduct::Ended => continue,
                 Conduct::Refused => return Ok(()),
             },
@@ -295,7 +295,6 @@ impl Assignment {
 impl Worker {
     /// Queues a window behind *go*.
     fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
-        let kind = WindowKind::from_number(order.kind).ok_or(WorkerError::Order("unknown kind of window"))?;
         let Assignment {
             on_device,
             buffers,
@@ -312,7 +311,7 @@ impl Worker {
         } = &mut self.device;
         let (driver, stream) = (&mut **driver, *stream);
         driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
-        if kind.is_timed() {
+        if order.kind.is_timed() {
             driver.record(*start, stream)?;
         }
         let queued_from = Instant::now();
@@ -322,7 +321,7 @@ impl Worker {
             Err(error) => return Err(WorkerError::Plan(error)),
         }
         let host_ns = queued_from.elapsed().as_nanos() as f64;
-        let coverage = match kind {
+        let coverage = match order.kind {
             WindowKind::Timed | WindowKind::Null => {
                 driver.record(*end, stream)?;
                 Coverage::Sample
@@ -363,7 +362,7 @@ impl Worker {
             ..
         } = &mut self.device;
         match driver.synchronize(*stream) {
-            Ok(()) if WindowKind::from_number(order.kind).is_some_and(WindowKind::is_timed) => Ok(Claim {
+            Ok(()) if order.kind.is_timed() => Ok(Claim {
                 elapsed_ns: driver.elapsed_ns(*start, *end)?,
                 ..claim
             }),
@@ -382,11 +381,11 @@ impl Worker {
             (None, _) => FaultPlace::Unknown,
         };
         Claim {
-            fault: self.assignment.buffers.code_of(fault) as u32,
+            fault: self.assignment.buffers.code_of(fault),
             step: launch.map_or(UNKNOWN_STEP, |(position, _)| position),
             block: fault.block.unwrap_or_default(),
             thread: fault.thread.unwrap_or_default(),
-            place: place as u32,
+            place,
             text: FixedText::new(
                 &self
                     .assignment
@@ -404,7 +403,7 @@ fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {
         HostFailure::ForeignContext => FaultCode::ForeignContext,
     };
     Claim {
-        fault: code as u32,
+        fault: code,
         text: FixedText::new(&failure.to_string()),
         ..claim
     }
@@ -459,20 +458,19 @@ struct Setup {
 impl Setup {
     /// Whether kernels are code of this process, and no profiler has been asked for, which writes files of its own.
     fn runs_native_kernels(&self) -> bool {
-        self.hosted.is_none() && self.annotation.is_none() && self.head.device.kind() == Some(DeviceKind::Cpu)
+        self.hosted.is_none() && self.annotation.is_none() && self.head.device.kind() == DeviceKind::Cpu
     }
 }
 
 /// Takes the code off the frame's descriptors; page and buffers are left.
 fn parse_setup(frame: &mut Frame) -> Result<Setup, WorkerError> {
     let damaged = || WorkerError::Order("it is damaged");
-    let mut rest = frame.payload.as_slice();
+    let (head, mut rest) = read_head::<WorkerSetup>(&frame.payload)?;
     let mut take = |bytes: usize| {
         let (taken, behind) = rest.split_at_checked(bytes).ok_or_else(damaged)?;
         rest = behind;
         Ok::<_, WorkerError>(taken)
     };
-    let head: WorkerSetup = bytemuck::pod_read_unaligned(take(size_of::<WorkerSetup>())?);
     let layouts = take(head.buffers as usize * size_of::<BufferLayout>())?;
     let modules = take(head.module_bytes as usize)?;
     let annotation = take(head.annotation_bytes as usize)?;
@@ -506,8 +504,4 @@ fn parse_setup(frame: &mut Frame) -> Result<Setup, WorkerError> {
         hosted,
         recording,
     })
-}
-
-fn record<R: bytemuck::AnyBitPattern>(frame: &Frame) -> Result<R, WorkerError> {
-    bytemuck::try_pod_read_unaligned(&frame.payload).map_err(|_| WorkerError::Order("it has another length"))
 }

@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Progress;
 use gpubench_contract::BenchmarkStarted;
-use gpubench_contract::units::{percent, time};
+use gpubench_contract::units::{counted, percent, time};
 use gpubench_diagnostic::printable_line;
 
 /// A line on standard error, where that is a terminal; nothing anywhere else.
@@ -61,11 +61,7 @@ impl ProgressLine {
 
 /// `sampling, 34 windows, 1.204 ms, cv 0.42%`.
 fn described(progress: &Progress) -> String {
-    let windows = match progress.windows {
-        0 => None,
-        1 => Some("1 window".to_owned()),
-        count => Some(format!("{count} windows")),
-    };
+    let windows = (progress.windows > 0).then(|| counted(progress.windows, "window"));
     let known = [
         Some(progress.phase.to_string()),
         windows,

@@ -13,6 +13,7 @@ use gpubench_contract::{
     SampleFlagKind, ThresholdSource,
 };
 use gpubench_contract::{Grade, Verdict};
+use gpubench_diagnostic::listed;
 use gpubench_stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, Side, Spread};
 
 /// What a row needs to know beside its two results.
@@ -157,13 +158,8 @@ fn newly_failed(pair: &Pair<'_>) -> bool {
 }
 
 fn rivalry(pair: &Pair<'_>) -> Option<String> {
-    let names: Vec<String> = pair.rivals.iter().map(|rival| format!("`{}`", rival.case)).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "{} are one group; the expression must tell them apart",
-            names.join(", ")
-        )
-    })
+    let names = listed(pair.rivals.iter().map(|rival| &rival.case));
+    (!names.is_empty()).then(|| format!("{names} are one group; the expression must tell them apart"))
 }
 
 /// A candidate that failed says more than a baseline that was skipped: perhaps because it takes turns with the candidate.

@@ -183,7 +183,7 @@ fn clocked(number: u32, claimed_us: f64) -> WindowEvidence {
 fn null_windows() -> Vec<WindowEvidence> {
     let null = |number| {
         let mut null = clocked(number, 1.3);
-        null.facts.kind = WindowKind::Null.number();
+        null.facts.kind = WindowKind::Null;
         null.facts.s2_ns -= 98_700;
         null.facts.s3_ns -= 98_700;
         null
@@ -487,12 +487,12 @@ fn bytes_round_a_buffer_and_senseless_claims_fail_a_right_output() {
 #[test]
 fn a_fault_is_told_with_its_place_and_beats_the_ending_it_leads_to() {
     let mut faulted = window(2, good_output());
-    faulted.facts.end = WindowEnd::Aborted as u32;
+    faulted.facts.end = WindowEnd::Aborted;
     faulted.claim = Some(Box::new(Claim {
-        fault: FaultCode::OutOfBounds as u32,
+        fault: FaultCode::OutOfBounds,
         block: [1, 0, 0],
         thread: [3, 2, 0],
-        place: FaultPlace::Thread as u32,
+        place: FaultPlace::Thread,
         step: 1,
         text: FixedText::new("invalid write, 4 bytes behind the end of `y` (400 bytes)"),
         ..Claim::empty(2)
@@ -512,7 +512,7 @@ fn a_fault_is_told_with_its_place_and_beats_the_ending_it_leads_to() {
 #[test]
 fn a_case_without_a_bad_window_is_judged_by_its_ending() {
     let mut last = window(2, good_output());
-    (last.facts.end, last.claim) = (WindowEnd::Aborted as u32, None);
+    (last.facts.end, last.claim) = (WindowEnd::Aborted, None);
     let windows = [window(1, good_output()), last];
     let endings = [
         Ending::WorkerEnded {
@@ -541,9 +541,9 @@ fn a_case_without_a_bad_window_is_judged_by_its_ending() {
 fn host_code_that_fails_has_causes_of_its_own() {
     let failed = |fault: FaultCode, text: &str| {
         let mut window = window(3, good_output());
-        window.facts.end = WindowEnd::Aborted as u32;
+        window.facts.end = WindowEnd::Aborted;
         window.claim = Some(Box::new(Claim {
-            fault: fault as u32,
+            fault,
             text: FixedText::new(text),
             ..Claim::empty(3)
         }));
@@ -568,7 +568,7 @@ fn host_code_that_fails_has_causes_of_its_own() {
 #[test]
 fn a_claim_for_a_window_whose_end_the_device_never_wrote_is_a_violation() {
     let mut lying = window(1, good_output());
-    lying.facts.end = WindowEnd::NotDone as u32;
+    lying.facts.end = WindowEnd::NotDone;
     assert_eq!(
         judge_windows(&[lying], Ending::Stopped).verdict,
         Verdict::ProtocolViolation

@@ -1,6 +1,8 @@
 //! What an author is told, and whose fault it is when it cannot.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+
+use gpubench_device::CodeHome;
 
 /// The benchmark an order to the author is about.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -13,7 +15,7 @@ pub struct BenchmarkNumber {
 }
 
 /// Head of an `ATTACH` frame.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct Attach {
     /// Position in the catalog.
@@ -24,8 +26,8 @@ pub struct Attach {
     pub module_bytes: u32,
     /// Bytes of the encoded request that follow them; the recording takes the rest.
     pub request_bytes: u32,
-    /// A [`CodeHome`](gpubench_device::CodeHome) as number.
-    pub kernels_run_in: u32,
+    /// Who runs kernels of generators and references.
+    pub kernels_run_in: CodeHome,
 }
 
 /// An order to generate the author's inputs of a window.
@@ -43,7 +45,7 @@ pub struct Generate {
 }
 
 /// Whose fault it is that an author could not carry out an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum AuthorFailure {
     /// The user's function returned an error.
@@ -58,15 +60,4 @@ pub enum AuthorFailure {
     Kernel = 5,
     /// Ours.
     Internal = 6,
-}
-
-impl AuthorFailure {
-    /// The failure of a number; a number that is none of ours is taken for ours to mend.
-    pub fn from_number(number: u32) -> AuthorFailure {
-        use AuthorFailure::*;
-        [Returned, Panicked, Library, NoBenchmarks, Kernel]
-            .into_iter()
-            .find(|failure| *failure as u32 == number)
-            .unwrap_or(Internal)
-    }
 }

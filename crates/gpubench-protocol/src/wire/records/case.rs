@@ -1,33 +1,35 @@
 //! What the referee is told of a run, a case and a window.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use gpubench_device::FlushKind;
 
+use crate::window::{Seat, WindowKind};
 use crate::wire::FixedText;
 
 /// How the referee measures.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct Begin {
     /// The run's master seed.
     pub master_seed: [u8; 32],
     /// Bytes of the cache flush; 0 flushes nothing.
     pub flush_bytes: u64,
-    /// A [`FlushKind`](gpubench_device::FlushKind) as number.
-    pub flush_kind: u32,
+    /// How the cache is flushed.
+    pub flush_kind: FlushKind,
     /// Zero.
     pub reserved: u32,
 }
 
 /// Head of an `OPEN_CASE` frame.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct OpenCase {
     /// Number of the case in the run; separates its seeds from other cases'.
     pub case: u64,
     /// Bytes of the positions of modules that follow: the kernels that the referee runs itself.
     pub module_bytes: u32,
-    /// A [`Cast`] as number.
-    pub cast: u32,
+    /// Its workers.
+    pub cast: Cast,
     /// Number behind which those of its windows begin.
     pub opening: u32,
     /// Zero.
@@ -35,7 +37,8 @@ pub struct OpenCase {
 }
 
 /// Which workers a case has. Each has a shared page of its own, which the others cannot write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
 pub enum Cast {
     /// The one under test.
     Worker,
@@ -48,16 +51,6 @@ pub enum Cast {
 }
 
 impl Cast {
-    /// The number that travels.
-    pub fn number(self) -> u32 {
-        match self {
-            Cast::Worker => 0,
-            Cast::WorkerAndNull => 1,
-            Cast::Rivals => 2,
-            Cast::RivalsAndNull => 3,
-        }
-    }
-
     /// Whether a null worker is among them.
     pub fn has_null(self) -> bool {
         matches!(self, Cast::WorkerAndNull | Cast::RivalsAndNull)
@@ -66,13 +59,6 @@ impl Cast {
     /// Whether a worker of the baseline is among them.
     pub fn has_baseline(self) -> bool {
         matches!(self, Cast::Rivals | Cast::RivalsAndNull)
-    }
-
-    /// The cast of a number.
-    pub fn from_number(number: u32) -> Option<Cast> {
-        [Cast::Worker, Cast::WorkerAndNull, Cast::Rivals, Cast::RivalsAndNull]
-            .into_iter()
-            .find(|cast| cast.number() == number)
     }
 }
 
@@ -109,19 +95,32 @@ pub struct BufferLayout {
 }
 
 /// An order about one window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct WindowOrder {
     /// The window, counted from 1 within its case: the value of *go*.
     pub window: u32,
-    /// A [`WindowKind`](crate::window::WindowKind) as number.
-    pub kind: u32,
+    /// What it is for.
+    pub kind: WindowKind,
     /// Nanoseconds the referee waits for *done* before it reports that it did not come; used by `RELEASE`.
     pub patience_ns: u64,
-    /// A [`Seat`](crate::window::Seat) as number: whose page it is; used by `RELEASE`.
-    pub seat: u32,
+    /// Whose page it is; used by `RELEASE`.
+    pub seat: Seat,
     /// Zero.
     pub reserved: u32,
+}
+
+impl WindowOrder {
+    /// An order about a window that nobody waits in.
+    pub fn about(window: u32, kind: WindowKind) -> WindowOrder {
+        WindowOrder {
+            window,
+            kind,
+            patience_ns: 0,
+            seat: Seat::Candidate,
+            reserved: 0,
+        }
+    }
 }
 
 /// A window's inputs are ready.

@@ -1,25 +1,26 @@
 //! What a worker claims of a window.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+use gpubench_device::FaultCode;
 
 use crate::wire::FixedText;
 
 /// What a worker claims of a window. Nothing here is believed for a verdict of `pass` without the referee's facts.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(C)]
 pub struct Claim {
     /// The window.
     pub window: u32,
-    /// A [`FaultCode`](gpubench_device::FaultCode) as number.
-    pub fault: u32,
+    /// Whether the call failed, and by what.
+    pub fault: FaultCode,
     /// Time between the two events in nanoseconds; 0 in an early-check window.
     pub elapsed_ns: f64,
     /// Host time of queueing the call in nanoseconds.
     pub host_ns: f64,
     /// Where the fault happened: position of the launch among the plan's steps, or [`UNKNOWN_STEP`].
     pub step: u32,
-    /// A [`FaultPlace`] as number: which of `block` and `thread` are known.
-    pub place: u32,
+    /// Which of `block` and `thread` are known.
+    pub place: FaultPlace,
     /// Block of the fault.
     pub block: [u32; 3],
     /// Thread of the fault.
@@ -39,7 +40,7 @@ impl Claim {
 }
 
 /// How exactly the place of a fault is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(u32)]
 pub enum FaultPlace {
     /// Not at all, as on a GPU.
@@ -48,17 +49,6 @@ pub enum FaultPlace {
     Block = 1,
     /// Block and thread.
     Thread = 2,
-}
-
-impl FaultPlace {
-    /// The place of a number; a number that is none of ours tells nothing.
-    pub fn from_number(number: u32) -> FaultPlace {
-        match number {
-            1 => FaultPlace::Block,
-            2 => FaultPlace::Thread,
-            _ => FaultPlace::Unknown,
-        }
-    }
 }
 
 /// The step of a fault that may have happened in any of several.

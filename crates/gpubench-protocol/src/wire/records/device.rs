@@ -1,15 +1,16 @@
 //! That there is no device.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit};
+use gpubench_device::AbsenceKind;
 
 use crate::wire::FixedText;
 
 /// Why there is no device.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct AbsentDevice {
-    /// An [`AbsenceKind`](gpubench_device::AbsenceKind) as number.
-    pub kind: u64,
+    /// Whether anybody would expect it.
+    pub kind: AbsenceKind,
     /// Why.
     pub reason: FixedText,
     /// What can be done.

@@ -1,7 +1,9 @@
 //! What the referee found in a window.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::checked::try_cast;
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 
+use crate::window::WindowKind;
 use crate::wire::MAX_OUTPUTS;
 
 /// No element: the value of an index that does not exist.
@@ -41,14 +43,26 @@ pub struct OutputFacts {
     pub seal_expected: u64,
     /// Bytes that changed between the snapshot and a second look.
     pub late_bytes: u64,
-    /// A [`Replay`] as number.
+    /// A [`Replay`] as number; `bytemuck` checks no arrays, and outputs travel in one.
     pub replay: u64,
     /// An [`OldAnswer`] as number.
     pub old_answer: u64,
 }
 
+impl OutputFacts {
+    /// Whether it is the right answer to another call; an unknown number says that it is none.
+    pub fn replay(&self) -> Replay {
+        try_cast(self.replay).unwrap_or(Replay::None)
+    }
+
+    /// Whether the answer to the call before would have passed; an unknown number says that nobody looked.
+    pub fn old_answer(&self) -> OldAnswer {
+        try_cast(self.old_answer).unwrap_or(OldAnswer::NotAsked)
+    }
+}
+
 /// Whether what was expected of the call before would have passed in this one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u64)]
 pub enum OldAnswer {
     /// It was not looked at.
@@ -59,18 +73,8 @@ pub enum OldAnswer {
     Passes = 2,
 }
 
-impl OldAnswer {
-    /// The one of a number; anything unknown was not looked at.
-    pub fn from_number(number: u64) -> OldAnswer {
-        [OldAnswer::Fails, OldAnswer::Passes]
-            .into_iter()
-            .find(|answer| *answer as u64 == number)
-            .unwrap_or(OldAnswer::NotAsked)
-    }
-}
-
 /// Whether a wrong output is the right answer to another call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u64)]
 pub enum Replay {
     /// It is no answer that the referee remembers.
@@ -83,26 +87,16 @@ pub enum Replay {
     FirstAndPrevious = 3,
 }
 
-impl Replay {
-    /// The replay of a number.
-    pub fn from_number(number: u64) -> Replay {
-        [Replay::Previous, Replay::First, Replay::FirstAndPrevious]
-            .into_iter()
-            .find(|replay| *replay as u64 == number)
-            .unwrap_or(Replay::None)
-    }
-}
-
 /// What the referee found in one window.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(C)]
 pub struct WindowFacts {
     /// The window.
     pub window: u32,
-    /// A [`WindowKind`](crate::window::WindowKind) as number.
-    pub kind: u32,
-    /// A [`WindowEnd`] as number.
-    pub end: u32,
+    /// What it was for.
+    pub kind: WindowKind,
+    /// How it ended.
+    pub end: WindowEnd,
     /// Outputs that follow.
     pub output_count: u32,
     /// The referee's clock before it restores the buffers, in nanoseconds.
@@ -137,7 +131,7 @@ impl WindowFacts {
 }
 
 /// How a window ended for the referee.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(u32)]
 pub enum WindowEnd {
     /// *Done* came and everything was checked.
@@ -146,15 +140,4 @@ pub enum WindowEnd {
     NotDone = 1,
     /// The broker gave the window up.
     Aborted = 2,
-}
-
-impl WindowEnd {
-    /// The end of a number; anything unknown is taken for not done.
-    pub fn from_number(number: u32) -> WindowEnd {
-        match number {
-            0 => WindowEnd::Checked,
-            2 => WindowEnd::Aborted,
-            _ => WindowEnd::NotDone,
-        }
-    }
 }

@@ -1,12 +1,12 @@
 //! What a worker is told, and its words before it can be armed.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 
 use crate::wire::FixedText;
 use gpubench_device::DeviceOrder;
 
 /// First words to a worker.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct WorkerSetup {
     /// Layouts that follow: every tensor, then every scratch allocation of the plan.
@@ -28,11 +28,11 @@ pub struct WorkerSetup {
 }
 
 /// What has become of the sandbox round a hosted worker.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct SandboxReport {
-    /// A [`SandboxState`] as number.
-    pub state: u32,
+    /// Whether it is closed.
+    pub state: SandboxState,
     /// Zero.
     pub reserved: u32,
     /// Why it is open.
@@ -40,22 +40,12 @@ pub struct SandboxReport {
 }
 
 /// Whether a sandbox is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
 #[allow(missing_docs)]
 pub enum SandboxState {
     Open = 0,
     Closed = 1,
-}
-
-impl SandboxState {
-    /// The state of a number; a number that is none of ours is taken for open.
-    pub fn from_number(number: u32) -> SandboxState {
-        match number {
-            1 => SandboxState::Closed,
-            _ => SandboxState::Open,
-        }
-    }
 }
 
 /// A worker is ready to be armed.
