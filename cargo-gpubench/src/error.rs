@@ -1,5 +1,4 @@
 //! Why the command stops: [`ExpectedError`] gathers the errors of every area for the exit code and the message.
-#![forbid(unsafe_code)]
 
 use std::error::Error;
 use std::io;

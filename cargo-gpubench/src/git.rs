@@ -1,5 +1,4 @@
 //! Git as a child process.
-#![forbid(unsafe_code)]
 
 use std::io;
 use std::process::{Command, Stdio};

@@ -3,7 +3,6 @@
 //! Plans are made by a benchmark function with `gpubench::Launcher` (`gpubench-runtime/src/plan/`), called in the author's process; `broker/recording/recordings.rs` asks for each
 //! of them twice. That process runs user code, so nothing is replayed that has not been validated here: by the rules that the launcher keeps too
 //! (`gpubench-runtime/src/plan/rules.rs`), and by what the broker alone knows.
-#![forbid(unsafe_code)]
 
 mod validate;
 

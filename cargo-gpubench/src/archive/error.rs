@@ -1,5 +1,4 @@
 //! Why an archive cannot be made or used.
-#![forbid(unsafe_code)]
 
 use std::io;
 

@@ -1,5 +1,4 @@
 //! What an archive says of itself.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
 //! Unpacking an archive into a folder.
-#![forbid(unsafe_code)]
 
 use std::collections::HashMap;
 use std::env::consts::ARCH;

@@ -1,5 +1,4 @@
 //! Making an archive.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

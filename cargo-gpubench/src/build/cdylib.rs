@@ -1,5 +1,4 @@
 //! The libraries of the selected packages as cdylibs.
-#![forbid(unsafe_code)]
 
 use std::{
     path::PathBuf,

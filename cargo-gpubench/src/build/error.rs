@@ -1,5 +1,4 @@
 //! Why something cannot be built, and what is worth a warning.
-#![forbid(unsafe_code)]
 
 use std::{fmt, io, process::ExitStatus};
 

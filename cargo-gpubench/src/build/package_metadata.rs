@@ -1,5 +1,4 @@
 //! What a manifest says to this tool: `[package.metadata.gpubench]`.
-#![forbid(unsafe_code)]
 
 use cargo_metadata::Package;
 use serde_json::{Map, Value};

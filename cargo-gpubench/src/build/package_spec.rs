@@ -1,5 +1,4 @@
 //! Package specifications as cargo's `--package` and `--exclude` take them.
-#![forbid(unsafe_code)]
 
 use std::{fmt, str::FromStr};
 

@@ -1,5 +1,4 @@
 //! Which commit a person means.
-#![forbid(unsafe_code)]
 
 use camino::Utf8Path;
 

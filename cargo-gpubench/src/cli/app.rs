@@ -1,5 +1,4 @@
 //! The command and its verbs.
-#![forbid(unsafe_code)]
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{

@@ -1,5 +1,4 @@
 //! `cargo gpubench archive`.
-#![forbid(unsafe_code)]
 
 use std::{env, path::PathBuf};
 

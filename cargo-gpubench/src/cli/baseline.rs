@@ -1,5 +1,4 @@
 //! Options that say what results are compared with, and where they are kept.
-#![forbid(unsafe_code)]
 
 use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};

@@ -1,5 +1,4 @@
 //! Sizes in bytes on the command line.
-#![forbid(unsafe_code)]
 
 use std::str::FromStr;
 

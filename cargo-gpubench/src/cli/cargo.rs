@@ -1,5 +1,4 @@
 //! Cargo's own options, under the headings of cargo's own help.
-#![forbid(unsafe_code)]
 
 use camino::Utf8PathBuf;
 use clap::Args;

@@ -1,5 +1,4 @@
 //! Options whose values may differ from case to case.
-#![forbid(unsafe_code)]
 
 use clap::Args;
 

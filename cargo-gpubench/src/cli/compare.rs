@@ -1,5 +1,4 @@
 //! `cargo gpubench compare`.
-#![forbid(unsafe_code)]
 
 use std::env;
 

@@ -1,5 +1,4 @@
 //! `cargo gpubench completions`: scripts that let shells complete our command lines.
-#![forbid(unsafe_code)]
 
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;

@@ -1,5 +1,4 @@
 //! Options that choose the configuration.
-#![forbid(unsafe_code)]
 
 use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};

@@ -1,5 +1,4 @@
 //! `cargo gpubench doctor`.
-#![forbid(unsafe_code)]
 
 use std::env;
 use std::path::PathBuf;

@@ -1,5 +1,4 @@
 //! Environment variables that stand for options.
-#![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -1,5 +1,4 @@
 //! Command lines that clap accepts and that make no sense all the same.
-#![forbid(unsafe_code)]
 
 use thiserror::Error;
 

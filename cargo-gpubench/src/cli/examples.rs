@@ -1,5 +1,4 @@
 //! An example for every option, for its long help.
-#![forbid(unsafe_code)]
 
 use clap::{Arg, Command};
 

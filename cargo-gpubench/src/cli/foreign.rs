@@ -1,5 +1,4 @@
 //! Options of other benchmark tools, for hands that know them.
-#![forbid(unsafe_code)]
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 

@@ -1,5 +1,4 @@
 //! `cargo gpubench`.
-#![forbid(unsafe_code)]
 
 use std::env;
 

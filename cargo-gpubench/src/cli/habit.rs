@@ -1,5 +1,4 @@
 //! Options that other benchmark tools are given by habit, and that change nothing here.
-#![forbid(unsafe_code)]
 
 use clap::Args;
 

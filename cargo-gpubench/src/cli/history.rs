@@ -1,5 +1,4 @@
 //! `cargo gpubench history`.
-#![forbid(unsafe_code)]
 
 use std::env;
 

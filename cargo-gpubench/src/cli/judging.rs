@@ -1,5 +1,4 @@
 //! Options that say what is taken for a change, and what a change for the worse means.
-#![forbid(unsafe_code)]
 
 use clap::{Args, ValueEnum};
 

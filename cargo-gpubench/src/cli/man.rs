@@ -1,5 +1,4 @@
 //! `cargo gpubench man`: the manual.
-#![forbid(unsafe_code)]
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,5 +1,4 @@
 //! Options that say on what, how long and how often is measured.
-#![forbid(unsafe_code)]
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,5 +1,4 @@
 //! Values that something else than the command line offers for options.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,5 +1,4 @@
 //! Options that say what is shown and written.
-#![forbid(unsafe_code)]
 
 use clap::{Args, ValueEnum, ValueHint};
 

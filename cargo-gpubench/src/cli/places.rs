@@ -1,5 +1,4 @@
 //! Options that say where stored runs and histories are.
-#![forbid(unsafe_code)]
 
 use camino::Utf8PathBuf;
 use clap::{Args, ValueHint};

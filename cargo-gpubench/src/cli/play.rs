@@ -1,5 +1,4 @@
 //! The hidden verbs: playing a role instead of being the command.
-#![forbid(unsafe_code)]
 
 use std::error::Error;
 

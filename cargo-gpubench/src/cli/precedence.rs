@@ -2,7 +2,6 @@
 //!
 //! A value from the command line counts before one from the environment, that before one from the profile, and that before the built-in one. Values of
 //! the environment and of the profile stand in for defaults, so that the command line's own grammar reads them all.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

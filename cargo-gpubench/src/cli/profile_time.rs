@@ -1,5 +1,4 @@
 //! Times for profilers on the command line.
-#![forbid(unsafe_code)]
 
 use std::{str::FromStr, time::Duration};
 

@@ -1,6 +1,5 @@
 //! What a command that runs a case again repeats of the command line and the environment: everything that says what is built, and on what and how it is
 //! measured. Which cases run, what is shown and written and what results are compared with is another run's affair; the configuration file speaks again by itself.
-#![forbid(unsafe_code)]
 
 use clap::{Arg, ArgMatches, Command};
 

@@ -1,5 +1,4 @@
 //! `cargo gpubench report`, and `--report`.
-#![forbid(unsafe_code)]
 
 use std::env;
 use std::str::FromStr;

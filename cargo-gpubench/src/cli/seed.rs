@@ -1,5 +1,4 @@
 //! Seeds on the command line.
-#![forbid(unsafe_code)]
 
 use std::str::FromStr;
 

@@ -1,5 +1,4 @@
 //! Options that choose cases.
-#![forbid(unsafe_code)]
 
 use clap::{Arg, Args, Command};
 use regex::Regex;

@@ -1,5 +1,4 @@
 //! Which options a configuration file may set.
-#![forbid(unsafe_code)]
 
 use clap::{Arg, CommandFactory};
 

@@ -1,5 +1,4 @@
 //! `cargo gpubench show-config`: which settings are in force, and who says so.
-#![forbid(unsafe_code)]
 
 use std::fmt::{self, Display, Write};
 

@@ -1,5 +1,4 @@
 //! Standard output has one reader: of the options that ask for it, one may be given.
-#![forbid(unsafe_code)]
 
 use super::UsageError;
 use crate::broker::options::{ExportFormat, MessageFormat, OutputOptions, PageTarget};

@@ -1,5 +1,4 @@
 //! Options of a run from an archive.
-#![forbid(unsafe_code)]
 
 use camino::Utf8PathBuf;
 use clap::Args;

@@ -1,5 +1,4 @@
 //! What may be set for some cases and not for others.
-#![forbid(unsafe_code)]
 
 use thiserror::Error;
 

@@ -1,5 +1,4 @@
 //! What can be wrong with a configuration.
-#![forbid(unsafe_code)]
 
 use std::fmt;
 use std::io;

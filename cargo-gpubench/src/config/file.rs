@@ -1,5 +1,4 @@
 //! Reading configuration files.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::io;

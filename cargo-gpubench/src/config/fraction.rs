@@ -1,5 +1,4 @@
 //! Fractions, as percentages or as criterion writes them.
-#![forbid(unsafe_code)]
 
 use std::{fmt, str::FromStr};
 

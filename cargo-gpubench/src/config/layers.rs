@@ -1,5 +1,4 @@
 //! Which setting holds for a case.
-#![forbid(unsafe_code)]
 
 use std::fmt;
 

@@ -1,5 +1,4 @@
 //! Percentages.
-#![forbid(unsafe_code)]
 
 use std::{fmt, str::FromStr};
 

@@ -1,5 +1,4 @@
 //! Profiles of a configuration file, and what they inherit.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 

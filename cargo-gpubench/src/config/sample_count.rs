@@ -1,5 +1,4 @@
 //! Numbers of samples.
-#![forbid(unsafe_code)]
 
 use std::{fmt, num::NonZeroU32, str::FromStr};
 

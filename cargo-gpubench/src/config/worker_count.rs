@@ -1,5 +1,4 @@
 //! Numbers of workers.
-#![forbid(unsafe_code)]
 
 use std::{fmt, num::NonZeroUsize, str::FromStr};
 

@@ -1,6 +1,7 @@
 //! Devices behind one narrow waist: what the window protocol needs of a device, in the words of the CUDA driver API, and the devices that provide it.
 //!
 //! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
+#![warn(missing_docs)]
 
 mod code_home;
 pub mod compilers;

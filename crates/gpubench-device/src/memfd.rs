@@ -41,6 +41,10 @@ struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl MemfdTable {
+    /// Makes an allocation of `bytes` that can be shared.
+    ///
+    /// # Errors
+    /// The system has no memory or no descriptor for it.
     pub fn create(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let make = || -> std::io::Result<OwnedFd> {
@@ -52,6 +56,10 @@ impl MemfdTable {
         Ok(self.insert(descriptor, bytes))
     }
 
+    /// Takes an allocation of `bytes` that another process made.
+    ///
+    /// # Errors
+    /// It is shorter, or can still be cut or lengthened.
     pub fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError> {
         let size = fstat(&descriptor)
             .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?
@@ -78,6 +86,10 @@ impl MemfdTable {
         memory
     }
 
+    /// A descriptor of an allocation, for another process.
+    ///
+    /// # Errors
+    /// The system has no descriptor for it.
     pub fn export(&self, memory: Memory) -> Result<OwnedFd, DeviceError> {
         let os = |source| DeviceError::Os {
             what: "duplicating a descriptor",
@@ -86,6 +98,10 @@ impl MemfdTable {
         self.get(memory)?.descriptor.as_fd().try_clone_to_owned().map_err(os)
     }
 
+    /// Closes an allocation to later changes.
+    ///
+    /// # Errors
+    /// The system refuses.
     pub fn seal(&self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
         let size = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         let seals = match seal {
@@ -98,6 +114,10 @@ impl MemfdTable {
         })
     }
 
+    /// Maps an allocation between two guards.
+    ///
+    /// # Errors
+    /// The system refuses, or has no addresses left.
     pub fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
         let allocation = self.shared.get_mut(&memory).ok_or_else(unknown_memory)?;
         let protection = match access {
@@ -123,10 +143,15 @@ impl MemfdTable {
         Ok(address)
     }
 
+    /// Unmaps and forgets an allocation.
     pub fn release(&mut self, memory: Memory) {
         self.shared.remove(&memory);
     }
 
+    /// Makes and maps an allocation of this process alone.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create) and [`map`](Self::map).
     pub fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
         let bytes = bytes.max(1).next_multiple_of(PAGE);
         let mapping = Mapping::reserve(bytes)?;
@@ -144,6 +169,7 @@ impl MemfdTable {
         Ok(address)
     }
 
+    /// Unmaps and forgets an allocation by its address.
     pub fn free(&mut self, address: DevicePtr) {
         self.private.remove(&address);
     }

@@ -1,5 +1,4 @@
 //! The known name that an unknown one was probably meant to be.
-#![forbid(unsafe_code)]
 
 /// Below this similarity a suggestion is more confusing than none; clap's own suggestions use the same bound.
 const LEAST_SIMILARITY: f64 = 0.7;

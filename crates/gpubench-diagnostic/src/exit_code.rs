@@ -1,5 +1,4 @@
 //! Exit codes of the command: part of its machine contract, numbered as nextest numbers them where it has the case.
-#![forbid(unsafe_code)]
 
 use std::process;
 

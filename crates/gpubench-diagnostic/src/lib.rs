@@ -1,6 +1,8 @@
 //! What the tool says when something goes wrong: exit codes, errors with hints, and text of others made safe to print.
 //!
 //! Each area has an error type of its own that implements [`Expected`]. [`Explanation`] prints one: its text, its causes and its hint.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod closest;
 mod exit_code;

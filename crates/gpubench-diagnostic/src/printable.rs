@@ -1,6 +1,5 @@
 //! Text of others for people: names and messages come from crates, files and compilers that nobody vouches for. One rule for everything that people read,
 //! whether on a terminal, in a comment, in a table or on a page.
-#![forbid(unsafe_code)]
 
 /// A text in which nothing happens that cannot be seen: escape sequences are taken out, control characters become U+FFFD, and marks that reorder their neighbours
 /// or hide among them are spelled out, as in `⟨U+202E⟩`. Line breaks stay; a tab is four spaces.

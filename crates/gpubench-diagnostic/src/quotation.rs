@@ -1,5 +1,4 @@
 //! Words of user code in messages of the tool.
-#![forbid(unsafe_code)]
 
 use crate::printable;
 

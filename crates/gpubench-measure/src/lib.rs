@@ -2,6 +2,8 @@
 //!
 //! [`measurement`] measures one case. [`clients`] are the other roles as the broker sees them, [`verdict`] is one pure function from evidence to verdict, and [`probe`] asks drivers in a
 //! process of its own.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod clients;
 pub mod measurement;

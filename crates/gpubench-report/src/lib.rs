@@ -3,6 +3,7 @@
 //! Everything here is a view of the records of [`contract`](gpubench_contract), so that a table
 //! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod contest;
 mod csv;

@@ -3,6 +3,7 @@
 //! Nothing here knows a device or a clock: samples come in as nanoseconds in `f64`, elapsed time as a `Duration`. No input panics;
 //! what is not defined for an input is `None`, never NaN.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod binomial;
 mod case_median;

@@ -3,6 +3,7 @@
 //! [`load`] finds a run by the name of a baseline or of a file and refuses what it cannot vouch for; [`save`] replaces a file as a whole
 //! or not at all. [`history`] keeps the medians of many runs on one device.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod compare;
 mod contradiction;

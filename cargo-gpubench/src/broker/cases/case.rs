@@ -1,5 +1,4 @@
 //! A case and its name.
-#![forbid(unsafe_code)]
 
 use std::io::{self, Write};
 

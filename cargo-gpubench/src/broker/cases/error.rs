@@ -1,5 +1,4 @@
 //! Why no list of cases can be made.
-#![forbid(unsafe_code)]
 
 use thiserror::Error;
 

@@ -1,5 +1,4 @@
 //! Choosing cases by name.
-#![forbid(unsafe_code)]
 
 use gpubench::catalog::Selection;
 use regex::Regex;

@@ -1,5 +1,4 @@
 //! The cases of a run.
-#![forbid(unsafe_code)]
 
 use std::collections::{BTreeSet, HashSet};
 

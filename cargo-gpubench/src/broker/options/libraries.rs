@@ -1,5 +1,4 @@
 //! Libraries with benchmarks, and archives of them.
-#![forbid(unsafe_code)]
 
 use std::{path::PathBuf, time::Duration};
 

@@ -1,5 +1,4 @@
 //! How long and how often is measured.
-#![forbid(unsafe_code)]
 
 use std::{num::NonZeroUsize, time::Duration};
 

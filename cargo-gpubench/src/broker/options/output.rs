@@ -1,5 +1,4 @@
 //! What is shown and written while cases are measured.
-#![forbid(unsafe_code)]
 
 use camino::Utf8Path;
 

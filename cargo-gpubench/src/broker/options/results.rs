@@ -1,5 +1,4 @@
 //! What becomes of the results, beside being shown.
-#![forbid(unsafe_code)]
 
 use camino::{Utf8Path, Utf8PathBuf};
 

@@ -1,5 +1,4 @@
 //! A run as a whole.
-#![forbid(unsafe_code)]
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
 //! Why a baseline does not fit a run.
-#![forbid(unsafe_code)]
 
 use std::fmt::Write;
 

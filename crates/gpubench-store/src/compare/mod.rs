@@ -2,7 +2,6 @@
 //!
 //! [`compare`] is a pure function from two runs to the record of their comparison. The figures come from [`stats`](gpubench_stats), the rules from the caller;
 //! what is read, shown or exited with is decided elsewhere.
-#![forbid(unsafe_code)]
 
 mod comparison;
 mod difference;

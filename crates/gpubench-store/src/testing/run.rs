@@ -20,7 +20,9 @@ pub const QUIET: TwoLevel = TwoLevel {
 /// How much is measured of each benchmark.
 #[derive(Clone, Copy)]
 pub struct Size {
+    /// Processes.
     pub workers: usize,
+    /// Samples of each process.
     pub samples: usize,
 }
 

@@ -29,8 +29,11 @@ pub enum Noise {
 /// Workers and samples.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoLevel {
+    /// What it is called in printed tables.
     pub name: &'static str,
+    /// How workers differ.
     pub shifts: Shifts,
+    /// How the samples of a worker differ.
     pub noise: Noise,
 }
 
@@ -70,6 +73,7 @@ pub const SHAPES: [TwoLevel; 9] = [
 /// How the speed of a machine changes under both sides alike: each a standard deviation, on a logarithmic scale.
 #[derive(Clone, Copy, Debug)]
 pub struct Drift {
+    /// What it is called in printed tables.
     pub name: &'static str,
     /// Between one round and the next.
     pub rounds: f64,
