@@ -8,7 +8,7 @@ use gpubench::plan::{KernelRef, Plan, Step};
 
 use gpubench_device::CodeHome;
 use gpubench_device::compilers::{declared_kernels, makes_kernels_by_macros};
-use gpubench_diagnostic::listed;
+use gpubench_diagnostic::in_backticks;
 use gpubench_protocol::window::Duties;
 use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS};
 
@@ -109,7 +109,7 @@ fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     }
     let known = match declared.is_empty() {
         true => "no kernels".to_owned(),
-        false => listed(declared),
+        false => in_backticks(declared),
     };
     Err(invalid(format!(
         "`{}` has no kernel `{kernel}`; it declares {known}",

@@ -14,7 +14,7 @@ use super::{
     environment::{Environment, variable_of},
 };
 use crate::config::{ConfigError, ConfigValue, Place, Profile, Setting};
-use gpubench_diagnostic::listed;
+use gpubench_diagnostic::in_backticks;
 use gpubench_report::Outlet;
 
 /// The option whose values are regular expressions, in a configuration always.
@@ -198,7 +198,9 @@ fn reason(error: clap::Error) -> Box<dyn Error + Send + Sync> {
         return gpubench_diagnostic::chain(source).into();
     }
     match error.get(ContextKind::ValidValue) {
-        Some(ContextValue::Strings(values)) if !values.is_empty() => format!("it is none of {}", listed(values)).into(),
+        Some(ContextValue::Strings(values)) if !values.is_empty() => {
+            format!("it is none of {}", in_backticks(values)).into()
+        }
         _ => error.kind().to_string().into(),
     }
 }

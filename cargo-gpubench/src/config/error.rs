@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{InvalidSetting, Place, SamplesCross};
 use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::{Expected, listed};
+use gpubench_diagnostic::{Expected, in_backticks};
 
 /// A configuration that cannot be used.
 #[derive(Debug, Error)]
@@ -125,7 +125,7 @@ fn file_or_none(file: &Option<Utf8PathBuf>) -> String {
 fn by_way(others: &[String]) -> String {
     match others {
         [] => String::new(),
-        others => format!(", by way of {}", listed(others)),
+        others => format!(", by way of {}", in_backticks(others)),
     }
 }
 
@@ -146,7 +146,7 @@ impl Expected for ConfigError {
                     format!("cargo's own profile is given by `--cargo-profile {name}`")
                 }
                 Some(closest) => format!("did you mean `{closest}`?"),
-                None => format!("there is {}", listed(known)),
+                None => format!("there is {}", in_backticks(known)),
             }),
             Self::Value { source, .. } => match source.downcast_ref::<InvalidSetting>() {
                 Some(InvalidSetting::Unknown { closest: Some(closest) }) => Some(format!("did you mean `{closest}`?")),

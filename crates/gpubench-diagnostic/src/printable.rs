@@ -22,7 +22,7 @@ pub fn printable_line(text: &str) -> String {
 }
 
 /// Names in backticks: `` `axpy`, `softmax` ``.
-pub fn listed(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
+pub fn in_backticks(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }

@@ -9,7 +9,7 @@ use super::{Contradiction, FORMAT, NotAlike};
 use gpubench_contract::units::counted;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::Expected;
-use gpubench_diagnostic::{closest, listed};
+use gpubench_diagnostic::{closest, in_backticks};
 
 /// Why a stored run or a history cannot be read or written.
 #[derive(Debug, Error)]
@@ -216,9 +216,9 @@ fn baselines_hint(name: &str, known: &[String]) -> String {
         }
         ([], _) => format!("there is none at all yet; `--save-baseline {name}` makes it"),
         ([_], Some(similar)) => format!("did you mean `{similar}`?"),
-        (_, Some(similar)) => format!("`{similar}` is similar; there are {}", listed(known)),
-        ([_], None) => format!("there is {}", listed(known)),
-        (_, None) => format!("there are {}", listed(known)),
+        (_, Some(similar)) => format!("`{similar}` is similar; there are {}", in_backticks(known)),
+        ([_], None) => format!("there is {}", in_backticks(known)),
+        (_, None) => format!("there are {}", in_backticks(known)),
     }
 }
 

@@ -9,7 +9,7 @@ use gpubench::catalog::SourceForm;
 use super::refusal::Refusal;
 use crate::SealError;
 use crate::cuda::Architecture;
-use gpubench_diagnostic::listed;
+use gpubench_diagnostic::in_backticks;
 
 /// There is no C++ compiler.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub enum Doubt {
 impl std::fmt::Display for Doubt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Doubt::Macros => "kernels that macros make are not listed",
+            Doubt::Macros => "kernels that macros make are not in_backticks",
             Doubt::Architectures => {
                 "what depends on `__CUDA_ARCH__` is there for some architectures alone; the CPU device defines it only by an option, as in \
                  `-D__CUDA_ARCH__=800`"
@@ -99,7 +99,7 @@ pub enum KernelBuildError {
     /// The source is in an archive without what is needed of it, and cannot be compiled.
     #[error(
         "`{source_name}` was not compiled ahead with {}, and cannot be compiled here: {reason} (hint: archive again, or install a compiler here)",
-        listed(.names)
+        in_backticks(.names)
     )]
     NotAhead {
         /// The source as named in `cuda_source!`.
@@ -253,12 +253,12 @@ fn defines(source_name: &str, defined: &[String], doubts: &[Doubt]) -> String {
     match defined {
         [] if doubts.contains(&Doubt::Macros) => format!("`{source_name}` makes its kernels by macros"),
         [] => format!("`{source_name}` defines no kernel"),
-        _ => format!("`{source_name}` defines {}", listed(defined)),
+        _ => format!("`{source_name}` defines {}", in_backticks(defined)),
     }
 }
 
 fn hint(defined: &[String], doubts: &[Doubt]) -> String {
-    // Where nothing is listed, macros are spoken of already.
+    // Where nothing is in_backticks, macros are spoken of already.
     let news = |doubt: &&Doubt| **doubt != Doubt::Macros || !defined.is_empty();
     let doubts: Vec<String> = doubts.iter().filter(news).map(Doubt::to_string).collect();
     match doubts.is_empty() {

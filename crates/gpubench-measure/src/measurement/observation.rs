@@ -2,7 +2,7 @@
 
 use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, SampleFlag, SampleFlagKind};
 use gpubench_device::telemetry::{Observation, Persistence, Reading, ThrottleReasons, ThrottledSamples};
-use gpubench_diagnostic::listed;
+use gpubench_diagnostic::in_backticks;
 
 /// Puts the state of a GPU before a run into its surroundings.
 pub fn note_reading(reading: &Reading, environment: &mut Environment) {
@@ -70,7 +70,10 @@ fn notes(observation: &Observation) -> Vec<String> {
         )),
     }
     if let Some(xids @ [_, ..]) = observation.xids.as_deref() {
-        notes.push(format!("the driver reported Xid {} during the case", listed(xids)));
+        notes.push(format!(
+            "the driver reported Xid {} during the case",
+            in_backticks(xids)
+        ));
     }
     let throttled: usize = observation
         .throttled

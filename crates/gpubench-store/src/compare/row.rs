@@ -13,7 +13,7 @@ use gpubench_contract::{
     SampleFlagKind, ThresholdSource,
 };
 use gpubench_contract::{Grade, Verdict};
-use gpubench_diagnostic::listed;
+use gpubench_diagnostic::in_backticks;
 use gpubench_stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, Side, Spread};
 
 /// What a row needs to know beside its two results.
@@ -158,7 +158,7 @@ fn newly_failed(pair: &Pair<'_>) -> bool {
 }
 
 fn rivalry(pair: &Pair<'_>) -> Option<String> {
-    let names = listed(pair.rivals.iter().map(|rival| &rival.case));
+    let names = in_backticks(pair.rivals.iter().map(|rival| &rival.case));
     (!names.is_empty()).then(|| format!("{names} are one group; the expression must tell them apart"))
 }
 
