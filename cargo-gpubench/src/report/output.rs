@@ -75,6 +75,11 @@ impl Output {
         Output::new("standard output", Box::new(io::stdout()))
     }
 
+    /// Standard output for texts that hold ANSI styles, which are kept where it shows them.
+    pub fn stdout_as_styled() -> Output {
+        Output::new("standard output", Box::new(anstream::stdout()))
+    }
+
     /// Standard error.
     pub fn stderr() -> Output {
         Output::new("standard error", Box::new(io::stderr()))
