@@ -87,13 +87,8 @@ impl Output {
 
     /// A new file; one that exists is replaced.
     pub fn file(path: &Utf8Path) -> Result<Output, OutputError> {
-        match std::fs::File::create(path) {
-            Ok(file) => Ok(Output::new(path.as_str(), Box::new(file))),
-            Err(source) => Err(OutputError::Failed {
-                name: path.to_string(),
-                source,
-            }),
-        }
+        let file = std::fs::File::create(path).map_err(not_written(path))?;
+        Ok(Output::new(path.as_str(), Box::new(file)))
     }
 
     /// Any writer under a name.
