@@ -1,7 +1,5 @@
 //! The command.
 
-use std::io::Write;
-
 use camino::Utf8PathBuf;
 use regex::Regex;
 
@@ -16,7 +14,7 @@ use gpubench_contract::{BenchmarkHistory, Record};
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::closest;
 use gpubench_diagnostic::print_warning;
-use gpubench_report::{Color, TerminalOptions, json_line};
+use gpubench_report::{Color, Output, TerminalOptions, json_line};
 use gpubench_store::StoreError;
 use gpubench_store::history::{History, Tail, all};
 
@@ -37,12 +35,7 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, ExpectedError> {
         MessageFormat::Human => pages(&shown, naming(of_devices.iter().flatten())),
         MessageFormat::Json => lines(&shown)?,
     };
-    let mut stdout = anstream::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|source| ExpectedError::Output {
-        what: "the history".to_owned(),
-        source,
-    })?;
+    Output::stdout_as_styled().print(&text)?;
     Ok(ExitCode::Success)
 }
 

@@ -14,14 +14,8 @@ pub struct MarkdownReporter {
     left: usize,
     rows_left_out: usize,
     remarks: Remarks,
-    company: Company,
-}
-
-/// What stands below the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Company {
-    Nothing,
-    AComparison,
+    /// Bytes kept for a comparison below the table.
+    for_the_comparison: usize,
 }
 
 /// Bytes kept for the last lines.
@@ -43,14 +37,14 @@ impl MarkdownReporter {
             left: GITHUB_LIMIT,
             rows_left_out: 0,
             remarks: Remarks::default(),
-            company: Company::Nothing,
+            for_the_comparison: 0,
         }
     }
 
     /// Leaves half of the room to a comparison.
     pub fn beside_a_comparison(self) -> MarkdownReporter {
         MarkdownReporter {
-            company: Company::AComparison,
+            for_the_comparison: GITHUB_LIMIT / 2,
             ..self
         }
     }
@@ -62,11 +56,7 @@ impl MarkdownReporter {
 
     /// Bytes that results may use.
     fn room(&self) -> usize {
-        let company = match self.company {
-            Company::Nothing => 0,
-            Company::AComparison => GITHUB_LIMIT / 2,
-        };
-        self.left.saturating_sub(FOR_THE_SUMMARY + company)
+        self.left.saturating_sub(FOR_THE_SUMMARY + self.for_the_comparison)
     }
 
     /// Bytes that a row may use.

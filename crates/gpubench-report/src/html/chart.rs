@@ -119,6 +119,15 @@ pub(super) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
 pub(super) struct Path(String);
 
 impl Path {
+    /// A closed shape with these corners.
+    pub(super) fn polygon<const CORNERS: usize>(corners: [(f64, f64); CORNERS]) -> Path {
+        let steps = corners.into_iter().zip(["M"].into_iter().chain(std::iter::repeat("L")));
+        let path = steps.fold(Path::default(), |path, ((x, y), step)| {
+            path.then(&format!("{step}{} {}", At(x), At(y)))
+        });
+        path.then("Z")
+    }
+
     fn then(mut self, step: &str) -> Path {
         self.0.push_str(step);
         self

@@ -116,35 +116,20 @@ impl Forest {
             (WIDTH - MARGIN, 1.0)
         };
         let middle = HEIGHT / 2.0;
-        let (tip, back) = (At(edge + 6.0 * towards), At(edge));
-        let arrow = Path::default()
-            .move_to(back, At(middle - 4.0))
-            .line_to(tip, At(middle))
-            .line_to(back, At(middle + 4.0));
-        (!self.scale.contains(ratio.ln())).then(|| arrow.close().drawn_as(class))
+        let tip = edge + 6.0 * towards;
+        let arrow = Path::polygon([(edge, middle - 4.0), (tip, middle), (edge, middle + 4.0)]);
+        (!self.scale.contains(ratio.ln())).then(|| arrow.drawn_as(class))
     }
 }
 
 /// Up for slower, down for faster, a diamond for neither.
 fn mark(x: At, y: At, verdict: ChangeVerdict) -> Path {
     let (At(x), At(y)) = (x, y);
-    let path = Path::default();
     match verdict {
-        ChangeVerdict::Regressed => path
-            .move_to(At(x - 5.0), At(y + 4.0))
-            .line_to(At(x), At(y - 5.0))
-            .line_to(At(x + 5.0), At(y + 4.0)),
-        ChangeVerdict::Improved => path
-            .move_to(At(x - 5.0), At(y - 4.0))
-            .line_to(At(x), At(y + 5.0))
-            .line_to(At(x + 5.0), At(y - 4.0)),
-        _ => path
-            .move_to(At(x - 4.0), At(y))
-            .line_to(At(x), At(y - 4.0))
-            .line_to(At(x + 4.0), At(y))
-            .line_to(At(x), At(y + 4.0)),
+        ChangeVerdict::Regressed => Path::polygon([(x - 5.0, y + 4.0), (x, y - 5.0), (x + 5.0, y + 4.0)]),
+        ChangeVerdict::Improved => Path::polygon([(x - 5.0, y - 4.0), (x, y + 5.0), (x + 5.0, y - 4.0)]),
+        _ => Path::polygon([(x - 4.0, y), (x, y - 4.0), (x + 4.0, y), (x, y + 4.0)]),
     }
-    .close()
 }
 
 /// `-5%`, `same`, `2×`.

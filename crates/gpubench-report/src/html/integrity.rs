@@ -78,7 +78,10 @@ fn bullet(clocks: &Conservation) -> Option<Element> {
     let (excess, bound) = (clocks.excess_ns?, clocks.bound_ns?.abs());
     let reach = (1.3 * bound).max(1.15 * excess.abs());
     let scale = Scale::new((-reach, reach), (4.0, WIDTH - 4.0));
-    let class = if excess > bound { "bar-bad" } else { "bar-good" };
+    let (class, within) = match excess > bound {
+        true => ("bar-bad", "more than can be explained"),
+        false => ("bar-good", "within what can be explained"),
+    };
     let shapes = Markup::from(rectangle(
         "band",
         (scale.at(-bound), scale.at(bound)),
@@ -93,11 +96,6 @@ fn bullet(clocks: &Conservation) -> Option<Element> {
         At(31.0),
         format_args!("+{}", time(bound)),
     ));
-    let within = if excess > bound {
-        "more than can be explained"
-    } else {
-        "within what can be explained"
-    };
     let drawing = Drawing {
         size: (WIDTH, HEIGHT),
         title: "Time beyond the claims".to_owned(),

@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Progress;
 use gpubench_contract::BenchmarkStarted;
-use gpubench_contract::units::{counted, percent, time};
+use gpubench_contract::units::{counted, listed, percent, time};
 use gpubench_diagnostic::printable_line;
 
 /// A line on standard error, where that is a terminal; nothing anywhere else.
@@ -62,13 +62,12 @@ impl ProgressLine {
 /// `sampling, 34 windows, 1.204 ms, cv 0.42%`.
 fn described(progress: &Progress) -> String {
     let windows = (progress.windows > 0).then(|| counted(progress.windows, "window"));
-    let known = [
+    listed([
         Some(progress.phase.to_string()),
         windows,
         progress.median_ns.map(|median| time(median).to_string()),
         progress.cv.map(|cv| format!("cv {}", percent(cv))),
-    ];
-    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    ])
 }
 
 #[cfg(test)]

@@ -286,7 +286,7 @@ impl Reporter for TerminalReporter {
             Detail::Brief => String::new(),
             Detail::Table | Detail::Full => contest::table(&self.contests, self.options.styling),
         };
-        let remarks = below_the_table(&self.remarks, self.options.width, self.options.styling);
+        let remarks = below_the_table(&self.remarks, self.options);
         let comparison = self.comparison.as_deref().unwrap_or_default();
         let text = contests + &remarks + &self.explanations(&finished.seed) + comparison + &self.summary(finished);
         self.output.print(&text)

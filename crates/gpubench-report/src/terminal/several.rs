@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::changes::sign_of;
-use super::style::{DOUBTFUL, FAINT, PLAIN, TITLE};
+use super::comparison::named_runs;
+use super::remarks::noted;
+use super::style::{FAINT, PLAIN};
 use super::table::{Cell, Column, GAP, NONE, Table};
 use super::tally::tally;
 use super::text::{in_one_line, width, wrapped};
@@ -38,26 +40,17 @@ pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOpt
 
 /// Which run is which, and what was not alike.
 fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], options: TerminalOptions) -> String {
-    let styling = options.styling;
-    let runs = std::iter::once(&first.baseline).chain(comparisons.iter().map(|comparison| &comparison.candidate));
-    let names: Vec<String> = runs.clone().map(|run| printable_line(&run.name)).collect();
-    let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    let lines = runs.zip(&names).map(|(run, name)| {
-        let phrases: Vec<String> = run.phrases().iter().map(|phrase| printable_line(phrase)).collect();
-        let gap = " ".repeat(widest - width(name) + GAP);
-        let lines = wrapped(&phrases.join(" · "), options.width.saturating_sub(widest + GAP));
-        let rest = lines.join(&format!("\n{}", " ".repeat(widest + GAP)));
-        format!("{}{gap}{rest}\n", styling.paint(TITLE, name))
-    });
+    let candidates = comparisons.iter().map(|comparison| &comparison.candidate);
+    let runs: Vec<_> = std::iter::once(&first.baseline)
+        .chain(candidates)
+        .map(|run| ("", run))
+        .collect();
     let differences = comparisons.iter().flat_map(|comparison| {
-        let name = printable_line(&comparison.candidate.name);
-        let sign = styling.paint(DOUBTFUL, "!");
-        comparison
-            .differences
-            .iter()
-            .map(move |difference| format!("{sign} {name}: {}\n", printable_line(difference)))
+        let name = &comparison.candidate.name;
+        let differences = comparison.differences.iter();
+        differences.map(move |difference| noted(&printable_line(&format!("{name}: {difference}")), options))
     });
-    lines.chain(differences).collect()
+    named_runs(&runs, options) + &differences.collect::<String>()
 }
 
 /// Benchmarks of the first run, and what became of each in the others.
