@@ -9,9 +9,9 @@ use cargo_gpubench::compare::{Contestant, Rules, compare};
 use cargo_gpubench::report::{
     AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
     Environment, Execution, GpuEnvironment, GpuState, HostTime, HtmlReport, KernelPartSource, ParamValue, Params,
-    Peaks, RunStarted, SchemaVersion, Stats, Stop, Throughput, WindowCounts, WorkerShare,
+    Peaks, RunStarted, SchemaVersion, Stop, StopReason, Throughput, WindowCounts, WorkerShare,
 };
-use cargo_gpubench::stats::{StopReason, Summary};
+use cargo_gpubench::stats::summary;
 use cargo_gpubench::store::StoredRun;
 use cargo_gpubench::store::history::HistoryEntry;
 use cargo_gpubench::verdict::{Grade, Verdict};
@@ -95,10 +95,10 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         index,
     };
     let center = 1e4 * (1.0 + index as f64);
-    let samples_ns: Vec<f64> = (0..samples)
+    let taken: Vec<f64> = (0..samples)
         .map(|_| center * (1.0 + 0.02 * (noise.f64() + noise.f64() - 1.0)))
         .collect();
-    let summary = Summary::of(&samples_ns).expect("samples");
+    let stats = summary(&[&taken]).expect("samples");
     let work = Work {
         bytes: Some(1 << 24),
         flops: Some(1 << (20 + index % 10)),
@@ -115,13 +115,17 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         workers: vec![
             WorkerShare {
                 samples: (samples / WORKERS) as u64,
-                median_ns: None
+                value: None
             };
             WORKERS
         ],
-        throughput: Throughput::of(work, summary.median, peaks),
-        stats: Some(Stats::from(&summary)),
-        host_ns: HostTime::of(&[900.0, 1_100.0]),
+        throughput: Throughput::of(work, stats.value, peaks),
+        stats: Some(stats),
+        host_ns: Some(HostTime {
+            median_ns: 1_000.0,
+            min_ns: 900.0,
+            max_ns: 1_100.0,
+        }),
         event_overhead_ns: Some(1_280.0),
         stop: Some(Stop {
             reason: StopReason::MaxSamples,
@@ -160,7 +164,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         }),
         environment: environment(),
         wall_ns: 310_000_000,
-        samples_ns,
+        samples: taken,
         ..BenchmarkComplete::unmeasured(&started, device().short(), Verdict::Pass)
     }
 }

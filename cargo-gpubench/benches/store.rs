@@ -10,6 +10,7 @@ mod simulated_run;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
+use cargo_gpubench::report::Metric;
 use cargo_gpubench::store::history::{HistoryCase, HistoryEntry, MOST_RUNS, append, of_device};
 use cargo_gpubench::store::{DeviceIdentity, read, save};
 use simulated_run::{Size, run};
@@ -62,8 +63,9 @@ fn print(what: &str, mut action: impl FnMut()) {
 fn entry() -> HistoryEntry {
     let case = |n: u32| HistoryCase {
         case: format!("suite::axpy::add_one::n={n}"),
-        median_ns: 3648.123,
-        ci95_ns: [3640.5, 3660.25],
+        metric: Metric::time(),
+        value: 3648.123,
+        ci95: [3640.5, 3660.25],
         n: 200,
         workers: 5,
     };

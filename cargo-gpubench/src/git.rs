@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::contract::Revision;
+
 /// Variables by which a hook, or git itself, would point us at another repository or index than that of the folder.
 const OTHER_REPOSITORY: [&str; 5] = [
     "GIT_DIR",
@@ -59,5 +61,65 @@ impl Git {
             true => Ok(text(&output.stdout)),
             false => Err(text(&output.stderr)),
         })
+    }
+}
+
+/// The revision that a folder's files are of; `None` where there is no git, no repository or no commit yet.
+pub fn revision_of(folder: &Utf8Path) -> Option<Revision> {
+    let git = Git::in_folder(folder);
+    let ask = |question: &[&str]| git.ask(question).ok()?.ok();
+    Some(Revision {
+        commit: ask(&["rev-parse", "--verify", "HEAD"])?,
+        branch: ask(&["symbolic-ref", "--short", "--quiet", "HEAD"]),
+        modified: !ask(&["status", "--porcelain", "--untracked-files=no"])?.is_empty(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn git(folder: &Utf8Path, arguments: &[&str]) {
+        let author = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"];
+        let done = Command::new("git")
+            .current_dir(folder)
+            .args(author)
+            .args(arguments)
+            .output()
+            .expect("git");
+        assert!(done.status.success(), "{arguments:?}: {done:?}");
+    }
+
+    fn folder() -> (tempfile::TempDir, camino::Utf8PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = camino::Utf8PathBuf::from_path_buf(folder.path().to_owned()).expect("UTF-8");
+        (folder, path)
+    }
+
+    #[test]
+    fn a_folder_outside_of_a_repository_has_none() {
+        let (_kept, path) = folder();
+        assert_eq!(revision_of(&path), None);
+        assert_eq!(revision_of(&path.join("not_there")), None);
+    }
+
+    #[test]
+    fn a_repository_has_a_commit_a_branch_and_perhaps_changes() {
+        let (_kept, path) = folder();
+        git(&path, &["init", "--quiet", "--initial-branch", "trunk"]);
+        assert_eq!(revision_of(&path), None, "there is no commit yet");
+        std::fs::write(path.join("a"), "1").expect("written");
+        git(&path, &["add", "a"]);
+        git(&path, &["commit", "--quiet", "-m", "first"]);
+        let clean = revision_of(&path).expect("a revision");
+        assert_eq!((clean.branch.as_deref(), clean.modified), (Some("trunk"), false));
+        assert_eq!(clean.short(), clean.commit[..9]);
+        std::fs::write(path.join("untracked"), "1").expect("written");
+        assert!(!revision_of(&path).expect("a revision").modified);
+        std::fs::write(path.join("a"), "2").expect("written");
+        git(&path, &["checkout", "--quiet", "--detach"]);
+        let changed = revision_of(&path).expect("a revision");
+        assert_eq!((changed.branch.as_deref(), changed.modified), (None, true));
+        assert_eq!(changed.short(), format!("{}+", &clean.commit[..9]));
     }
 }

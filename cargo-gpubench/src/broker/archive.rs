@@ -90,7 +90,7 @@ fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
 fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, ExpectedError> {
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
-    Ok(Revision::of(&root))
+    Ok(crate::git::revision_of(&root))
 }
 
 /// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. What cannot be is warned of, and compiled where the archive is run.

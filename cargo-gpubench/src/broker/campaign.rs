@@ -32,13 +32,13 @@ use crate::compare::Threshold;
 use crate::device::{ClockBound, Facts, KernelPart};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
+use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Flush, Mode, Peaks, RunEnd, ThresholdSource};
 use crate::stats::{Looks, StopRule, Turnout, WarmUpRule};
 use crate::telemetry::nvml::NvmlGauge;
 use crate::telemetry::{Gauge, Telemetry};
 use crate::verdict::{Cause, Verdict};
 use crate::window::{Seeds, case_number};
-use crate::wire::{Begin, SealedFile};
+use crate::wire::{Begin, FlushKind, SealedFile};
 
 /// A run in progress.
 pub(super) struct Campaign<'a> {
@@ -116,8 +116,11 @@ impl<'a> Campaign<'a> {
     /// What is around the run now.
     fn environment(&self) -> Environment {
         let facts = self.selected.facts;
-        let flush = (self.options.measurement.flush.into(), self.flush_bytes());
-        environment::environment(facts, flush, Some(self.compiler.identity()))
+        let flush = match self.options.measurement.flush {
+            FlushKind::Read => Flush::Read,
+            FlushKind::Write => Flush::Write,
+        };
+        environment::environment(facts, (flush, self.flush_bytes()), Some(self.compiler.identity()))
     }
 
     fn flush_bytes(&self) -> u64 {
@@ -248,7 +251,7 @@ impl<'a> Campaign<'a> {
                             .fill_in(&mut result);
                     }
                 }
-                if let Some(observation) = self.telemetry.end_case(result.samples_ns.len()) {
+                if let Some(observation) = self.telemetry.end_case(result.samples.len()) {
                     note_observation(&observation, &mut result);
                 }
             }
@@ -315,7 +318,7 @@ impl<'a> Campaign<'a> {
                 },
             },
             warm_up: WarmUpRule {
-                tick_ns: facts.clock_tick_ns,
+                step: facts.clock_tick_ns,
                 ..WarmUpRule::default()
             },
             stop: match counterpart {
@@ -369,7 +372,7 @@ impl<'a> Campaign<'a> {
                     value: noise_threshold,
                     source: ThresholdSource::Floor,
                 },
-                tick_ns: facts.clock_tick_ns,
+                step: facts.clock_tick_ns,
             }),
         };
         let yardsticks = self.yardsticks(case);
@@ -475,9 +478,9 @@ struct CaseWatcher<'a> {
 }
 
 impl Watcher for CaseWatcher<'_> {
-    fn sampled(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]) {
-        self.telemetry.after_sample(samples_ns.len());
-        self.reporting.progress(samples_ns, of_workers);
+    fn sampled(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
+        self.telemetry.after_sample(samples.len());
+        self.reporting.progress(samples, of_workers);
     }
 
     fn begins_again(&mut self) {
@@ -515,7 +518,7 @@ fn stop_rule(stopping: &StoppingOptions, facts: &Facts) -> StopRule {
         min_samples: stopping.min_samples as usize,
         max_samples: stopping.max_samples as usize,
         max_time: stopping.max_time,
-        tick_ns: facts.clock_tick_ns,
+        step: facts.clock_tick_ns,
         ..StopRule::default()
     }
 }

@@ -94,7 +94,7 @@ impl Places {
     /// The revision of the sources, where anything is asked for that names it.
     pub(super) fn revision(&self, results: &ResultOptions) -> Option<Revision> {
         let sources: &Utf8Path = self.sources.as_deref()?;
-        results.is_about_files().then(|| Revision::of(sources))?
+        results.is_about_files().then(|| crate::git::revision_of(sources))?
     }
 }
 

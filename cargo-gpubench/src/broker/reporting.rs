@@ -11,8 +11,9 @@ use crate::error::{ExpectedError, print_error, print_warning};
 use crate::exit_code::ExitCode;
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, CsvReporter, Detail, Device, Environment, JsonReporter,
-    JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress, ProgressDisplay, RepeatedCommand,
-    Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions, TerminalReporter,
+    JunitReporter, MarkdownReporter, Metric, Output, OutputError, Passage, Phase, Progress, ProgressDisplay,
+    RepeatedCommand, Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions,
+    TerminalReporter,
 };
 use crate::verdict::{Cause, Verdict};
 use crate::window::Seeds;
@@ -152,15 +153,15 @@ impl Reporting {
         let progress = Progress {
             phase,
             windows: 0,
-            median_ns: None,
+            value: None,
             cv: None,
         };
         self.tell(|reporters| reporters.progress(&progress));
     }
 
     /// The case has another sample.
-    pub(super) fn progress(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]) {
-        let progress = Progress::of_samples(samples_ns, of_workers);
+    pub(super) fn progress(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
+        let progress = Progress::of_samples(&Metric::time(), samples, of_workers);
         self.tell(|reporters| reporters.progress(&progress));
     }
 

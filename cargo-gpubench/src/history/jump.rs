@@ -23,7 +23,7 @@ pub(super) fn jumps(history: &BenchmarkHistory, most: usize) -> Vec<Jump<'_>> {
     let bound = history.usual_change.unwrap_or(NOTABLE).max(LEAST);
     let pairs = history.runs.windows(2).filter_map(|pair| match pair {
         [from, to] => Some(Jump {
-            change: to.median_ns / from.median_ns - 1.0,
+            change: to.value / from.value - 1.0,
             from,
             to,
         }),

@@ -7,7 +7,7 @@ use super::jump::{Jump, jumps};
 use super::plot::plot;
 use crate::broker::cases::Naming;
 use crate::printable::printable_line;
-use crate::report::units::{percent, size, time};
+use crate::report::units::{percent, size};
 use crate::report::{BenchmarkHistory, DeviceKind, Flush, HistoryRun, wrapped};
 use crate::store::{DeviceIdentity, Revision};
 
@@ -70,13 +70,14 @@ fn described(device: &DeviceIdentity) -> String {
 }
 
 fn section(history: &BenchmarkHistory, naming: Naming, line: usize) -> String {
-    let medians: Vec<f64> = history.runs.iter().map(|run| run.median_ns).collect();
+    let values: Vec<f64> = history.runs.iter().map(|run| run.value).collect();
+    let metric = &history.metric;
     let (Some(first), Some(last)) = (history.runs.first(), history.runs.last()) else {
         return String::new();
     };
-    let low = medians.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = medians.iter().copied().fold(0.0, f64::max);
-    let labels = [time(high).to_string(), time(low).to_string()];
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(0.0, f64::max);
+    let labels = [high, low].map(|value| metric.quantity(value).to_string());
     let [high_label, low_label] = labels.each_ref().map(String::as_str);
     let room = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + 1;
     let columns = line.saturating_sub(room + 2).clamp(LEAST_COLUMNS, MOST_COLUMNS);
@@ -91,7 +92,7 @@ fn section(history: &BenchmarkHistory, naming: Naming, line: usize) -> String {
     .iter()
     .map(|line| format!("{line}\n"))
     .collect();
-    for (row, dots) in plot(&medians, columns, ROWS).iter().enumerate() {
+    for (row, dots) in plot(&values, columns, ROWS).iter().enumerate() {
         let (label, tick) = match row {
             row if low == high => (if row == ROWS / 2 { low_label } else { "" }, '│'),
             0 => (high_label, '┤'),
@@ -135,13 +136,13 @@ fn date(run: &HistoryRun) -> String {
 fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) -> String {
     let change = match history.runs.len() {
         1 => String::new(),
-        _ => format!(" ({})", signed(last.median_ns / first.median_ns - 1.0)),
+        _ => format!(" ({})", signed(last.value / first.value - 1.0)),
     };
     let usual = match history.usual_change {
         Some(usual) => format!("; up to ±{} between runs is usual", percent(usual)),
         None => String::new(),
     };
-    let (first, last) = (time(first.median_ns), time(last.median_ns));
+    let [first, last] = [first.value, last.value].map(|value| history.metric.quantity(value));
     format!("first {first}, last {last}{change}{usual}\n")
 }
 

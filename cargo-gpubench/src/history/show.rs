@@ -112,8 +112,8 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::SchemaVersion;
     use crate::report::samples::on_gpu;
+    use crate::report::{Metric, SchemaVersion};
     use crate::store::DeviceIdentity;
 
     fn names(filter: &str) -> Result<Vec<String>, HistoryError> {
@@ -121,6 +121,7 @@ mod tests {
             schema_version: SchemaVersion,
             device: DeviceIdentity::of(&on_gpu().started),
             case: case.to_owned(),
+            metric: Metric::time(),
             usual_change: None,
             runs: Vec::new(),
         };

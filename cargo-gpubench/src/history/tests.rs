@@ -4,13 +4,13 @@ use super::page::page;
 use super::trend::trends;
 use crate::broker::cases::Naming;
 use crate::report::samples::on_gpu;
-use crate::report::{BenchmarkHistory, Record};
+use crate::report::{BenchmarkHistory, Metric, Record};
 use crate::store::history::{History, HistoryCase, HistoryEntry, Tail};
 use crate::store::{DeviceIdentity, Revision};
 
 /// A run a day from the first of October on, each of its own revision.
 fn history(medians_ns: &[f64]) -> History {
-    let entry = |(day, median_ns): (usize, &f64)| HistoryEntry {
+    let entry = |(day, value): (usize, &f64)| HistoryEntry {
         run_id: format!("{day:04x}"),
         started_at: format!("2026-10-{:02}T13:43:00Z", day % 31 + 1),
         tool_version: "0.1.0".to_owned(),
@@ -25,8 +25,9 @@ fn history(medians_ns: &[f64]) -> History {
         }),
         cases: vec![HistoryCase {
             case: "suite::axpy::add_one::n=1024".to_owned(),
-            median_ns: *median_ns,
-            ci95_ns: [median_ns * 0.99, median_ns * 1.01],
+            metric: Metric::time(),
+            value: *value,
+            ci95: [value * 0.99, value * 1.01],
             n: 30,
             workers: 5,
         }],
@@ -152,7 +153,7 @@ fn cases_stand_in_the_order_of_the_latest_run_and_gone_ones_behind() {
 
 #[test]
 fn the_record_is_as_the_schema_says() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/gpubench-v1.schema.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/gpubench-v2.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let history: BenchmarkHistory = trends(&with_steps()).remove(0);

@@ -163,7 +163,7 @@ fn table_of_cases_that_were_only_checked() {
     let mut run = every_verdict();
     for result in &mut run.results {
         result.stats = None;
-        result.samples_ns.clear();
+        result.samples.clear();
     }
     let options = TerminalOptions {
         width: 80,

@@ -16,7 +16,7 @@ use super::{
     Output, OutputError, Passage, Reporter, RunEnd, RunFinished, RunStarted, ThresholdSource,
 };
 use crate::printable::{printable, printable_line};
-use crate::units::{change, percent, time};
+use crate::units::{change, percent};
 use crate::verdict::Verdict;
 
 mod closed_gate;
@@ -330,13 +330,14 @@ fn attribute(text: &str) -> String {
     xml::attribute(&printable_line(text))
 }
 
-/// `median 3.552 µs ± 0.36%, cv 3.66%, n 100, grade sealed`.
+/// `time 3.552 µs ± 0.36%, cv 3.66%, n 100, grade sealed`.
 fn figures(result: &BenchmarkComplete) -> Option<String> {
     let stats = result.stats.as_ref()?;
+    let (name, value) = (&result.metric.name, result.metric.quantity(stats.value));
     let parts = [
         Some(match stats.relative_interval() {
-            Some(interval) => format!("median {} ± {}", time(stats.median_ns), percent(interval)),
-            None => format!("median {}", time(stats.median_ns)),
+            Some(interval) => format!("{name} {value} ± {}", percent(interval)),
+            None => format!("{name} {value}"),
         }),
         stats.cv.map(|cv| format!("cv {}", percent(cv))),
         Some(format!("n {}", stats.n)),

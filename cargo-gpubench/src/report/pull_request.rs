@@ -4,9 +4,9 @@ use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::terminal::{interval, level};
 use super::{
     Arrangement, CPU_NOTICE, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind,
-    ThresholdSource,
+    Metric, ThresholdSource, wording,
 };
-use crate::units::{change, percent, time};
+use crate::units::{change, percent};
 
 /// Bytes kept free for what is said of rows that were left out.
 const FOR_THE_NOTE: usize = 160;
@@ -138,6 +138,7 @@ fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
             .undecided()
             .map(|undecided| format!("\n> ⚠️ {}\n", remark(&undecided))),
     );
+    text.extend(wording::one_run(comparison).map(|said| format!("\n> ⚠️ {}\n", remark(&said))));
     text.extend(
         comparison
             .differences
@@ -148,14 +149,14 @@ fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
         comparison
             .left_out
             .iter()
-            .map(|left_out| format!("\n{}.\n", remark(&left_out.in_words()))),
+            .map(|left_out| format!("\n{}.\n", remark(&wording::left_out(left_out)))),
     );
     text + "\n"
 }
 
 /// `` `change` (012345678 on main) ``.
 fn titled(run: &ComparedRun) -> String {
-    format!("{} ({})", code(&run.name), plain(&run.revision_in_words()))
+    format!("{} ({})", code(&run.name), plain(&wording::revision_of(run)))
 }
 
 fn table_head(comparison: &ComparisonComplete) -> String {
@@ -181,8 +182,8 @@ fn row(row: &ComparisonRow) -> String {
     let cells = [
         verdict(row),
         name(row),
-        median(&row.baseline),
-        median(&row.candidate),
+        value(&row.metric, &row.baseline),
+        value(&row.metric, &row.candidate),
         shown(figures.map(|figures| change(figures.ratio))),
         shown(figures.map(|figures| interval(figures.interval))),
         shown(threshold),
@@ -215,11 +216,9 @@ fn name(row: &ComparisonRow) -> String {
     }
 }
 
-fn median(result: &ComparedResult) -> String {
-    result
-        .median_ns
-        .map(|median| time(median).to_string())
-        .unwrap_or_default()
+fn value(metric: &Metric, result: &ComparedResult) -> String {
+    let value = result.value.map(|value| metric.quantity(value).to_string());
+    value.unwrap_or_default()
 }
 
 /// The surroundings of both runs, in a fold.

@@ -6,9 +6,9 @@ pub(crate) mod samples;
 
 use cargo_gpubench::report::{
     BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished,
-    RunStarted, SchemaVersion, Stats, WorkerShare,
+    RunStarted, SchemaVersion,
 };
-use cargo_gpubench::stats::Summary;
+use cargo_gpubench::stats::{summary, worker_share};
 use cargo_gpubench::store::StoredRun;
 use cargo_gpubench::verdict::{Grade, Verdict};
 
@@ -91,9 +91,9 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
     BenchmarkComplete {
         grade: Some(Grade::Sealed),
         execution: Some(Execution::Sealed),
-        stats: Summary::of_workers(&by_worker).as_ref().map(Stats::from),
-        workers: by_worker.into_iter().map(WorkerShare::of).collect(),
-        samples_ns: samples,
+        stats: summary(&by_worker),
+        workers: by_worker.into_iter().map(worker_share).collect(),
+        samples: samples,
         environment: environment(),
         ..BenchmarkComplete::unmeasured(&started, gpu().short(), Verdict::Pass)
     }

@@ -92,7 +92,7 @@ fn check_out(
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
-    if verbosity > Verbosity::Quiet && Revision::of(&root).is_some_and(|ours| ours.modified) {
+    if verbosity > Verbosity::Quiet && crate::git::revision_of(&root).is_some_and(|ours| ours.modified) {
         anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
     }
     warn_of_what_is_shared(&checkout);

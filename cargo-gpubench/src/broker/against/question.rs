@@ -12,8 +12,8 @@ pub struct Question {
     pub confidence: Confidence,
     /// What counts as a change.
     pub threshold: Threshold,
-    /// Step of the device's clock in nanoseconds.
-    pub tick_ns: f64,
+    /// Step of what the samples are measured with, as that of the device's clock.
+    pub step: f64,
 }
 
 impl Question {
@@ -25,7 +25,7 @@ impl Question {
         candidate: &[&[f64]],
     ) -> Option<usize> {
         let next = self.looks.next(rounds)?;
-        let ratio = Paired::of(baseline, candidate)?.ratio(self.looks.confidence(self.confidence), self.tick_ns);
+        let ratio = Paired::of(baseline, candidate)?.ratio(self.looks.confidence(self.confidence), self.step);
         (!is_decided(&ratio, self.threshold)).then_some(next)
     }
 }
@@ -43,7 +43,7 @@ mod tests {
             value: Rules::FLOOR,
             source: ThresholdSource::Floor,
         },
-        tick_ns: 0.0,
+        step: 0.0,
     };
 
     /// Rounds whose ratios lie at these per cent.

@@ -18,8 +18,9 @@ use crate::broker::against::question::Question;
 use crate::clients::{
     AuthorClient, AuthorProblem, BufferGrant, CaseOrder, Interrupt, NullWorker, Output, RefereeClient, RoleFailure,
 };
+use crate::contract::StopReason;
 use crate::device::{ClockBound, CodeHome, KernelPart};
-use crate::stats::{Balance, Shares, StopReason, StopRule, Turnout, WarmUpRule};
+use crate::stats::{Balance, Shares, StopRule, Turnout, WarmUpRule};
 use crate::verdict::{Judgement, WindowEvidence};
 use crate::window::{ConductError, Conductor, Duties, Numbering, Seat, Seeds};
 use crate::wire::{DeviceOrder, SealedFile, SourceModule};
@@ -107,7 +108,7 @@ pub struct Measured {
     /// What the referee's clock says of the claims, where it bounds them.
     pub balance: Option<Balance>,
     /// Samples in nanoseconds.
-    pub samples_ns: Vec<f64>,
+    pub samples: Vec<f64>,
     /// Host times of the sampled windows in nanoseconds.
     pub host_ns: Vec<f64>,
     /// Overhead of an empty measurement: the median of what the workers claim.
@@ -121,7 +122,7 @@ pub struct Measured {
 /// What stands beside a case while it is measured.
 pub trait Watcher {
     /// There is another sample; these are all of them so far in nanoseconds, together and of each worker.
-    fn sampled(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]);
+    fn sampled(&mut self, samples: &[f64], of_workers: &[&[f64]]);
 
     /// The case is measured once more: the samples so far are none of what follows.
     fn begins_again(&mut self);
@@ -135,8 +136,8 @@ pub trait Watcher {
 
 /// Looks at the samples alone.
 impl<F: FnMut(&[f64])> Watcher for F {
-    fn sampled(&mut self, samples_ns: &[f64], _: &[&[f64]]) {
-        self(samples_ns);
+    fn sampled(&mut self, samples: &[f64], _: &[&[f64]]) {
+        self(samples);
     }
 
     fn begins_again(&mut self) {}

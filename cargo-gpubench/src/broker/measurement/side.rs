@@ -9,8 +9,9 @@ use super::crew::Member;
 use super::measure::{Measured, Protocol, ReadyCase};
 use super::null_windows::{NullSide, Pacing};
 use crate::clients::{Start, WorkerClient};
+use crate::contract::StopReason;
 use crate::sandbox::Confinement;
-use crate::stats::{Shares, StopReason, WarmUpRule, median};
+use crate::stats::{Shares, WarmUpRule, median, stop_of_case};
 use crate::verdict::{
     Ending, Evidence, Execution, Judgement, NullWindows, Verdict, WindowEvidence, balance, bound_will_be_precise, judge,
 };
@@ -472,7 +473,7 @@ impl<'a> Side<'a> {
         let judgement = judge(&evidence).with_last_words(&self.printed);
         let balance = balance(&evidence);
         let stops: Vec<StopReason> = self.turns.iter().filter_map(|turn| turn.stop).collect();
-        let stop = StopReason::of_case(&stops).filter(|_| self.is_complete());
+        let stop = stop_of_case(&stops).filter(|_| self.is_complete());
         Measured {
             judgement,
             windows: self.windows,
@@ -481,7 +482,7 @@ impl<'a> Side<'a> {
             null_windows: null.windows.clone(),
             null_alone: null.alone.clone(),
             balance,
-            samples_ns: self.samples_ns,
+            samples: self.samples_ns,
             host_ns: self.host_ns,
             event_overhead_ns: median(&self.overheads_ns),
             stop,

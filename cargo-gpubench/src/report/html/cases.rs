@@ -4,17 +4,20 @@ use super::attention::{outcome, positions};
 use super::distribution::strip;
 use super::markup::{Element, Markup, element, text};
 use super::names::{Anchor, case_name, counted, grade, name, verdict};
-use crate::report::units::{byte_rate, flop_rate, percent, time};
+use crate::report::units::{byte_rate, flop_rate, percent};
 use crate::report::{BenchmarkComplete, Stats};
 use crate::store::StoredRun;
 use crate::verdict::Verdict;
 
 /// A column: its title, and the class that says how it is set and when it gives way.
+/// The title that stands for the name of the metric.
+const VALUE: &str = "value";
+
 const COLUMNS: [(&str, &str); 12] = [
     ("case", "case"),
     ("verdict", "verdict"),
     ("samples", "wide"),
-    ("median", "number"),
+    (VALUE, "number"),
     ("± 95 %", "number"),
     ("cv", "number wide"),
     ("n", "number wider"),
@@ -27,9 +30,13 @@ const COLUMNS: [(&str, &str); 12] = [
 
 /// The section.
 pub(super) fn section(run: &StoredRun) -> Element {
-    let head = COLUMNS.map(|(title, class)| element("th").with("scope", "col").class(class).text(title));
+    let metric = run.results.first().map_or("time", |result| &result.metric.name);
+    let head = COLUMNS.map(|(title, class)| {
+        let title = if title == VALUE { metric } else { title };
+        element("th").with("scope", "col").class(class).text(title)
+    });
     let caption = format!(
-        "{}: medians with half the width of their 95 % intervals; figures of cases that passed",
+        "{}: {metric} with half the width of its 95 % interval; figures of cases that passed",
         counted(run.results.len(), "case")
     );
     let table = element("table")
@@ -99,8 +106,8 @@ fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {
     let throughput = &result.throughput;
     let cells: [Markup; COLUMNS.len() - 1] = [
         verdict(result.verdict).into(),
-        strip(&result.samples_ns).into(),
-        element("b").text(time(stats.median_ns)).into(),
+        strip(&result.samples).into(),
+        element("b").text(result.metric.quantity(stats.value)).into(),
         known(interval.map(|share| format!("±{}", percent(share)))),
         known(stats.cv.map(percent)),
         text(stats.n),

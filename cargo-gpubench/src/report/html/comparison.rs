@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::cases::scrolled;
 use super::forest::Forest;
 use super::markup::{Element, Markup, element, text};
-use super::names::{Anchor, counted, marked, moment, name_with_params, revision};
-use crate::report::units::{change, percent, time};
-use crate::report::wording::change_sign;
+use super::names::{Anchor, counted, marked, moment, name_with_params};
+use crate::report::units::{change, percent};
+use crate::report::wording::{change_sign, lower_and_higher, metric_of, one_run};
 use crate::report::{
-    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow,
+    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric,
     ThresholdSource, UNKNOWN_REVISION,
 };
 use crate::store::StoredRun;
@@ -42,6 +42,7 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
         )
         .child(counts(comparison))
         .child(sides(comparison))
+        .child(one_run(comparison).map(|said| element("p").class("note").with("role", "note").text(said)))
         .child(differences(comparison))
         .child(table_of(named("Changes"), &shown))
         .child(folded)
@@ -103,11 +104,12 @@ fn sides(comparison: &ComparisonComplete) -> Element {
         Arrangement::Apart => "Measured one after the other: what drifted in between is part of the difference.",
         Arrangement::Interleaved => "Measured window by window in turns on one device: what drifted met both alike.",
     };
+    let metric = metric_of(comparison);
     let change = comparison.rows.iter().find_map(|row| row.change.as_ref());
     let intervals = change.map(|change| {
         text(format_args!(
-            " A ratio is this run's median over the baseline's, above 1 is slower; lines are {} intervals, the band is what counts as noise.",
-            confidence(change)
+            " A ratio is this run's {} over the baseline's, above 1 is {}; lines are {} intervals, the band is what counts as noise.",
+            metric.name, lower_and_higher(&metric)[1], confidence(change)
         ))
     });
     element("p")
@@ -122,10 +124,8 @@ fn sides(comparison: &ComparisonComplete) -> Element {
 
 fn side(run: &ComparedRun) -> Element {
     let earlier = (run.earlier_results > 0).then(|| format!("{} of its results of earlier runs", run.earlier_results));
-    let revision = run
-        .revision
-        .as_ref()
-        .map_or_else(|| UNKNOWN_REVISION.to_owned(), revision);
+    let revision = run.revision.as_ref();
+    let revision = revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), super::names::revision);
     let known = [Some(revision), Some(run.device.name.clone()), earlier];
     let known: Vec<String> = known.into_iter().flatten().collect();
     element("span")
@@ -215,7 +215,7 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&s
         None => name,
     };
     let remarks = remarks(row, shared);
-    let median = |side: &ComparedResult| element("td").class("number wide").text(shown(side.median_ns));
+    let value = |side: &ComparedResult| element("td").class("number wide").text(shown(&row.metric, side.value));
     let change = row.change.as_ref().map(|change| {
         element("div")
             .class("change")
@@ -226,8 +226,8 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&s
         .class(if remarks.is_empty() { "plain" } else { "remarked" })
         .child(element("th").with("scope", "row").class("case").child(name))
         .child(element("td").class("verdict").child(mark(row.verdict)))
-        .child(median(&row.baseline))
-        .child(median(&row.candidate))
+        .child(value(&row.baseline))
+        .child(value(&row.candidate))
         .child(element("td").child(change))
         .child(
             element("td")
@@ -248,8 +248,8 @@ fn remarks(row: &ComparisonRow, shared: Option<&str>) -> Vec<String> {
     renamed.into_iter().chain(own.map(str::to_owned)).collect()
 }
 
-fn shown(median_ns: Option<f64>) -> String {
-    median_ns.map_or_else(|| "–".to_owned(), |median| time(median).to_string())
+fn shown(metric: &Metric, value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| metric.quantity(value).to_string())
 }
 
 fn figures(figures: &Change) -> Markup {

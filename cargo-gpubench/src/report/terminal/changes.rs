@@ -5,9 +5,9 @@ use anstyle::Style;
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{in_one_line, padded, width};
 use crate::printable::printable_line;
-use crate::report::units::{Quantity, change, percent, time};
+use crate::report::units::{Quantity, change, percent};
 use crate::report::wording::change_sign;
-use crate::report::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
+use crate::report::{ChangeVerdict, ComparedResult, ComparisonRow, Metric, ThresholdSource};
 
 /// A column behind the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,8 +151,8 @@ impl Column {
                 let (sign, style) = sign_of(row.verdict);
                 (format!("{sign} {}", row.verdict), style)
             }
-            Baseline => (self.time(&row.baseline), PLAIN),
-            Candidate => (self.time(&row.candidate), PLAIN),
+            Baseline => (self.value(&row.metric, &row.baseline), PLAIN),
+            Candidate => (self.value(&row.metric, &row.candidate), PLAIN),
             Change => {
                 let style = match row.verdict {
                     ChangeVerdict::Regressed | ChangeVerdict::Improved => TITLE,
@@ -180,9 +180,9 @@ impl Column {
         }
     }
 
-    fn time(self, result: &ComparedResult) -> String {
-        match result.median_ns.map(time) {
-            Some(Quantity { number, unit }) => self.right(&format!("{number} {}", padded(unit, 2))),
+    fn value(self, metric: &Metric, result: &ComparedResult) -> String {
+        match result.value.map(|value| metric.quantity(value)) {
+            Some(Quantity { number, unit }) => self.right(&format!("{number} {}", padded(&unit, 2))),
             None => self.right(NONE),
         }
     }

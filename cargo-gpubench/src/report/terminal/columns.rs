@@ -5,15 +5,15 @@ use anstyle::Style;
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::text::{in_one_line, padded, width};
 use crate::printable::printable_line;
-use crate::report::units::{Quantity, byte_rate, flop_rate, percent, time};
-use crate::report::{BenchmarkComplete, Stats, wording};
+use crate::report::units::{Quantity, byte_rate, flop_rate, percent};
+use crate::report::{BenchmarkComplete, Metric, Stats, wording};
 use crate::verdict::{Grade, Verdict};
 
 /// A column behind the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Verdict,
-    Median,
+    Value,
     Interval,
     Cv,
     Samples,
@@ -26,7 +26,7 @@ enum Column {
 use Column::*;
 
 /// All columns, in order.
-const ALL: [Column; 9] = [Verdict, Median, Interval, Cv, Samples, Bytes, OfPeak, Flops, Grade];
+const ALL: [Column; 9] = [Verdict, Value, Interval, Cv, Samples, Bytes, OfPeak, Flops, Grade];
 
 /// Columns in the order in which they give way. Verdict and median always stay, and the grade goes last: no time stands without it for
 /// as long as there is room.
@@ -93,9 +93,9 @@ impl Columns {
     }
 
     /// The titles, to stand behind a package's name.
-    pub(super) fn titles(&self, styling: Styling) -> String {
+    pub(super) fn titles(&self, metric: &Metric, styling: Styling) -> String {
         let cells = self.shown.iter().map(|column| Cell {
-            text: column.title(),
+            text: column.title(metric),
             style: FAINT,
         });
         self.joined(cells, styling)
@@ -144,7 +144,7 @@ impl Column {
     fn width(self) -> usize {
         match self {
             Verdict => 7,
-            Median => 8,
+            Value => 8,
             Interval => 7,
             Cv => 6,
             Samples => 4,
@@ -156,10 +156,10 @@ impl Column {
     }
 
     /// The title, set where the figures below it are: numbers end at the same column as their title.
-    fn title(self) -> String {
+    fn title(self, metric: &Metric) -> String {
         match self {
             Verdict => "verdict".to_owned(),
-            Median => self.right("median"),
+            Value => self.right(&metric.name),
             Interval => self.right("± 95%"),
             Cv => self.right("cv"),
             Samples => self.right("n"),
@@ -176,7 +176,7 @@ impl Column {
                 let (sign, style) = sign_of(result.verdict);
                 (format!("{sign} {}", result.verdict), style)
             }
-            Median => (self.aligned(Some(time(stats.median_ns))), TITLE),
+            Value => (self.aligned(Some(result.metric.quantity(stats.value))), TITLE),
             Interval => (
                 self.right(
                     &stats
@@ -215,11 +215,11 @@ impl Column {
             return self.right(&none());
         };
         let for_unit = match self {
-            Median => 2,
+            Value => 2,
             Bytes => 4,
             _ => 7,
         };
-        self.right(&format!("{number} {}", padded(unit, for_unit)))
+        self.right(&format!("{number} {}", padded(&unit, for_unit)))
     }
 }
 
@@ -255,24 +255,24 @@ mod tests {
         let shown_at = |line| Columns::fit(line, [20], Peak::Unknown).shown;
         assert_eq!(
             shown_at(120),
-            [Verdict, Median, Interval, Cv, Samples, Bytes, Flops, Grade]
+            [Verdict, Value, Interval, Cv, Samples, Bytes, Flops, Grade]
         );
-        assert_eq!(shown_at(99), [Verdict, Median, Interval, Cv, Bytes, Flops, Grade]);
-        assert_eq!(shown_at(90), [Verdict, Median, Interval, Bytes, Flops, Grade]);
-        assert_eq!(shown_at(75), [Verdict, Median, Interval, Bytes, Grade]);
-        assert_eq!(shown_at(64), [Verdict, Median, Interval, Grade]);
-        assert_eq!(shown_at(52), [Verdict, Median, Grade]);
-        assert_eq!(shown_at(40), [Verdict, Median]);
-        assert_eq!(shown_at(10), [Verdict, Median]);
+        assert_eq!(shown_at(99), [Verdict, Value, Interval, Cv, Bytes, Flops, Grade]);
+        assert_eq!(shown_at(90), [Verdict, Value, Interval, Bytes, Flops, Grade]);
+        assert_eq!(shown_at(75), [Verdict, Value, Interval, Bytes, Grade]);
+        assert_eq!(shown_at(64), [Verdict, Value, Interval, Grade]);
+        assert_eq!(shown_at(52), [Verdict, Value, Grade]);
+        assert_eq!(shown_at(40), [Verdict, Value]);
+        assert_eq!(shown_at(10), [Verdict, Value]);
     }
 
     #[test]
     fn a_share_of_the_peak_stays_longer_than_the_bandwidth_itself() {
         let shown_at = |line| Columns::fit(line, [20], Peak::Known).shown;
         assert_eq!(shown_at(120), ALL);
-        assert_eq!(shown_at(84), [Verdict, Median, Interval, Bytes, OfPeak, Grade]);
-        assert_eq!(shown_at(74), [Verdict, Median, Interval, OfPeak, Grade]);
-        assert_eq!(shown_at(60), [Verdict, Median, Interval, Grade]);
+        assert_eq!(shown_at(84), [Verdict, Value, Interval, Bytes, OfPeak, Grade]);
+        assert_eq!(shown_at(74), [Verdict, Value, Interval, OfPeak, Grade]);
+        assert_eq!(shown_at(60), [Verdict, Value, Interval, Grade]);
     }
 
     #[test]

@@ -8,8 +8,9 @@ use super::text::{width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::printable::printable_line;
 use crate::report::remarks::{Remarks, named};
+use crate::report::wording::{left_out, one_run, phrases};
 use crate::report::{
-    Arrangement, CPU_NOTICE, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, LeftOut, ThresholdSource,
+    Arrangement, CPU_NOTICE, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, ThresholdSource,
 };
 
 /// Behind what a person can do.
@@ -55,7 +56,7 @@ impl Page<'_> {
         let line = |role: &str, run: &ComparedRun| {
             let indent = width("candidate  ") + widest + 2;
             let missing = widest - width(&name(run));
-            let said: Vec<String> = run.phrases().iter().map(|phrase| printable_line(phrase)).collect();
+            let said: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
             let said = wrapped(&said.join(" · "), self.options.width.saturating_sub(indent));
             let gap = " ".repeat(missing + 2);
             let rest = said.join(&format!("\n{}", " ".repeat(indent)));
@@ -73,12 +74,13 @@ impl Page<'_> {
     }
 
     fn differences(&self) -> String {
-        let lines = self
+        let said = self
             .comparison
             .differences
             .iter()
-            .map(|difference| self.noted(&printable_line(difference)));
-        lines.collect()
+            .cloned()
+            .chain(one_run(self.comparison));
+        said.map(|said| self.noted(&printable_line(&said))).collect()
     }
 
     /// Something to know, behind a sign.
@@ -150,7 +152,7 @@ impl Page<'_> {
 
     /// What `-t` hides.
     fn left_out(&self) -> String {
-        let words = self.comparison.left_out.as_ref().map(LeftOut::in_words);
+        let words = self.comparison.left_out.as_ref().map(left_out);
         words.map_or_else(String::new, |words| {
             wrapped(&words, self.options.width).join("\n") + "\n"
         })

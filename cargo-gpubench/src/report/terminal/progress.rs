@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::printable::printable_line;
-use crate::report::units::{percent, time};
+use crate::report::units::percent;
 use crate::report::{BenchmarkStarted, Progress};
 
 /// A line on standard error, where that is a terminal; nothing anywhere else.
@@ -68,7 +68,7 @@ fn described(progress: &Progress) -> String {
     let known = [
         Some(progress.phase.to_string()),
         windows,
-        progress.median_ns.map(|median| time(median).to_string()),
+        progress.value.as_ref().map(ToString::to_string),
         progress.cv.map(|cv| format!("cv {}", percent(cv))),
     ];
     known.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -84,14 +84,14 @@ mod tests {
         let begun = Progress {
             phase: Phase::WarmingUp,
             windows: 1,
-            median_ns: None,
+            value: None,
             cv: None,
         };
         assert_eq!(described(&begun), "warming up, 1 window");
         let later = Progress {
             phase: Phase::Sampling,
             windows: 34,
-            median_ns: Some(1_204_000.0),
+            value: Some(crate::units::time(1_204_000.0)),
             cv: Some(0.0042),
         };
         assert_eq!(described(&later), "sampling, 34 windows, 1.204 ms, cv 0.42%");

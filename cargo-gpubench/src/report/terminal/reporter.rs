@@ -18,8 +18,8 @@ use crate::report::contest::Contests;
 use crate::report::remarks::Remarks;
 use crate::report::units::size;
 use crate::report::{
-    BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, ComparisonComplete, Device, DeviceKind, Output, OutputError,
-    Progress, Reporter, RunFinished, RunStarted, summary,
+    BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, ComparisonComplete, Device, DeviceKind, Metric, Output,
+    OutputError, Progress, Reporter, RunFinished, RunStarted, summary,
 };
 use crate::verdict::Verdict;
 
@@ -171,7 +171,10 @@ impl TerminalReporter {
         let Some(own) = lines.pop() else {
             return format!("{}{figures}\n", printable_line(&result.case));
         };
-        let mut text: String = lines.into_iter().map(|line| heading(line, &columns, styling)).collect();
+        let mut text: String = lines
+            .into_iter()
+            .map(|line| heading(line, &result.metric, &columns, styling))
+            .collect();
         text += &entry(own, &figures, &columns, styling);
         if self.options.detail == Detail::Full {
             text += &details_below(own, result, &columns, styling);
@@ -290,10 +293,10 @@ impl Reporter for TerminalReporter {
 }
 
 /// A line of the tree that is no case; a package carries the titles of the columns.
-fn heading(line: &Line, columns: &Columns, styling: Styling) -> String {
+fn heading(line: &Line, metric: &Metric, columns: &Columns, styling: Styling) -> String {
     if line.is_package() {
         let name = padded(&line.name, columns.name);
-        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(styling))
+        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(metric, styling))
     } else {
         format!("{}{}\n", styling.paint(FAINT, &line.branches), line.name)
     }

@@ -8,11 +8,12 @@ use super::tally::tally;
 use super::text::{in_one_line, padded, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::printable::printable_line;
-use crate::report::units::{change, time};
+use crate::report::units::change;
+use crate::report::wording::{left_out, one_run, phrases};
 use crate::report::{ChangeVerdict, ComparisonComplete, ComparisonRow};
 
 /// Columns of a median.
-const MEDIAN: usize = 8;
+const BASELINE: usize = 8;
 
 /// Columns of a change with its sign, and of a run's name above it at most.
 const CHANGE: usize = 9;
@@ -45,7 +46,7 @@ fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], option
     let names: Vec<String> = runs.clone().map(|run| printable_line(&run.name)).collect();
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
     let lines = runs.zip(&names).map(|(run, name)| {
-        let phrases: Vec<String> = run.phrases().iter().map(|phrase| printable_line(phrase)).collect();
+        let phrases: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
         let gap = " ".repeat(widest - width(name) + GAP);
         let lines = wrapped(&phrases.join(" · "), options.width.saturating_sub(widest + GAP));
         let rest = lines.join(&format!("\n{}", " ".repeat(widest + GAP)));
@@ -54,10 +55,9 @@ fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], option
     let differences = comparisons.iter().flat_map(|comparison| {
         let name = printable_line(&comparison.candidate.name);
         let sign = styling.paint(DOUBTFUL, "!");
-        comparison
-            .differences
-            .iter()
-            .map(move |difference| format!("{sign} {name}: {}\n", printable_line(difference)))
+        let one_run = one_run(comparison);
+        let said = comparison.differences.iter().cloned().chain(one_run);
+        said.map(move |difference| format!("{sign} {name}: {}\n", printable_line(&difference)))
     });
     lines.chain(differences).collect()
 }
@@ -72,7 +72,7 @@ struct Table<'a> {
 /// A benchmark; an entry for every run beside the first.
 struct Line<'a> {
     name: String,
-    baseline_ns: Option<f64>,
+    baseline: Option<String>,
     changes: Vec<Option<&'a ComparisonRow>>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Table<'a> {
                 let position = *position_of.entry(&row.baseline_case).or_insert_with(|| {
                     lines.push(Line {
                         name: in_one_line(&printable_line(&row.baseline_case), usize::MAX),
-                        baseline_ns: row.baseline.median_ns,
+                        baseline: row.baseline.value.map(|value| row.metric.quantity(value).to_string()),
                         changes: vec![None; comparisons.len()],
                     });
                     lines.len() - 1
@@ -111,7 +111,7 @@ impl<'a> Table<'a> {
             return String::new();
         }
         let columns = self.columns();
-        let figures = GAP + MEDIAN + columns.iter().map(|column| GAP + column).sum::<usize>();
+        let figures = GAP + BASELINE + columns.iter().map(|column| GAP + column).sum::<usize>();
         let room = self.options.width.saturating_sub(figures);
         let names = self.lines.iter().map(|line| width(&line.name));
         let widest = names.filter(|name| *name <= room).max().unwrap_or(0);
@@ -120,7 +120,7 @@ impl<'a> Table<'a> {
             .iter()
             .zip(&columns)
             .map(|(name, column)| right(&in_one_line(name, *column), *column));
-        let titles = std::iter::once(right("baseline", MEDIAN)).chain(titles);
+        let titles = std::iter::once(right("baseline", BASELINE)).chain(titles);
         let titles: String = titles.map(|title| format!("  {title}")).collect();
         let mut text = format!(
             "\n{}{}\n",
@@ -140,7 +140,7 @@ impl<'a> Table<'a> {
             .iter()
             .map(|name| width(name).clamp(CHANGE, LONGEST_TITLE))
             .collect();
-        let needed = GAP + MEDIAN + wide.iter().map(|column| GAP + column).sum::<usize>();
+        let needed = GAP + BASELINE + wide.iter().map(|column| GAP + column).sum::<usize>();
         if needed <= self.options.width / 2 {
             wide
         } else {
@@ -154,12 +154,12 @@ impl<'a> Table<'a> {
         } else {
             format!("{}\n{}", line.name, " ".repeat(widest))
         };
-        let baseline = line.baseline_ns.map_or("-".to_owned(), |ns| time(ns).to_string());
+        let baseline = line.baseline.clone().unwrap_or("-".to_owned());
         let changes = line.changes.iter().zip(columns);
         let changes: String = changes
             .map(|(row, column)| format!("  {}", self.change(*row, *column)))
             .collect();
-        format!("{name}  {}{}\n", right(&baseline, MEDIAN), changes.trim_end())
+        format!("{name}  {}{}\n", right(&baseline, BASELINE), changes.trim_end())
     }
 
     /// `+3.04% ✗`.
@@ -194,10 +194,10 @@ fn summary(comparison: &ComparisonComplete, options: TerminalOptions) -> String 
         options.styling.paint(style, &format!("{sign} {count}"))
     });
     let counts = counts.unwrap_or_else(|| "nothing to compare".to_owned());
-    let left_out = comparison.left_out.as_ref();
-    let left_out = left_out.map_or_else(String::new, |left_out| format!("; {}", left_out.in_words()));
+    let hidden = comparison.left_out.as_ref();
+    let hidden = hidden.map_or_else(String::new, |said| format!("; {}", left_out(said)));
     let lines = wrapped(
-        &format!("{}: {counts}{left_out}", printable_line(&comparison.candidate.name)),
+        &format!("{}: {counts}{hidden}", printable_line(&comparison.candidate.name)),
         options.width,
     );
     format!("\n{}\n", lines.join("\n  "))

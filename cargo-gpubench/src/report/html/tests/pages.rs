@@ -3,9 +3,9 @@
 use crate::report::samples::{SampleRun, on_gpu};
 use crate::report::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete,
-    ComparisonRow, HtmlReport, SchemaVersion, Stats, ThresholdSource, WorkerShare,
+    ComparisonRow, HtmlReport, SchemaVersion, ThresholdSource,
 };
-use crate::stats::Summary;
+use crate::stats::{summary, worker_share};
 use crate::store::history::HistoryEntry;
 use crate::store::{Revision, StoredRun};
 
@@ -47,12 +47,12 @@ pub(super) fn full_page() -> String {
 /// The same run with the samples of its first case from three workers.
 fn with_workers(mut run: StoredRun) -> StoredRun {
     let first = &mut run.results[0];
-    first.samples_ns = (0..30u32)
+    first.samples = (0..30u32)
         .map(|position| 3_640.0 + f64::from(position % 7) * 4.0 + f64::from(position / 10) * 6.0)
         .collect();
-    let by_worker: Vec<&[f64]> = first.samples_ns.chunks(10).collect();
-    first.stats = Summary::of_workers(&by_worker).as_ref().map(Stats::from);
-    first.workers = by_worker.into_iter().map(WorkerShare::of).collect();
+    let by_worker: Vec<&[f64]> = first.samples.chunks(10).collect();
+    first.stats = summary(&by_worker);
+    first.workers = by_worker.into_iter().map(worker_share).collect();
     run
 }
 
@@ -67,8 +67,8 @@ fn past(run: &StoredRun, position: u32) -> HistoryEntry {
     });
     for case in &mut entry.cases {
         let factor = 1.0 + 0.01 * f64::from(position % 4);
-        case.median_ns *= factor;
-        case.ci95_ns = case.ci95_ns.map(|bound| bound * factor);
+        case.value *= factor;
+        case.ci95 = case.ci95.map(|bound| bound * factor);
     }
     entry
 }
@@ -117,11 +117,11 @@ fn side(run: &StoredRun, name: &str) -> ComparedRun {
 }
 
 fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: Option<&str>) -> ComparisonRow {
-    let median = result.stats.as_ref().map(|stats| stats.median_ns);
-    let compared = |median_ns| ComparedResult {
+    let median = result.stats.as_ref().map(|stats| stats.value);
+    let compared = |value| ComparedResult {
         verdict: result.verdict,
         grade: result.grade,
-        median_ns,
+        value,
         n: 30,
         workers: 3,
         kept_from: None,
@@ -132,6 +132,7 @@ fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: O
         params: result.params.clone(),
         case: result.case.clone(),
         baseline_case: result.case.clone(),
+        metric: result.metric.clone(),
         baseline: compared(median.map(|median| median / ratio)),
         candidate: compared(median),
         verdict,
