@@ -138,8 +138,8 @@ fn every_line_of_a_history_is_as_its_schema_says() {
         .find(|path| path.extension() == Some("jsonl"));
     let text = std::fs::read_to_string(file.expect("there is a history")).expect("it can be read");
     let schemas = [
-        "gpubench-history-head-v1.schema.json",
-        "gpubench-history-entry-v1.schema.json",
+        "gpubench-history-head-v2.schema.json",
+        "gpubench-history-entry-v2.schema.json",
     ];
     assert_eq!(text.lines().count(), 2);
     for (line, schema) in text.lines().zip(schemas) {
