@@ -188,7 +188,7 @@ fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dy
     let mut sides = Vec::new();
     for (side, measured) in [(0, &candidate), (1, &baseline)] {
         assert_eq!(measured.judgement.verdict, Verdict::Pass, "{:?}", measured.judgement);
-        assert_eq!(measured.samples_ns.len(), 40, "of side {side}");
+        assert_eq!(measured.samples.len(), 40, "of side {side}");
         assert_eq!(measured.worker_samples, [20, 20]);
         assert!(measured.null_windows.len() >= 6 && measured.balance.is_some());
         sides.extend(measured.windows.iter().map(|window| (window.facts.window, side)));
@@ -227,7 +227,7 @@ fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stag
         let mut last = 0;
         for side in [&measured.candidate, &baseline] {
             assert_eq!(side.judgement.verdict, Verdict::Pass, "{:?}", side.judgement);
-            assert_eq!(side.samples_ns.len(), 40);
+            assert_eq!(side.samples.len(), 40);
             for window in &side.windows {
                 assert!(numbers.insert(window.facts.window), "window {}", window.facts.window);
                 assert!(

@@ -80,9 +80,9 @@ pub fn slowed(records: &[Value], factor: f64) -> Vec<Value> {
         .iter_mut()
         .filter(|record| record["reason"] == "benchmark-complete")
     {
-        scale(&mut record["samples_ns"], factor);
+        scale(&mut record["samples"], factor);
         for worker in record["workers"].as_array_mut().expect("a list") {
-            scale(&mut worker["median_ns"], factor);
+            scale(&mut worker["value"], factor);
         }
         if let Some(stats) = record["stats"].as_object_mut() {
             let times = stats.iter_mut().filter(|(name, _)| name.ends_with("_ns"));

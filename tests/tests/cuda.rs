@@ -517,7 +517,7 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
         "{reason}"
     );
     // Nothing else of the first is left: neither its samples, of two milliseconds, nor its windows.
-    let samples = result["samples_ns"].as_array().unwrap();
+    let samples = result["samples"].as_array().unwrap();
     assert_eq!(samples.len(), 6);
     assert!(
         samples.iter().all(|sample| sample.as_f64().unwrap() > 199e6),
@@ -560,7 +560,7 @@ fn median_residual(result: &Value) -> i64 {
         numbers.iter().map(|number| number.as_i64().unwrap()).collect()
     };
     let mut residuals = numbers("residuals_ns");
-    assert_eq!(residuals.len(), result["samples_ns"].as_array().unwrap().len());
+    assert_eq!(residuals.len(), result["samples"].as_array().unwrap().len());
     residuals.sort_unstable();
     assert!(numbers("null_residuals_ns").len() >= 6, "{:#}", result["conservation"]);
     residuals[residuals.len() / 2]

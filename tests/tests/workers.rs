@@ -73,7 +73,7 @@ fn the_cpu_device_has_five_workers_where_nobody_says_how_many() {
 fn every_worker_has_a_median_an_early_check_and_calls_with_numbers_of_their_own() {
     let records = run_of("honest", "4").finish().expect_code(0).records();
     let result = records.result("later::honest");
-    let samples: Vec<f64> = result["samples_ns"]
+    let samples: Vec<f64> = result["samples"]
         .as_array()
         .expect("a list")
         .iter()
@@ -86,7 +86,7 @@ fn every_worker_has_a_median_an_early_check_and_calls_with_numbers_of_their_own(
         .iter()
         .zip(samples.chunks(2))
     {
-        let median = worker["median_ns"].as_f64().expect("a number");
+        let median = worker["value"].as_f64().expect("a number");
         assert!(
             (median - (own[0] + own[1]) / 2.0).abs() < 1e-6 * median,
             "{worker} of {own:?}"

@@ -20,13 +20,15 @@ use super::selected::Selected;
 use super::standing::Standing;
 use super::stored::bookkeeping::Bookkeeping;
 use crate::error::ExpectedError;
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Environment, Mode, Peaks, RunEnd, ThresholdSource};
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, Environment, Flush, Mode, Peaks, RunEnd, ThresholdSource,
+};
 use gpubench_contract::{Cause, Verdict};
-use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
 use gpubench_device::telemetry::nvml::NvmlGauge;
 use gpubench_device::telemetry::{Gauge, Telemetry};
 use gpubench_device::{ClockBound, Facts, KernelPart};
+use gpubench_device::{FlushKind, SealedFile};
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::clients::{Interrupt, NullWorker, RefereeClient};
@@ -116,8 +118,11 @@ impl<'a> Campaign<'a> {
     /// What is around the run now.
     fn environment(&self) -> Environment {
         let facts = self.selected.facts;
-        let flush = (self.options.measurement.flush.into(), self.flush_bytes());
-        environment::environment(facts, flush, Some(self.compiler.identity()))
+        let flush = match self.options.measurement.flush {
+            FlushKind::Read => Flush::Read,
+            FlushKind::Write => Flush::Write,
+        };
+        environment::environment(facts, (flush, self.flush_bytes()), Some(self.compiler.identity()))
     }
 
     fn flush_bytes(&self) -> u64 {
@@ -248,7 +253,7 @@ impl<'a> Campaign<'a> {
                             .fill_in(&mut result);
                     }
                 }
-                if let Some(observation) = self.telemetry.end_case(result.samples_ns.len()) {
+                if let Some(observation) = self.telemetry.end_case(result.samples.len()) {
                     note_observation(&observation, &mut result);
                 }
             }
@@ -315,7 +320,7 @@ impl<'a> Campaign<'a> {
                 },
             },
             warm_up: WarmUpRule {
-                tick_ns: facts.clock_tick_ns,
+                step: facts.clock_tick_ns,
                 ..WarmUpRule::default()
             },
             stop: match counterpart {
@@ -366,7 +371,7 @@ impl<'a> Campaign<'a> {
                 value: noise_threshold,
                 source: ThresholdSource::Floor,
             },
-            tick_ns: facts.clock_tick_ns,
+            step: facts.clock_tick_ns,
         };
         let contest = Contest {
             candidate: &ready,
@@ -476,9 +481,9 @@ struct CaseWatcher<'a> {
 }
 
 impl Watcher for CaseWatcher<'_> {
-    fn sampled(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]) {
-        self.telemetry.after_sample(samples_ns.len());
-        self.reporting.progress(samples_ns, of_workers);
+    fn sampled(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
+        self.telemetry.after_sample(samples.len());
+        self.reporting.progress(samples, of_workers);
     }
 
     fn begins_again(&mut self) {
@@ -516,7 +521,7 @@ fn stop_rule(stopping: &StoppingOptions, facts: &Facts) -> StopRule {
         min_samples: stopping.min_samples as usize,
         max_samples: stopping.max_samples as usize,
         max_time: stopping.max_time,
-        tick_ns: facts.clock_tick_ns,
+        step: facts.clock_tick_ns,
         ..StopRule::default()
     }
 }

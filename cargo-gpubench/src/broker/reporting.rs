@@ -7,6 +7,7 @@ use super::cases::{Case, Naming};
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::stored::bookkeeping::Bookkeeping;
 use crate::error::ExpectedError;
+use gpubench_contract::Metric;
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Device, Environment, RunEnd, RunFinished, RunStarted,
     SchemaVersion,
@@ -156,15 +157,15 @@ impl Reporting {
         let progress = Progress {
             phase,
             windows: 0,
-            median_ns: None,
+            value: None,
             cv: None,
         };
         self.tell(|reporters| reporters.progress(&progress));
     }
 
     /// The case has another sample.
-    pub(super) fn progress(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]) {
-        let progress = Progress::of_samples(samples_ns, of_workers);
+    pub(super) fn progress(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
+        let progress = Progress::of_samples(&Metric::time(), samples, of_workers);
         self.tell(|reporters| reporters.progress(&progress));
     }
 

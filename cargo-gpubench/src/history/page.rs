@@ -4,7 +4,7 @@ use anstyle::Style;
 
 use super::case_name::in_form;
 use crate::broker::cases::Naming;
-use gpubench_contract::units::{counted, listed, percent, size, time};
+use gpubench_contract::units::{counted, listed, percent, size};
 use gpubench_contract::{BenchmarkHistory, DeviceKind, Flush, HistoryRun};
 use gpubench_contract::{DeviceIdentity, Revision};
 use gpubench_diagnostic::printable_line;
@@ -84,7 +84,7 @@ fn rows(history: &BenchmarkHistory) -> Vec<String> {
     let earlier = history.runs.len().saturating_sub(LATEST);
     let row = |(position, run): (usize, &HistoryRun)| {
         let before = position.checked_sub(1).map(|before| &history.runs[before]);
-        let change = before.map(|before| run.median_ns / before.median_ns - 1.0);
+        let change = before.map(|before| run.value / before.value - 1.0);
         let change = change.filter(|change| change.is_finite());
         let jump = change.filter(|change| is_jump(history, *change));
         if position < earlier && jump.is_none() {
@@ -95,7 +95,7 @@ fn rows(history: &BenchmarkHistory) -> Vec<String> {
             "{}  {:10}  {:>8}",
             date(run),
             printable_line(sources.as_deref().unwrap_or("-")),
-            time(run.median_ns).to_string()
+            history.metric.quantity(run.value).to_string()
         );
         let change = change.map(signed).unwrap_or_default();
         Some(match jump {
@@ -126,13 +126,13 @@ fn date(run: &HistoryRun) -> String {
 fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) -> String {
     let change = match history.runs.len() {
         1 => String::new(),
-        _ => format!(" ({})", signed(last.median_ns / first.median_ns - 1.0)),
+        _ => format!(" ({})", signed(last.value / first.value - 1.0)),
     };
     let usual = match history.usual_change {
         Some(usual) => format!("; up to ±{} between runs is usual", percent(usual)),
         None => String::new(),
     };
-    let (first, last) = (time(first.median_ns), time(last.median_ns));
+    let [first, last] = [first.value, last.value].map(|value| history.metric.quantity(value));
     format!("first {first}, last {last}{change}{usual}")
 }
 

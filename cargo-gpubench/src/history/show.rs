@@ -108,14 +108,16 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
 mod tests {
     use super::*;
     use gpubench_contract::DeviceIdentity;
+    use gpubench_contract::Metric;
     use gpubench_contract::SchemaVersion;
-    use gpubench_contract::testing::on_gpu;
+    use gpubench_testing::on_gpu;
 
     fn names(filter: &str) -> Result<Vec<String>, HistoryError> {
         let history = |case: &str| BenchmarkHistory {
             schema_version: SchemaVersion,
             device: DeviceIdentity::of(&on_gpu().started),
             case: case.to_owned(),
+            metric: Metric::time(),
             usual_change: None,
             runs: Vec::new(),
         };

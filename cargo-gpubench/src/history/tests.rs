@@ -2,14 +2,15 @@ use super::case_name::naming;
 use super::page::{is_jump, page};
 use super::trend::trends;
 use crate::broker::cases::Naming;
-use gpubench_contract::testing::on_gpu;
+use gpubench_contract::Metric;
 use gpubench_contract::{BenchmarkHistory, Record};
 use gpubench_contract::{DeviceIdentity, Revision};
 use gpubench_store::history::{History, HistoryCase, HistoryEntry, Tail};
+use gpubench_testing::on_gpu;
 
 /// A run a day from the first of October on, each of its own revision.
 fn history(medians_ns: &[f64]) -> History {
-    let entry = |(day, median_ns): (usize, &f64)| HistoryEntry {
+    let entry = |(day, value): (usize, &f64)| HistoryEntry {
         run_id: format!("{day:04x}"),
         started_at: format!("2026-10-{:02}T13:43:00Z", day % 31 + 1),
         tool_version: "0.1.0".to_owned(),
@@ -24,8 +25,9 @@ fn history(medians_ns: &[f64]) -> History {
         }),
         cases: vec![HistoryCase {
             case: "suite::axpy::add_one::n=1024".to_owned(),
-            median_ns: *median_ns,
-            ci95_ns: [median_ns * 0.99, median_ns * 1.01],
+            metric: Metric::time(),
+            value: *value,
+            ci95: [value * 0.99, value * 1.01],
             n: 30,
             workers: 5,
         }],
@@ -160,7 +162,7 @@ fn cases_stand_in_the_order_of_the_latest_run_and_gone_ones_behind() {
 fn the_record_is_as_the_schema_says() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../crates/gpubench-contract/schema/gpubench-v1.schema.json"
+        "/../crates/gpubench-contract/schema/gpubench-v2.schema.json"
     );
     let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();

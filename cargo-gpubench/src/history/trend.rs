@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use gpubench_contract::Metric;
 use gpubench_contract::{BenchmarkHistory, HistoryRun, SchemaVersion};
 use gpubench_stats::history_fence;
 use gpubench_store::history::{History, HistoryCase, HistoryEntry};
@@ -16,17 +17,25 @@ pub(super) fn trends(history: &History) -> Vec<BenchmarkHistory> {
     names.map(|name| trend(history, name)).collect()
 }
 
-fn trend(history: &History, case: &str) -> BenchmarkHistory {
-    let run = |entry: &HistoryEntry| {
+fn trend<'a>(history: &'a History, case: &str) -> BenchmarkHistory {
+    let found = |entry: &'a HistoryEntry| {
         let found = entry.cases.iter().find(|known| known.case == case)?;
-        Some(run(entry, found))
+        Some((entry, found))
     };
+    let found: Vec<(&HistoryEntry, &HistoryCase)> = history.entries.iter().filter_map(found).collect();
+    // A case whose metric changed begins anew.
+    let metric = found
+        .last()
+        .map_or_else(Metric::time, |(_, latest)| latest.metric.clone());
+    let runs = found.into_iter().filter(|(_, case)| case.metric == metric);
+    let runs: Vec<HistoryRun> = runs.map(|(entry, case)| run(entry, case)).collect();
     BenchmarkHistory {
         schema_version: SchemaVersion,
         device: history.identity.clone(),
         case: case.to_owned(),
-        usual_change: history_fence(&history.medians(case)),
-        runs: history.entries.iter().filter_map(run).collect(),
+        usual_change: history_fence(&history.values(case, &metric)),
+        metric,
+        runs,
     }
 }
 
@@ -36,8 +45,8 @@ fn run(entry: &HistoryEntry, case: &HistoryCase) -> HistoryRun {
         started_at: entry.started_at.clone(),
         tool_version: entry.tool_version.clone(),
         revision: entry.revision.clone(),
-        median_ns: case.median_ns,
-        ci95_ns: case.ci95_ns,
+        value: case.value,
+        ci95: case.ci95,
         n: case.n,
         workers: case.workers,
     }

@@ -5,11 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Device, Grade, Params, Revision, SchemaVersion, Verdict};
-use crate::units::percent;
-
-/// Said of a run of which nobody knows where the sources stood.
-pub const UNKNOWN_REVISION: &str = "unknown revision";
+use super::{Device, Grade, Metric, Params, Revision, SchemaVersion, Verdict};
 
 /// Two runs side by side. The views for people show nothing that is not in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +28,6 @@ pub struct ComparisonComplete {
     /// Benchmarks that only the baseline has.
     pub removed: Vec<String>,
     /// What `rows` does not show because it changed by too little; null where nothing was left out.
-    #[serde(default)]
     pub left_out: Option<LeftOut>,
 }
 
@@ -94,6 +89,8 @@ pub struct ComparisonRow {
     pub case: String,
     /// The baseline's full name; it differs where names were matched by groups.
     pub baseline_case: String,
+    /// What the values of both are values of; they are compared only where it is the same.
+    pub metric: Metric,
     /// What the baseline says.
     pub baseline: ComparedResult,
     /// What the candidate says.
@@ -114,8 +111,8 @@ pub struct ComparedResult {
     pub verdict: Verdict,
     /// How far its times can be trusted.
     pub grade: Option<Grade>,
-    /// Geometric mean of its workers' medians in nanoseconds; with one worker its median. Null where it did not pass.
-    pub median_ns: Option<f64>,
+    /// The result's own `value`, in the unit of its metric. Null where it did not pass.
+    pub value: Option<f64>,
     /// Number of samples.
     pub n: u64,
     /// Number of fresh workers that they come from.
@@ -145,9 +142,9 @@ fn is_zero(count: &u64) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The candidate's `median_ns` over the baseline's; of runs in turns the geometric mean over the rounds of the median ratio of neighbouring samples, which drift leaves alone. Above one is slower.
+    /// The candidate's `value` over the baseline's.
     pub ratio: f64,
-    /// Bounds of the ratio's interval, by a bootstrap over workers and their samples; of runs in turns by Student's t over the rounds.
+    /// Bounds of the ratio's interval, by how far the workers of either side differ; of runs in turns by the ratios of neighbouring samples, which drift leaves alone, and wide enough for `ratio`.
     pub interval: [f64; 2],
     /// How sure the interval is, as a fraction.
     pub confidence: f64,
@@ -175,9 +172,9 @@ pub enum ThresholdSource {
 pub enum ChangeVerdict {
     /// It passed in the baseline and fails in the candidate.
     NowFails,
-    /// Slower, beyond noise.
+    /// Worse, beyond noise.
     Regressed,
-    /// Faster, beyond noise.
+    /// Better, beyond noise.
     Improved,
     /// The samples cannot tell; the remark says what would.
     Inconclusive,
@@ -200,6 +197,11 @@ impl ComparisonComplete {
             verdicts.then(size(other).total_cmp(&size(one)))
         });
         rows
+    }
+
+    /// Whether both are the same run, so that nothing differs. Two sides that were measured in turns share a run and are none.
+    pub fn is_of_one_run(&self) -> bool {
+        self.arrangement == Arrangement::Apart && self.baseline.run_id == self.candidate.run_id
     }
 
     /// The row of each of the candidate's cases, by its name.
@@ -284,25 +286,10 @@ impl ComparisonComplete {
 }
 
 impl LeftOut {
-    fn count(&self, verdict: ChangeVerdict) -> usize {
+    /// How many of a verdict are not shown.
+    pub fn count(&self, verdict: ChangeVerdict) -> usize {
         let count = self.verdicts.get(&verdict).copied().unwrap_or(0);
         usize::try_from(count).unwrap_or(usize::MAX)
-    }
-
-    /// `3 changes are below the threshold of 50.0% (-t) and not shown, 1 of them regressed`.
-    pub fn in_words(&self) -> String {
-        let all: u64 = self.verdicts.values().sum();
-        let changes = if all == 1 {
-            "1 change is"
-        } else {
-            &format!("{all} changes are")
-        };
-        let regressed = match self.count(ChangeVerdict::Regressed) {
-            0 => String::new(),
-            regressed => format!(", {regressed} of them regressed"),
-        };
-        let threshold = percent(self.least_change);
-        format!("{changes} below the threshold of {threshold} (`-t`) and not shown{regressed}")
     }
 }
 
@@ -353,35 +340,6 @@ impl fmt::Display for ChangeVerdict {
     /// As people read it: `within noise`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.as_str().replace('-', " "))
-    }
-}
-
-impl ComparedRun {
-    /// `012345678 on main, modified`.
-    pub fn revision_in_words(&self) -> String {
-        let revision = self.revision.as_ref();
-        revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)
-    }
-
-    /// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device and its driver, and how much of it is older.
-    pub fn phrases(&self) -> Vec<String> {
-        let began = self
-            .started_at
-            .get(..16)
-            .map(|began| format!("{} UTC", began.replace('T', " ")));
-        let device = match &self.driver {
-            Some(driver) => format!("{}, driver {driver}", self.device.name),
-            None => self.device.name.clone(),
-        };
-        let earlier = match self.earlier_results {
-            0 => None,
-            1 => Some("1 result of an earlier run".to_owned()),
-            results => Some(format!("{results} results of earlier runs")),
-        };
-        [Some(self.revision_in_words()), began, Some(device), earlier]
-            .into_iter()
-            .flatten()
-            .collect()
     }
 }
 

@@ -1,10 +1,10 @@
-//! The record of a benchmark's history: its medians over the runs on one device.
+//! The record of a benchmark's history: its figures over the runs on one device.
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceIdentity, Revision, SchemaVersion};
+use super::{DeviceIdentity, Metric, Revision, SchemaVersion};
 
-/// The medians of a case over the runs on one device, oldest first.
+/// The figures of a case over the runs on one device, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkHistory {
@@ -14,6 +14,8 @@ pub struct BenchmarkHistory {
     pub device: DeviceIdentity,
     /// The case with its package in front.
     pub case: String,
+    /// What the values are values of.
+    pub metric: Metric,
     /// The relative change that is usual between neighbouring runs; null for fewer than ten runs.
     pub usual_change: Option<f64>,
     /// The runs.
@@ -32,10 +34,10 @@ pub struct HistoryRun {
     pub tool_version: String,
     /// Where the sources stood; null outside of a git repository.
     pub revision: Option<Revision>,
-    /// Median in nanoseconds.
-    pub median_ns: f64,
-    /// Bounds of the 95 % interval of the median, as wide as the workers differ.
-    pub ci95_ns: [f64; 2],
+    /// The case's `value` in that run.
+    pub value: f64,
+    /// Bounds of its 95 % interval.
+    pub ci95: [f64; 2],
     /// Number of samples.
     pub n: u64,
     /// Number of fresh workers that they come from.

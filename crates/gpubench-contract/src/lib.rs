@@ -10,14 +10,11 @@ mod gpu_environment;
 mod history;
 mod identity;
 mod measurement;
+mod metric;
 mod outcome;
 mod params;
 mod record;
 mod revision;
-#[cfg(test)]
-mod schema;
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
 pub mod units;
 
 pub use comparison::*;
@@ -26,7 +23,8 @@ pub use gpu_environment::*;
 pub use history::*;
 pub use identity::DeviceIdentity;
 pub use measurement::*;
+pub use metric::*;
 pub use outcome::*;
 pub use params::*;
 pub use record::*;
-pub use revision::Revision;
+pub use revision::*;

@@ -1,75 +1,48 @@
 //! The parts of a result: statistics, throughput, checks, conservation of time and surroundings.
 //!
-//! Times are nanoseconds. A value that is not known or not defined is `None`, `null` in JSON; no number stands for "unknown".
+//! Samples and what is made of them are in the unit of the result's metric. A field in `_ns` is a time in nanoseconds whatever the metric is: of the host, or of the clocks
+//! that claims are checked by. A value that is not known or not defined is `None`, `null` in JSON; no number stands for "unknown".
 
 use gpubench::catalog::Tolerance;
 use serde::{Deserialize, Serialize};
 
-use super::{ElementValue, GpuEnvironment};
-use gpubench_stats::{Balance, StopReason, Summary, interquartile_mean, median};
+use super::{ElementValue, GpuEnvironment, StopReason};
 
-/// What the samples say.
+/// What the samples say, in the unit of the metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Stats {
     /// Number of samples.
     pub n: u64,
-    /// Median of the case: the mean of the workers' medians without those of the fastest and the slowest tenth of the workers, one at least; of fewer than five workers the mean of all.
-    pub median_ns: f64,
+    /// The one figure that every table, ranking, comparison and history shows: the trimmed mean over the fresh workers of the interquartile mean of each one's samples. The lowest and the highest tenth of the workers are left out, one at
+    /// least; of fewer than five none.
+    pub value: f64,
+    /// Bounds of the 95 % interval of `value`, as wide as the workers differ; of one worker as wide as its samples do.
+    pub ci95: [f64; 2],
+    /// Median of all samples.
+    pub median: f64,
     /// Arithmetic mean.
-    pub mean_ns: f64,
+    pub mean: f64,
     /// Standard deviation with n - 1 in the denominator; null for a single sample.
-    pub stddev_ns: Option<f64>,
+    pub stddev: Option<f64>,
     /// Coefficient of variation, `stddev / mean`; null for a single sample and where the mean is zero.
     pub cv: Option<f64>,
     /// Smallest sample.
-    pub min_ns: f64,
+    pub min: f64,
     /// Largest sample.
-    pub max_ns: f64,
+    pub max: f64,
     /// First quartile, interpolated linearly.
-    pub q1_ns: f64,
+    pub q1: f64,
     /// Third quartile, interpolated linearly.
-    pub q3_ns: f64,
-    /// Bounds of the 95 % bootstrap interval of `median_ns`, from the samples of each of these workers. It says nothing of what other workers would have measured: `workers_ci95_ns` does.
-    pub ci95_ns: [f64; 2],
-    /// Bounds of Student's 95 % interval of the mean of the workers' medians: what other fresh workers would have measured. Null for fewer than two workers, and in records of tools that did not say.
-    #[serde(default)]
-    pub workers_ci95_ns: Option<[f64; 2]>,
+    pub q3: f64,
 }
 
 impl Stats {
-    /// The 95 % interval that people are shown: from the least to the greatest end of both, that of the samples and that of the workers.
-    pub fn interval_ns(&self) -> [f64; 2] {
-        let [low, high] = self.ci95_ns;
-        match self.workers_ci95_ns {
-            None => [low, high],
-            Some([lowest, highest]) => [low.min(lowest), high.max(highest)],
-        }
-    }
-
-    /// The larger distance from the median to an end of [`interval_ns`](Self::interval_ns), relative to the median; `None` where the median is zero.
+    /// The distance from `value` to the ends of its interval, relative to it; `None` where that is no number.
     pub fn relative_interval(&self) -> Option<f64> {
-        let [low, high] = self.interval_ns();
-        let relative = (high - self.median_ns).max(self.median_ns - low) / self.median_ns;
+        let [low, high] = self.ci95;
+        let relative = (high - low) / 2.0 / self.value.abs();
         relative.is_finite().then_some(relative)
-    }
-}
-
-impl From<&Summary> for Stats {
-    fn from(summary: &Summary) -> Stats {
-        Stats {
-            n: summary.n as u64,
-            median_ns: summary.median,
-            mean_ns: summary.mean,
-            stddev_ns: summary.stddev,
-            cv: summary.cv,
-            min_ns: summary.min,
-            max_ns: summary.max,
-            q1_ns: summary.q1,
-            q3_ns: summary.q3,
-            ci95_ns: [summary.ci95.low, summary.ci95.high],
-            workers_ci95_ns: summary.workers_ci95.map(|interval| [interval.low, interval.high]),
-        }
     }
 }
 
@@ -83,7 +56,7 @@ pub struct Stop {
     pub target_cv: f64,
 }
 
-/// Time the host spent on queueing a call.
+/// Time the host spent on queueing a call: a time whatever the metric is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct HostTime {
@@ -95,42 +68,21 @@ pub struct HostTime {
     pub max_ns: f64,
 }
 
-impl HostTime {
-    /// Sums host times up; `None` where there are none or one is not finite.
-    pub fn of(times_ns: &[f64]) -> Option<HostTime> {
-        Some(HostTime {
-            median_ns: median(times_ns)?,
-            min_ns: times_ns.iter().copied().reduce(f64::min)?,
-            max_ns: times_ns.iter().copied().reduce(f64::max)?,
-        })
-    }
-}
-
 /// One fresh worker's part of the samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct WorkerShare {
-    /// How many of `samples_ns` are its own: the next ones after those of the workers before it.
+    /// How many of `samples` are its own: the next ones after those of the workers before it.
     pub samples: u64,
-    /// Median of its samples: the mean of those between their quartiles; null where it has none.
-    pub median_ns: Option<f64>,
-}
-
-impl WorkerShare {
-    /// The share of a worker with these samples, in nanoseconds.
-    pub fn of(samples: &[f64]) -> WorkerShare {
-        WorkerShare {
-            samples: samples.len() as u64,
-            median_ns: interquartile_mean(samples),
-        }
-    }
+    /// Interquartile mean of its samples: the mean of those between their quartiles; null where it has none.
+    pub value: Option<f64>,
 }
 
 /// A sample that something disturbed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct SampleFlag {
-    /// Position in `samples_ns`.
+    /// Position in `samples`.
     pub sample: u64,
     /// What happened.
     pub flag: SampleFlagKind,
@@ -151,7 +103,7 @@ pub enum SampleFlagKind {
     Preempted,
 }
 
-/// What the case achieves at its median time, by the work its author declared.
+/// What the case achieves in its time, by the work its author declared; nothing where the metric is no time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Throughput {
@@ -175,11 +127,11 @@ pub struct Peaks {
 }
 
 impl Throughput {
-    /// What declared work means at `median_ns`; nothing where the time is not above zero.
-    pub fn of(work: gpubench::catalog::Work, median_ns: f64, peaks: Peaks) -> Throughput {
+    /// What declared work means in a time of so many nanoseconds; nothing where it is not above zero.
+    pub fn of(work: gpubench::catalog::Work, time_ns: f64, peaks: Peaks) -> Throughput {
         let rate = |amount: Option<u64>| {
-            let rate = amount? as f64 / (median_ns * 1e-9);
-            (median_ns > 0.0 && rate.is_finite()).then_some(rate)
+            let rate = amount? as f64 / (time_ns * 1e-9);
+            (time_ns > 0.0 && rate.is_finite()).then_some(rate)
         };
         let share = |rate: Option<f64>, peak: Option<f64>| {
             let share = rate? / peak?;
@@ -206,11 +158,9 @@ pub struct Check {
     pub elements: u64,
     /// Elements within the tolerance.
     pub matched: u64,
-    /// The tolerance, which is the crate's own word; null in results that do not have it.
-    #[serde(default)]
+    /// The tolerance, which is the crate's own word; null where it is not known.
     pub tolerance: Option<AllowedError>,
     /// Whether what was expected of each call's predecessor would have passed in its place, so that the check cannot tell old answers from new ones; null where it was asked of too few calls.
-    #[serde(default)]
     pub old_answers_pass: Option<bool>,
     /// Largest absolute error over elements that are finite on both sides; 0 where there are none.
     pub max_abs_error: Option<f64>,
@@ -295,11 +245,9 @@ pub struct Conservation {
     pub kernel_part_ns: Option<f64>,
     /// How that part is known.
     pub kernel_part_source: Option<KernelPartSource>,
-    /// For each of `samples_ns` in order, what passed for the referee in its window beyond the claim. Empty where the clock bounds nothing, and in records of tools that did not say.
-    #[serde(default)]
+    /// For each of `samples` in order, what passed for the referee in its window beyond the claim. Empty where the clock bounds nothing.
     pub residuals_ns: Vec<i64>,
     /// The same of the null windows that the bound was made of, in order, without those whose outputs something changed: those between the windows of the samples or, where these were longer while the worker under test lived, as `grade_reason` says then, those behind its end.
-    #[serde(default)]
     pub null_residuals_ns: Vec<i64>,
 }
 
@@ -329,17 +277,6 @@ impl Conservation {
             null_residuals_ns: Vec::new(),
         })
     }
-
-    /// The same with what the comparison with a null worker says.
-    pub fn bounded(self, balance: &Balance, kernel_part_ns: f64, source: KernelPartSource) -> Conservation {
-        Conservation {
-            excess_ns: Some(balance.excess_ns),
-            bound_ns: Some(balance.bound_ns),
-            kernel_part_ns: Some(kernel_part_ns),
-            kernel_part_source: Some(source),
-            ..self
-        }
-    }
 }
 
 /// Surroundings that times depend on.
@@ -364,8 +301,7 @@ pub struct Environment {
     pub threads: Option<u64>,
     /// Bytes the cache flush goes through.
     pub flush_bytes: Option<u64>,
-    /// How it goes through them; null in records of tools that did not say.
-    #[serde(default)]
+    /// How it goes through them; null where it is not known.
     pub flush: Option<Flush>,
     /// The clock of the device's multiprocessors in hertz, after the case; in the run's first record, before it.
     pub clock_hz: Option<f64>,
@@ -392,7 +328,7 @@ mod tests {
     use gpubench::catalog::Work;
 
     #[test]
-    fn throughput_is_declared_work_over_the_median() {
+    fn throughput_is_declared_work_over_the_time() {
         let work = Work {
             bytes: Some(8_000),
             flops: Some(1_000),
@@ -408,40 +344,6 @@ mod tests {
         assert_eq!(throughput.of_peak_flops, None);
     }
 
-    /// Of workers whose samples are all alike.
-    fn of_workers(medians: &[f64]) -> Stats {
-        let samples: Vec<[f64; 3]> = medians.iter().map(|median| [*median; 3]).collect();
-        let workers: Vec<&[f64]> = samples.iter().map(<[f64; 3]>::as_slice).collect();
-        Stats::from(&Summary::of_workers(&workers).unwrap())
-    }
-
-    #[test]
-    fn the_interval_is_as_wide_as_the_workers_differ() {
-        let agreeing = Stats {
-            ci95_ns: [99.0, 101.0],
-            ..of_workers(&[100.0; 3])
-        };
-        assert!((agreeing.relative_interval().unwrap() - 0.01).abs() < 1e-12);
-        let differing = of_workers(&[95.0, 100.0, 105.0]);
-        assert_eq!(differing.ci95_ns, [100.0; 2]);
-        // t of 2 degrees of freedom is 4.303, and 5 / √3 is 2.887.
-        assert!((differing.relative_interval().unwrap() - 0.1242).abs() < 1e-4);
-    }
-
-    #[test]
-    fn one_worker_has_only_the_interval_of_its_samples() {
-        let alone = Stats::from(&Summary::of(&[99.0, 100.0, 101.0]).unwrap());
-        assert_eq!(alone.workers_ci95_ns, None);
-        assert_eq!(alone.interval_ns(), alone.ci95_ns);
-    }
-
-    #[test]
-    fn a_worker_with_many_samples_counts_as_much_as_one_with_few() {
-        let (many, few) = ([100.0; 90], [103.0; 3]);
-        let stats = Stats::from(&Summary::of_workers(&[&many, &few]).unwrap());
-        assert!((stats.median_ns - 101.5).abs() < 1e-9);
-    }
-
     #[test]
     fn a_claim_that_is_no_time_has_no_conservation() {
         assert_eq!(Conservation::of(f64::NAN, 1.0, None), None);
@@ -455,8 +357,8 @@ mod tests {
             bytes: Some(8),
             flops: None,
         };
-        for median in [0.0, -1.0, f64::NAN] {
-            assert_eq!(Throughput::of(work, median, Peaks::default()), Throughput::default());
+        for time in [0.0, -1.0, f64::NAN] {
+            assert_eq!(Throughput::of(work, time, Peaks::default()), Throughput::default());
         }
         assert_eq!(
             Throughput::of(Work::default(), 1.0, Peaks::default()),

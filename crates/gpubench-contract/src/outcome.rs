@@ -1,4 +1,4 @@
-//! The words for how a case ends: verdict, cause and grade.
+//! The words for how a case ends: verdict, cause and grade, and why its sampling stopped.
 //!
 //! The words are part of the machine contract: a word is never renamed or reused, new ones may be added.
 
@@ -209,6 +209,24 @@ words! {
     }
 }
 
+words! {
+    /// Why sampling stopped, from the reason that says the most of the samples to the one that says the least.
+    pub enum StopReason {
+        /// The coefficient of variation fell below its target.
+        TargetCv = "target-cv",
+        /// The 95 % interval of the median is narrow enough.
+        MedianInterval = "median-interval",
+        /// The 95 % interval of the median lies within one step of the clock.
+        ClockTick = "clock-tick",
+        /// The coefficient of variation has stopped moving: more samples would not change it.
+        Plateau = "plateau",
+        /// The largest number of samples was reached.
+        MaxSamples = "max-samples",
+        /// The time for sampling was used up.
+        MaxTime = "max-time",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,6 +263,7 @@ mod tests {
         assert_words_agree(Verdict::ALL, |verdict| verdict.as_str());
         assert_words_agree(Cause::ALL, |cause| cause.as_str());
         assert_words_agree(Grade::ALL, |grade| grade.as_str());
+        assert_words_agree(StopReason::ALL, |reason| reason.as_str());
     }
 
     #[test]

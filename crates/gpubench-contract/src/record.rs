@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Revision;
 use super::{
-    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, Environment, Grade, HostTime, Params, SampleFlag,
-    Stats, Stop, Throughput, Verdict, WindowCounts, WorkerShare,
+    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, Environment, Grade, HostTime, Metric, Params,
+    SampleFlag, Stats, Stop, Throughput, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -40,7 +40,7 @@ pub struct SchemaVersion;
 
 impl SchemaVersion {
     /// The number in the records.
-    pub const NUMBER: u64 = 1;
+    pub const NUMBER: u64 = 2;
 }
 
 /// A run begins.
@@ -229,10 +229,11 @@ pub struct BenchmarkComplete {
     pub mode: Mode,
     /// The device.
     pub device: DeviceName,
-    /// Every sample in the order taken, all finite; also of a case that failed, up to the failure.
-    pub samples_ns: Vec<f64>,
-    /// The fresh workers that the samples come from, in the order of the samples. Empty in records of tools that did not tell them apart.
-    #[serde(default)]
+    /// What the samples are samples of.
+    pub metric: Metric,
+    /// Every sample in the order taken, all finite and in the unit of the metric; also of a case that failed, up to the failure.
+    pub samples: Vec<f64>,
+    /// The fresh workers that the samples come from, in the order of the samples.
     pub workers: Vec<WorkerShare>,
     /// Samples that something disturbed.
     pub sample_flags: Vec<SampleFlag>,
@@ -244,7 +245,7 @@ pub struct BenchmarkComplete {
     pub event_overhead_ns: Option<f64>,
     /// Why sampling stopped, of several workers the reason of the one that came the least far; null where it did not come to its end.
     pub stop: Option<Stop>,
-    /// Declared work over the median time.
+    /// Declared work over the time.
     pub throughput: Throughput,
     /// What was found in each output.
     pub checks: Vec<Check>,
@@ -280,25 +281,10 @@ impl BenchmarkComplete {
         }
     }
 
-    /// The samples of each worker. A result that does not tell them apart, or whose shares do not add up, is that of one.
+    /// The samples of each worker. A result whose workers' shares do not add up is that of one.
     pub fn samples_by_worker(&self) -> Vec<&[f64]> {
-        let mut rest = self.samples_ns.as_slice();
-        let mut shares = Vec::with_capacity(self.workers.len());
-        for share in &self.workers {
-            let Some((own, others)) = usize::try_from(share.samples)
-                .ok()
-                .and_then(|samples| rest.split_at_checked(samples))
-            else {
-                return vec![&self.samples_ns];
-            };
-            shares.push(own);
-            rest = others;
-        }
-        if rest.is_empty() {
-            shares
-        } else {
-            vec![&self.samples_ns]
-        }
+        let shares = self.workers.iter().map(|share| share.samples);
+        split_by_worker(&self.samples, shares).unwrap_or_else(|| vec![&self.samples])
     }
 
     /// A result without any measurement, to be filled in: of a case that was skipped or ended before its first window.
@@ -320,7 +306,8 @@ impl BenchmarkComplete {
             execution: None,
             mode: Mode::Cold,
             device,
-            samples_ns: Vec::new(),
+            metric: Metric::time(),
+            samples: Vec::new(),
             workers: Vec::new(),
             sample_flags: Vec::new(),
             stats: None,
@@ -338,6 +325,18 @@ impl BenchmarkComplete {
             wall_ns: 0,
         }
     }
+}
+
+/// The samples of each worker, who have so many of them one after another; `None` where these are not all samples.
+pub fn split_by_worker(samples: &[f64], shares: impl IntoIterator<Item = u64>) -> Option<Vec<&[f64]>> {
+    let mut left = samples;
+    let shares = shares.into_iter().map(|share| {
+        let (own, others) = left.split_at_checked(usize::try_from(share).ok()?)?;
+        left = others;
+        Some(own)
+    });
+    let shares: Vec<&[f64]> = shares.collect::<Option<_>>()?;
+    left.is_empty().then_some(shares)
 }
 
 /// Whose code ran in the worker.

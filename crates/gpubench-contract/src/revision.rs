@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Said of sources of which nobody knows where they stood.
+pub const UNKNOWN_REVISION: &str = "unknown revision";
+
 /// A revision of a git repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]

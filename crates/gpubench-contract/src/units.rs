@@ -17,7 +17,7 @@ pub struct Quantity {
     /// Four significant digits.
     pub number: String,
     /// The unit.
-    pub unit: &'static str,
+    pub unit: String,
 }
 
 impl fmt::Display for Quantity {
@@ -26,26 +26,40 @@ impl fmt::Display for Quantity {
     }
 }
 
+/// A value in whatever it is counted in: `1.204 ms`, `1.204 M instructions`, `12.30 GB/s`.
+pub fn in_unit(value: f64, unit: &str) -> Quantity {
+    let (worth, unit) = scale_of(value, unit);
+    Quantity {
+        number: four_digits(value / worth),
+        unit,
+    }
+}
+
+/// The first unit in which a value needs at most three digits before the point, and what it is worth in its base unit: nanoseconds have those of times, others decimal prefixes.
+pub fn scale_of(value: f64, base: &str) -> (f64, String) {
+    let fits = |units: &[Unit]| {
+        let mut fitting = units.iter().filter(|(worth, _)| (value / worth).abs() < 999.95);
+        fitting.next().copied().unwrap_or(units[units.len() - 1])
+    };
+    if base == TIMES[0].1 {
+        let (worth, unit) = fits(&TIMES);
+        return (worth, unit.to_owned());
+    }
+    let (worth, prefix) = fits(&PREFIXES);
+    let gap = if prefix.is_empty() || base.contains('/') {
+        ""
+    } else {
+        " "
+    };
+    (worth, format!("{prefix}{gap}{base}"))
+}
+
 /// A unit and what it is worth in the base unit.
 type Unit = (f64, &'static str);
 
 const TIMES: [Unit; 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
-const BYTE_RATES: [Unit; 5] = [
-    (1.0, "B/s"),
-    (1e3, "kB/s"),
-    (1e6, "MB/s"),
-    (1e9, "GB/s"),
-    (1e12, "TB/s"),
-];
-
-const FLOP_RATES: [Unit; 5] = [
-    (1.0, "FLOP/s"),
-    (1e3, "kFLOP/s"),
-    (1e6, "MFLOP/s"),
-    (1e9, "GFLOP/s"),
-    (1e12, "TFLOP/s"),
-];
+const PREFIXES: [Unit; 5] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")];
 
 const BYTES: [Unit; 5] = [
     (1.0, "B"),
@@ -57,17 +71,17 @@ const BYTES: [Unit; 5] = [
 
 /// A time: `1.204 ms`.
 pub fn time(nanoseconds: f64) -> Quantity {
-    scaled(nanoseconds, &TIMES)
+    in_unit(nanoseconds, TIMES[0].1)
 }
 
 /// A memory rate with decimal prefixes, as vendors state theirs: `12.30 GB/s`.
 pub fn byte_rate(bytes_per_second: f64) -> Quantity {
-    scaled(bytes_per_second, &BYTE_RATES)
+    in_unit(bytes_per_second, "B/s")
 }
 
 /// An arithmetic rate: `5.240 GFLOP/s`.
 pub fn flop_rate(flops_per_second: f64) -> Quantity {
-    scaled(flops_per_second, &FLOP_RATES)
+    in_unit(flops_per_second, "FLOP/s")
 }
 
 /// A size with binary prefixes, as caches and buffers have theirs: `8 MiB`, `1.500 KiB`.
@@ -82,7 +96,10 @@ pub fn size(bytes: u64) -> Quantity {
     } else {
         four_digits(value)
     };
-    Quantity { number, unit }
+    Quantity {
+        number,
+        unit: unit.to_owned(),
+    }
 }
 
 /// A share as per cent in at most five characters: `0.42%`, `12.3%`, `150%`, `>999%`.
@@ -124,20 +141,6 @@ pub fn wall_time(wall: Duration) -> String {
         _ if seconds < 59.95 => format!("{seconds:.1} s"),
         0..3_600 => format!("{} min {:02} s", whole / 60, whole % 60),
         _ => format!("{} h {:02} min", whole / 3_600, whole % 3_600 / 60),
-    }
-}
-
-/// A value in the first unit that needs at most three digits before the point.
-fn scaled(value: f64, units: &[Unit]) -> Quantity {
-    let largest = units[units.len() - 1];
-    let (worth, unit) = units
-        .iter()
-        .copied()
-        .find(|(worth, _)| (value / worth).abs() < 999.95)
-        .unwrap_or(largest);
-    Quantity {
-        number: four_digits(value / worth),
-        unit,
     }
 }
 
@@ -184,6 +187,9 @@ mod tests {
         assert_eq!(byte_rate(4.8e12).to_string(), "4.800 TB/s");
         assert_eq!(byte_rate(12.3e6).to_string(), "12.30 MB/s");
         assert_eq!(flop_rate(5.24e9).to_string(), "5.240 GFLOP/s");
+        assert_eq!(in_unit(1.204e6, "instructions").to_string(), "1.204 M instructions");
+        assert_eq!(in_unit(12.0, "instructions").to_string(), "12.00 instructions");
+        assert_eq!(in_unit(1.204e6, "ns").to_string(), "1.204 ms");
         assert_eq!(size(8 << 20).to_string(), "8 MiB");
         assert_eq!(size(1_536).to_string(), "1.500 KiB");
         assert_eq!(size(0).to_string(), "0 B");

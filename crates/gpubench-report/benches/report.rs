@@ -6,14 +6,15 @@
 use std::time::Instant;
 
 use gpubench::catalog::Work;
+use gpubench_contract::StopReason;
 use gpubench_contract::{
     AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
     Environment, Execution, GpuEnvironment, GpuState, HostTime, KernelPartSource, ParamValue, Params, Peaks,
-    RunStarted, SchemaVersion, Stats, Stop, Throughput, WindowCounts, WorkerShare,
+    RunStarted, SchemaVersion, Stop, Throughput, WindowCounts, WorkerShare,
 };
 use gpubench_contract::{Grade, Verdict};
 use gpubench_report::HtmlReport;
-use gpubench_stats::{StopReason, Summary};
+use gpubench_stats::summary;
 use gpubench_store::StoredRun;
 use gpubench_store::compare::{Contestant, Rules, compare};
 use gpubench_store::history::HistoryEntry;
@@ -96,10 +97,10 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         index,
     };
     let center = 1e4 * (1.0 + index as f64);
-    let samples_ns: Vec<f64> = (0..samples)
+    let taken: Vec<f64> = (0..samples)
         .map(|_| center * (1.0 + 0.02 * (noise.f64() + noise.f64() - 1.0)))
         .collect();
-    let summary = Summary::of(&samples_ns).expect("samples");
+    let stats = summary(&[&taken]).expect("samples");
     let work = Work {
         bytes: Some(1 << 24),
         flops: Some(1 << (20 + index % 10)),
@@ -116,13 +117,17 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         workers: vec![
             WorkerShare {
                 samples: (samples / WORKERS) as u64,
-                median_ns: None
+                value: None
             };
             WORKERS
         ],
-        throughput: Throughput::of(work, summary.median, peaks),
-        stats: Some(Stats::from(&summary)),
-        host_ns: HostTime::of(&[900.0, 1_100.0]),
+        throughput: Throughput::of(work, stats.value, peaks),
+        stats: Some(stats),
+        host_ns: Some(HostTime {
+            median_ns: 1_000.0,
+            min_ns: 900.0,
+            max_ns: 1_100.0,
+        }),
         event_overhead_ns: Some(1_280.0),
         stop: Some(Stop {
             reason: StopReason::MaxSamples,
@@ -161,7 +166,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         }),
         environment: environment(),
         wall_ns: 310_000_000,
-        samples_ns,
+        samples: taken,
         ..BenchmarkComplete::unmeasured(&started, device().short(), Verdict::Pass)
     }
 }

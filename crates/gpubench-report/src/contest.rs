@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use gpubench_contract::Metric;
 use gpubench_contract::Verdict;
 use gpubench_contract::{BenchmarkComplete, Params};
 
@@ -16,14 +17,17 @@ struct Entry {
     problem: String,
     benchmark: String,
     params: Params,
-    median_ns: f64,
-    interval_ns: [f64; 2],
+    value: f64,
+    interval: [f64; 2],
+    metric: Metric,
 }
 
 /// One problem at one set of values of the axes that all its implementations have.
 pub(super) struct Contest<'a> {
     /// The problem.
     pub(super) problem: &'a str,
+    /// What the values are values of.
+    pub(super) metric: &'a Metric,
     /// The axes that all have.
     pub(super) params: Params,
     /// The implementations, the fastest first.
@@ -37,7 +41,7 @@ pub(super) struct Ranked {
     /// The benchmark, with the values of the axes that only it has.
     pub(super) name: String,
     /// Its median.
-    pub(super) median_ns: f64,
+    pub(super) value: f64,
     /// How it compares with the fastest.
     pub(super) standing: Standing,
 }
@@ -46,11 +50,11 @@ pub(super) struct Ranked {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Standing {
     /// It is the fastest.
-    Fastest,
+    Best,
     /// The 95 % intervals of the two medians overlap.
     NotToldApart,
     /// This many times the fastest's time.
-    Slower(f64),
+    Behind(f64),
     /// The fastest needs no time that could be measured.
     Undefined,
 }
@@ -67,8 +71,9 @@ impl Contests {
             problem: problem.clone(),
             benchmark: result.benchmark.clone(),
             params: result.params.clone(),
-            median_ns: stats.median_ns,
-            interval_ns: stats.interval_ns(),
+            value: stats.value,
+            interval: stats.ci95,
+            metric: result.metric.clone(),
         });
     }
 
@@ -91,34 +96,39 @@ impl Contests {
                 .iter()
                 .all(|entry| entry.params.0.iter().any(|(own, _)| own == name))
         };
-        let mut groups: Vec<(Params, Vec<(String, &Entry)>)> = Vec::new();
+        let mut groups: Vec<(Params, &Metric, Vec<(String, &Entry)>)> = Vec::new();
         for entry in &entries {
             let (params, own): (Vec<_>, Vec<_>) = entry.params.0.iter().cloned().partition(|(name, _)| shared(name));
             let (params, own) = (Params(params), Params(own));
             let name = format!("{} {own}", entry.benchmark).trim_end().to_owned();
-            match groups.iter_mut().find(|(known, _)| *known == params) {
-                Some((_, group)) => group.push((name, entry)),
-                None => groups.push((params, vec![(name, entry)])),
+            let mut alike = groups
+                .iter_mut()
+                .filter(|(known, metric, _)| (known, *metric) == (&params, &entry.metric));
+            match alike.next() {
+                Some((_, _, group)) => group.push((name, entry)),
+                None => groups.push((params, &entry.metric, vec![(name, entry)])),
             }
         }
-        groups.retain(|(_, group)| {
+        groups.retain(|(_, _, group)| {
             let mut benchmarks = group.iter().map(|(_, entry)| &entry.benchmark);
             let first = benchmarks.next();
             benchmarks.any(|benchmark| Some(benchmark) != first)
         });
         groups
             .into_iter()
-            .map(|(params, group)| Contest::of(params, group))
+            .map(|(params, _, group)| Contest::of(params, group))
             .collect()
     }
 }
 
 impl<'a> Contest<'a> {
     fn of(params: Params, mut entries: Vec<(String, &'a Entry)>) -> Contest<'a> {
-        entries.sort_by(|(_, one), (_, other)| one.median_ns.total_cmp(&other.median_ns));
+        let better = entries[0].1.metric.better;
+        entries.sort_by(|(_, one), (_, other)| better.order(one.value, other.value));
         let best = entries[0].1;
         Contest {
             problem: &best.problem,
+            metric: &best.metric,
             params,
             ranking: entries
                 .into_iter()
@@ -133,19 +143,19 @@ impl Entry {
         Ranked {
             index: self.index,
             name,
-            median_ns: self.median_ns,
+            value: self.value,
             standing: self.standing(best),
         }
     }
 
     fn standing(&self, best: &Entry) -> Standing {
-        let ratio = self.median_ns / best.median_ns;
+        let ratio = self.value / best.value;
         if std::ptr::eq(self, best) {
-            Standing::Fastest
-        } else if self.interval_ns[0] <= best.interval_ns[1] {
+            Standing::Best
+        } else if self.interval[0] <= best.interval[1] && best.interval[0] <= self.interval[1] {
             Standing::NotToldApart
         } else if ratio.is_finite() {
-            Standing::Slower(ratio)
+            Standing::Behind(ratio)
         } else {
             Standing::Undefined
         }
@@ -157,7 +167,7 @@ mod tests {
     use super::*;
     use gpubench_contract::ParamValue;
 
-    fn entry(benchmark: &str, params: &[(&str, i64)], median_ns: f64) -> Entry {
+    fn entry(benchmark: &str, params: &[(&str, i64)], value: f64) -> Entry {
         Entry {
             index: 0,
             package: "suite".to_owned(),
@@ -169,8 +179,9 @@ mod tests {
                     .map(|(name, value)| ((*name).to_owned(), ParamValue::Int(*value)))
                     .collect(),
             ),
-            median_ns,
-            interval_ns: [median_ns - 1.0, median_ns + 1.0],
+            value,
+            interval: [value - 1.0, value + 1.0],
+            metric: Metric::time(),
         }
     }
 
@@ -197,9 +208,9 @@ mod tests {
             ("matmul", "n=64".to_owned())
         );
         let expected = [
-            ("tiled tile=16", Standing::Fastest),
-            ("tiled tile=32", Standing::Slower(2.0)),
-            ("naive", Standing::Slower(4.0)),
+            ("tiled tile=16", Standing::Best),
+            ("tiled tile=32", Standing::Behind(2.0)),
+            ("naive", Standing::Behind(4.0)),
         ];
         assert_eq!(
             ranking(&held[0]),

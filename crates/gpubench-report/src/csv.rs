@@ -1,4 +1,4 @@
-//! Results as comma-separated values (RFC 4180): one row a case, times in nanoseconds, nothing where a value is not known.
+//! Results as comma-separated values (RFC 4180): one row a case, values in the unit of their metric, nothing where a value is not known.
 //!
 //! The columns are always the same ones, in the same order; later versions add theirs behind them, before those of the axes.
 
@@ -10,7 +10,7 @@ use gpubench_contract::{
 use gpubench_diagnostic::printable;
 
 /// Columns before those of the axes. Those from `baseline` on are empty where nothing was compared.
-const COLUMNS: [&str; 38] = [
+const COLUMNS: [&str; 39] = [
     "package",
     "benchmark",
     "case",
@@ -20,16 +20,19 @@ const COLUMNS: [&str; 38] = [
     "cause",
     "grade",
     "n",
-    "median_ns",
-    "ci95_low_ns",
-    "ci95_high_ns",
-    "mean_ns",
-    "stddev_ns",
+    "metric",
+    "unit",
+    "value",
+    "ci95_low",
+    "ci95_high",
+    "median",
+    "mean",
+    "stddev",
     "cv",
-    "min_ns",
-    "q1_ns",
-    "q3_ns",
-    "max_ns",
+    "min",
+    "q1",
+    "q3",
+    "max",
     "bytes_per_s",
     "flops_per_s",
     "stop",
@@ -37,10 +40,8 @@ const COLUMNS: [&str; 38] = [
     "of_peak_bandwidth",
     "of_peak_flops",
     "grade_reason",
-    "workers_ci95_low_ns",
-    "workers_ci95_high_ns",
     "baseline",
-    "baseline_median_ns",
+    "baseline_value",
     "ratio",
     "ratio_low",
     "ratio_high",
@@ -172,16 +173,19 @@ fn row(result: &BenchmarkComplete, compared: Option<&Compared<'_>>, axes: &[Stri
         text(result.cause),
         text(result.grade),
         number(stats.map(|stats| stats.n)),
-        number(stats.map(|stats| stats.median_ns)),
-        number(stats.map(|stats| stats.ci95_ns[0])),
-        number(stats.map(|stats| stats.ci95_ns[1])),
-        number(stats.map(|stats| stats.mean_ns)),
-        number(stats.and_then(|stats| stats.stddev_ns)),
+        text(Some(&result.metric.name)),
+        text(Some(&result.metric.unit)),
+        number(stats.map(|stats| stats.value)),
+        number(stats.map(|stats| stats.ci95[0])),
+        number(stats.map(|stats| stats.ci95[1])),
+        number(stats.map(|stats| stats.median)),
+        number(stats.map(|stats| stats.mean)),
+        number(stats.and_then(|stats| stats.stddev)),
         number(stats.and_then(|stats| stats.cv)),
-        number(stats.map(|stats| stats.min_ns)),
-        number(stats.map(|stats| stats.q1_ns)),
-        number(stats.map(|stats| stats.q3_ns)),
-        number(stats.map(|stats| stats.max_ns)),
+        number(stats.map(|stats| stats.min)),
+        number(stats.map(|stats| stats.q1)),
+        number(stats.map(|stats| stats.q3)),
+        number(stats.map(|stats| stats.max)),
         number(result.throughput.bytes_per_s),
         number(result.throughput.flops_per_s),
         text(result.stop.as_ref().map(|stop| stop.reason)),
@@ -189,8 +193,6 @@ fn row(result: &BenchmarkComplete, compared: Option<&Compared<'_>>, axes: &[Stri
         number(result.throughput.of_peak_bandwidth),
         number(result.throughput.of_peak_flops),
         text(result.grade_reason.as_ref()),
-        number(stats.and_then(|stats| Some(stats.workers_ci95_ns?[0]))),
-        number(stats.and_then(|stats| Some(stats.workers_ci95_ns?[1]))),
     ];
     row.extend(comparison_fields(compared));
     row.extend(axes.iter().map(|axis| {
@@ -210,7 +212,7 @@ fn comparison_fields(compared: Option<&Compared<'_>>) -> [Field; 10] {
     let change = row.and_then(|row| row.change.as_ref());
     [
         text(compared.map(|compared| compared.baseline)),
-        number(row.and_then(|row| row.baseline.median_ns)),
+        number(row.and_then(|row| row.baseline.value)),
         number(change.map(|change| change.ratio)),
         number(change.map(|change| change.interval[0])),
         number(change.map(|change| change.interval[1])),

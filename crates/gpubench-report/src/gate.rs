@@ -76,7 +76,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::testing::{every_change, on_another_device};
+    use gpubench_testing::{every_change, on_another_device};
 
     fn gate(on_inconclusive: OnInconclusive) -> Gate {
         Gate {

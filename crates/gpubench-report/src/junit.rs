@@ -13,7 +13,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use super::terminal::{interval, level};
 use super::{Gate, Output, OutputError, Passage, Reporter};
 use gpubench_contract::Verdict;
-use gpubench_contract::units::{change, listed, percent, time};
+use gpubench_contract::units::{change, listed, percent};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, DeviceKind, RunEnd,
     RunFinished, RunStarted, ThresholdSource,
@@ -271,13 +271,14 @@ impl Compared<'_> {
     }
 }
 
-/// `median 3.552 µs ± 0.36%, cv 3.66%, n 100, grade sealed`.
+/// `time 3.552 µs ± 0.36%, cv 3.66%, n 100, grade sealed`.
 fn figures(result: &BenchmarkComplete) -> Option<String> {
     let stats = result.stats.as_ref()?;
+    let (name, value) = (&result.metric.name, result.metric.quantity(stats.value));
     let parts = [
         Some(match stats.relative_interval() {
-            Some(interval) => format!("median {} ± {}", time(stats.median_ns), percent(interval)),
-            None => format!("median {}", time(stats.median_ns)),
+            Some(interval) => format!("{name} {value} ± {}", percent(interval)),
+            None => format!("{name} {value}"),
         }),
         stats.cv.map(|cv| format!("cv {}", percent(cv))),
         Some(format!("n {}", stats.n)),
@@ -294,8 +295,8 @@ mod tests {
     use super::*;
     use crate::tests::written;
     use crate::{OnInconclusive, OnRegression};
-    use gpubench_contract::testing::compared_run;
-    use gpubench_contract::testing::every_verdict;
+    use gpubench_testing::compared_run;
+    use gpubench_testing::every_verdict;
 
     fn elements<'a>(of: Node<'a, 'a>, tag: &str) -> Vec<Node<'a, 'a>> {
         of.children().filter(|child| child.has_tag_name(tag)).collect()

@@ -3,8 +3,9 @@
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::pull_request::comparison_below_results;
 use super::remarks::{Remarks, named};
+use super::wording::capitalized;
 use super::{Output, OutputError, Reporter};
-use gpubench_contract::units::{byte_rate, counted, flop_rate, percent, time};
+use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, RunFinished, RunStarted};
 
 /// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are counted.
@@ -16,6 +17,14 @@ pub struct MarkdownReporter {
     remarks: Remarks,
     /// Bytes kept for a comparison below the table.
     for_the_comparison: usize,
+    table: Table,
+}
+
+/// Whether the table has begun: its head has the name of the metric, which the first result tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Table {
+    Ahead,
+    Begun,
 }
 
 /// Bytes kept for the last lines.
@@ -25,7 +34,7 @@ const FOR_THE_SUMMARY: usize = 512;
 const FOR_FAILURES: usize = 8 * 1024;
 
 const HEADER: &str = "\
-| Case | Verdict | Median | ± 95 % | CV | n | Bandwidth | Compute | Grade |
+| Case | Verdict | VALUE | ± 95 % | CV | n | Bandwidth | Compute | Grade |
 |:-----|:--------|-------:|-------:|---:|--:|----------:|--------:|:------|
 ";
 
@@ -38,6 +47,7 @@ impl MarkdownReporter {
             rows_left_out: 0,
             remarks: Remarks::default(),
             for_the_comparison: 0,
+            table: Table::Ahead,
         }
     }
 
@@ -99,10 +109,13 @@ impl Reporter for MarkdownReporter {
             DeviceKind::Cpu => format!("\n{}\n", super::CPU_NOTICE),
             DeviceKind::Cuda => String::new(),
         };
-        self.print(&format!("`cargo gpubench` {version} on {device}\n{note}\n{HEADER}"))
+        self.print(&format!("`cargo gpubench` {version} on {device}\n{note}\n"))
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
+        if std::mem::replace(&mut self.table, Table::Begun) == Table::Ahead {
+            self.print(&HEADER.replace("VALUE", &plain(&capitalized(&result.metric.name))))?;
+        }
         self.remarks.enter(result, &result.case);
         let row = row(result);
         if row.len() > self.room_for(result) {
@@ -134,7 +147,7 @@ fn row(result: &BenchmarkComplete) -> String {
     let cells = [
         format!("{} {}", plain(&result.package), code(&result.case)),
         format!("{verdict}{cause}"),
-        shown(stats.map(|stats| time(stats.median_ns))),
+        shown(stats.map(|stats| result.metric.quantity(stats.value))),
         shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),
         shown(stats.and_then(|stats| stats.cv).map(percent)),
         shown(stats.map(|stats| stats.n)),

@@ -1,9 +1,10 @@
 //! A comparison as GitHub Markdown, for a comment under a pull request.
 
-use super::CPU_NOTICE;
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::terminal::{interval, level};
-use gpubench_contract::units::{change, percent, time};
+use super::{CPU_NOTICE, wording};
+use gpubench_contract::Metric;
+use gpubench_contract::units::{change, percent};
 use gpubench_contract::{
     Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind,
     ThresholdSource,
@@ -139,6 +140,7 @@ fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
             .undecided()
             .map(|undecided| format!("\n> ⚠️ {}\n", remark(&undecided))),
     );
+    text.extend(wording::one_run(comparison).map(|said| format!("\n> ⚠️ {}\n", remark(&said))));
     text.extend(
         comparison
             .differences
@@ -149,14 +151,14 @@ fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
         comparison
             .left_out
             .iter()
-            .map(|left_out| format!("\n{}.\n", remark(&left_out.in_words()))),
+            .map(|left_out| format!("\n{}.\n", remark(&wording::left_out(left_out)))),
     );
     text + "\n"
 }
 
 /// `` `change` (012345678 on main) ``.
 fn titled(run: &ComparedRun) -> String {
-    format!("{} ({})", code(&run.name), plain(&run.revision_in_words()))
+    format!("{} ({})", code(&run.name), plain(&wording::revision_of(run)))
 }
 
 fn table_head(comparison: &ComparisonComplete) -> String {
@@ -182,8 +184,8 @@ fn row(row: &ComparisonRow) -> String {
     let cells = [
         verdict(row),
         name(row),
-        median(&row.baseline),
-        median(&row.candidate),
+        value(&row.metric, &row.baseline),
+        value(&row.metric, &row.candidate),
         shown(figures.map(|figures| change(figures.ratio))),
         shown(figures.map(|figures| interval(figures.interval))),
         shown(threshold),
@@ -216,11 +218,9 @@ fn name(row: &ComparisonRow) -> String {
     }
 }
 
-fn median(result: &ComparedResult) -> String {
-    result
-        .median_ns
-        .map(|median| time(median).to_string())
-        .unwrap_or_default()
+fn value(metric: &Metric, result: &ComparedResult) -> String {
+    let value = result.value.map(|value| metric.quantity(value).to_string());
+    value.unwrap_or_default()
 }
 
 /// The surroundings of both runs, in a fold.

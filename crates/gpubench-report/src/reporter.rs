@@ -3,8 +3,10 @@
 use std::fmt;
 
 use super::OutputError;
+use gpubench_contract::Metric;
+use gpubench_contract::units::Quantity;
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunFinished, RunStarted};
-use gpubench_stats::{Moments, case_median, worker_medians};
+use gpubench_stats::{Estimate, Moments};
 
 /// Listens to a run. The calls come in the order of the records: `run_started`, then for every case `benchmark_started`, any number of
 /// `progress` and `benchmark_complete`, then `run_finished`, also after an interruption.
@@ -38,27 +40,26 @@ pub trait Reporter {
 }
 
 /// How far the case at hand has come.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// What is being done.
     pub phase: Phase,
     /// Windows so far.
     pub windows: u64,
-    /// What the case's median would be if these were all of its samples, in nanoseconds.
-    pub median_ns: Option<f64>,
+    /// What the case's figure would be if these were all of its samples.
+    pub value: Option<Quantity>,
     /// Coefficient of variation so far.
     pub cv: Option<f64>,
 }
 
 impl Progress {
-    /// With these samples in nanoseconds, together and of each worker.
-    pub fn of_samples(samples_ns: &[f64], of_workers: &[&[f64]]) -> Progress {
-        let medians: Vec<f64> = worker_medians(of_workers).into_iter().flatten().collect();
+    /// With these samples of a metric, together and of each worker.
+    pub fn of_samples(metric: &Metric, samples: &[f64], of_workers: &[&[f64]]) -> Progress {
         Progress {
             phase: Phase::Sampling,
-            windows: samples_ns.len() as u64,
-            median_ns: case_median(&medians),
-            cv: Moments::of(samples_ns).cv(),
+            windows: samples.len() as u64,
+            value: Estimate::of(of_workers).map(|estimate| metric.quantity(estimate.value())),
+            cv: Moments::of(samples).cv(),
         }
     }
 }
@@ -132,23 +133,23 @@ impl Reporter for Reporters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_stats::Summary;
+    use gpubench_stats::summary;
 
     #[test]
-    fn the_median_on_the_way_is_the_one_that_the_samples_would_end_with() {
+    fn the_figure_on_the_way_is_the_one_that_the_samples_would_end_with() {
         let samples = [1.0, 1.0, 2.0, 9.0, 5.0, 5.0, 5.0, 8.0];
         let of_workers = samples.split_at(4);
         let of_workers = [of_workers.0, of_workers.1];
-        let progress = Progress::of_samples(&samples, &of_workers);
-        let end = Summary::of_workers(&of_workers).expect("samples");
-        assert_eq!(progress.median_ns, Some(end.median));
-        assert_eq!(progress.median_ns, Some(3.25), "the middle sample is another");
+        let progress = Progress::of_samples(&Metric::time(), &samples, &of_workers);
+        let end = summary(&of_workers).expect("samples");
+        assert_eq!(progress.value, Some(gpubench_contract::units::time(end.value)));
+        assert_eq!(end.value, 3.25, "the middle sample is another");
         assert_eq!((progress.windows, progress.cv), (8, end.cv));
     }
 
     #[test]
-    fn without_samples_there_is_no_median() {
-        let progress = Progress::of_samples(&[], &[&[]]);
-        assert_eq!((progress.windows, progress.median_ns, progress.cv), (0, None, None));
+    fn without_samples_there_is_no_figure() {
+        let progress = Progress::of_samples(&Metric::time(), &[], &[&[]]);
+        assert_eq!((progress.windows, progress.value, progress.cv), (0, None, None));
     }
 }

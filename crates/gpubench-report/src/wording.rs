@@ -1,8 +1,88 @@
 //! Words and signs that every report for people uses in the same way.
 
+use gpubench_contract::units::percent;
+use gpubench_contract::{Better, Metric};
 use gpubench_contract::{Cause, Verdict};
-use gpubench_contract::{Change, ChangeVerdict, Check, Device, DeviceKind, ThresholdSource};
+use gpubench_contract::{
+    Change, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, DeviceKind, LeftOut, Revision,
+    ThresholdSource, UNKNOWN_REVISION,
+};
 use gpubench_contract::{units::counted, units::listed, units::size};
+
+/// What a lower and a higher value are called: `faster` and `slower` of times.
+pub(super) fn lower_and_higher(metric: &Metric) -> [&'static str; 2] {
+    match metric.better {
+        _ if metric.is_time() => ["faster", "slower"],
+        Better::Lower => ["better", "worse"],
+        Better::Higher => ["worse", "better"],
+    }
+}
+
+/// What the best of several is called.
+pub(super) fn best(metric: &Metric) -> &'static str {
+    if metric.is_time() { "fastest" } else { "best" }
+}
+
+/// What the values of a comparison are values of, by its first row.
+pub(super) fn metric_of(comparison: &ComparisonComplete) -> Metric {
+    let first = comparison.rows.first();
+    first.map_or_else(Metric::time, |row| row.metric.clone())
+}
+
+/// A word as it begins a title.
+pub(super) fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+/// That a run is compared with itself; `None` where it is not.
+pub(super) fn one_run(comparison: &ComparisonComplete) -> Option<String> {
+    let run = &comparison.candidate.run_id;
+    let said = || format!("both are the same run, `{run}`: there is nothing to tell apart");
+    comparison.is_of_one_run().then(said)
+}
+
+/// `3 changes are below the threshold of 50.0% (-t) and not shown, 1 of them regressed`.
+pub(super) fn left_out(left_out: &LeftOut) -> String {
+    let all: u64 = left_out.verdicts.values().sum();
+    let changes = if all == 1 {
+        "1 change is"
+    } else {
+        &format!("{all} changes are")
+    };
+    let regressed = match left_out.count(ChangeVerdict::Regressed) {
+        0 => String::new(),
+        regressed => format!(", {regressed} of them regressed"),
+    };
+    let threshold = percent(left_out.least_change);
+    format!("{changes} below the threshold of {threshold} (`-t`) and not shown{regressed}")
+}
+
+/// `012345678 on main, modified`.
+pub(super) fn revision_of(run: &ComparedRun) -> String {
+    let revision = run.revision.as_ref();
+    revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)
+}
+
+/// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device and its driver, and how much of it is older.
+pub(super) fn phrases(run: &ComparedRun) -> Vec<String> {
+    let began = run.started_at.get(..16);
+    let began = began.map(|began| format!("{} UTC", began.replace('T', " ")));
+    let device = match &run.driver {
+        Some(driver) => format!("{}, driver {driver}", run.device.name),
+        None => run.device.name.clone(),
+    };
+    let earlier = match run.earlier_results {
+        0 => None,
+        1 => Some("1 result of an earlier run".to_owned()),
+        results => Some(format!("{results} results of earlier runs")),
+    };
+    [Some(revision_of(run)), began, Some(device), earlier]
+        .into_iter()
+        .flatten()
+        .collect()
+}
 
 /// The sign of a verdict, which says the same as its word for eyes that skim.
 pub(super) fn sign(verdict: Verdict) -> char {
@@ -130,6 +210,7 @@ pub(super) fn coordinates(index: u64, shape: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_testing::every_change;
 
     #[test]
     fn a_flat_index_is_shown_with_its_coordinates() {
@@ -139,6 +220,21 @@ mod tests {
         assert_eq!(coordinates(8, &[2, 4]), "");
         assert_eq!(coordinates(0, &[0, 4]), "");
         assert_eq!(coordinates(1, &[u64::MAX, u64::MAX]), "");
+    }
+
+    #[test]
+    fn a_run_that_kept_results_of_others_says_so() {
+        let mut run = every_change().baseline;
+        run.earlier_results = 1;
+        assert_eq!(
+            phrases(&run),
+            [
+                "012345678 on main",
+                "2026-11-20 13:43 UTC",
+                "NVIDIA H200, driver 580.159 (CUDA 13.0)",
+                "1 result of an earlier run"
+            ]
+        );
     }
 
     #[test]

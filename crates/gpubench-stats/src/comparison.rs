@@ -1,16 +1,11 @@
-//! The ratio of two sides' medians, and how far it is known.
+//! The ratio of two cases' figures, and how far it is known.
 
-use super::interquartile_mean::{mean_between_quartiles, relative_variance};
+use super::estimate::{Estimate, Level, MOST_FREEDOM};
 use super::interval::Interval;
-use super::quantile::sorted;
 use super::student::student_quantile;
 
 /// Fewer fresh workers on a side cannot show how far the processes of one side differ.
 pub const FEWEST_WORKERS: usize = 3;
-
-/// Processes differ in modes, for which Student's distribution is too optimistic from eight workers on. At the seven degrees of freedom that eight workers have on
-/// their own, false alarms stay below one in a hundred in simulation (`benches/comparison.rs`).
-pub(super) const MOST_FREEDOM: f64 = 7.0;
 
 /// The largest logarithm of a ratio, and the farthest that an interval reaches from it: nothing is known beyond, and both ends must be numbers.
 const FARTHEST: f64 = 100.0;
@@ -22,6 +17,9 @@ pub struct Confidence(f64);
 impl Confidence {
     /// 99 %: as many false alarms are too many already.
     pub const DEFAULT: Confidence = Confidence(0.99);
+
+    /// 95 %: that of the interval that is shown of a case.
+    pub const SHOWN: Confidence = Confidence(0.95);
 
     /// A fraction; `None` unless it is above zero and below one.
     pub fn new(fraction: f64) -> Option<Confidence> {
@@ -40,127 +38,72 @@ impl Default for Confidence {
     }
 }
 
-/// One side of a comparison: the samples of each of its workers, in one number for where they lie and two for how they spread.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Side {
-    workers: usize,
-    /// Mean of the logarithms of the workers' medians.
-    center: f64,
-    /// Variance of those logarithms among the workers; zero for one worker.
-    among_workers: f64,
-    /// Mean over the workers of the variance of a worker's median as its samples know it, relative.
-    within_worker: f64,
-}
-
-impl Side {
-    /// The samples of each worker, in nanoseconds and in any order; workers without samples do not count. `None` where there are no samples, and where one is not finite or a
-    /// worker's median is not above zero, which has no ratio.
-    pub fn of(workers: &[&[f64]]) -> Option<Side> {
-        let mut centers = Vec::with_capacity(workers.len());
-        let mut within = 0.0;
-        for samples in workers.iter().filter(|samples| !samples.is_empty()) {
-            let sorted = sorted(samples)?;
-            let median = mean_between_quartiles(&sorted);
-            if median <= 0.0 {
-                return None;
-            }
-            centers.push(median.ln());
-            within += relative_variance(&sorted);
-        }
-        // A sum depends on its order; the sides must not depend on that of their workers.
-        centers.sort_unstable_by(f64::total_cmp);
-        let number = centers.len() as f64;
-        let center = centers.iter().sum::<f64>() / number;
-        let squares: f64 = centers.iter().map(|of_worker| (of_worker - center).powi(2)).sum();
-        (!centers.is_empty()).then_some(Side {
-            workers: centers.len(),
-            center,
-            among_workers: squares / (number - 1.0).max(1.0),
-            within_worker: within / number,
-        })
-    }
-
-    /// Number of workers with samples.
-    pub fn workers(&self) -> usize {
-        self.workers
-    }
-
-    /// The geometric mean of the workers' medians, in nanoseconds.
-    pub fn median_ns(&self) -> f64 {
-        // A logarithm's rounding must not make the longest time infinite, nor the shortest none.
-        self.center.exp().clamp(f64::from_bits(1), f64::MAX)
-    }
-
-    /// The variance of `center`.
-    fn variance(&self, level: Level) -> f64 {
-        let of_worker = match level {
-            // Medians of workers spread by their noise in any case: where few of them lie close together by chance, the samples know better.
-            Level::Workers => self.among_workers.max(self.within_worker),
-            Level::Samples => self.within_worker,
-        };
-        of_worker / self.workers as f64
-    }
-}
-
-/// What is taken to vary.
-#[derive(Clone, Copy)]
-enum Level {
-    /// Which workers there happened to be, and the samples of each.
-    Workers,
-    /// The samples of the workers that there are.
-    Samples,
-}
-
-/// The ratio of two medians.
+/// The ratio of two figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// The candidate's median over the baseline's: above one is slower.
+    /// The candidate's figure over the baseline's.
     pub estimate: f64,
     /// Its interval.
     pub interval: Interval,
 }
 
 impl Ratio {
-    /// The ratio of the geometric means of the workers' medians, with an interval of a two-level bootstrap: workers first, the samples of each second.
+    /// The ratio of two figures, with an interval of a two-level bootstrap: workers first, the samples of each second. `None` where a figure is not above zero.
     ///
     /// Plain resampling on both levels counts the noise of the samples twice, and once too little of the workers' shifts, by `(w - 1) / w` of `w` workers (A. C. Davison and
     /// D. V. Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8). The workers' distances from their mean are therefore scaled such that both levels together vary as
-    /// much as the workers' medians do, and no less than the samples alone (J. R. Carpenter, H. Goldstein and J. Rasbash, "A novel bootstrap procedure for assessing the
+    /// much as the workers' values do, and no less than the samples alone (J. R. Carpenter, H. Goldstein and J. Rasbash, "A novel bootstrap procedure for assessing the
     /// relationship between class size and achievement", Applied Statistics 52 (2003)). The standard error of that bootstrap has a closed form, so none is drawn; the interval is the estimate and
     /// Student's t times that error on either side (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 12; T. Hesterberg, "What Teachers Should Know About
-    /// the Bootstrap", The American Statistician 69 (2015)), on a logarithmic scale, where slower and faster are alike. Degrees of freedom are those of B. L. Welch, "The generalization
+    /// the Bootstrap", The American Statistician 69 (2015)), on a logarithmic scale, where up and down by the same factor are alike. Degrees of freedom are those of B. L. Welch, "The generalization
     /// of Student's problem when several different population variances are involved", Biometrika 34 (1947), at most seven.
     ///
-    /// With fewer than [`FEWEST_WORKERS`] on a side the interval is that of the samples alone, and too narrow. It always takes in a change of `tick_ns` nanoseconds, the step of the clock.
-    pub fn of(baseline: &Side, candidate: &Side, confidence: Confidence, tick_ns: f64) -> Ratio {
-        let level = if baseline.workers.min(candidate.workers) < FEWEST_WORKERS {
+    /// With fewer than [`FEWEST_WORKERS`] on a side the interval is that of the samples alone, and too narrow. It always takes in a change of `step`, that of the clock for times.
+    pub fn of(baseline: &Estimate, candidate: &Estimate, confidence: Confidence, step: f64) -> Option<Ratio> {
+        let level = if baseline.workers().min(candidate.workers()) < FEWEST_WORKERS {
             Level::Samples
         } else {
             Level::Workers
         };
         let (of_baseline, of_candidate) = (baseline.variance(level), candidate.variance(level));
         let freedom = match level {
-            Level::Workers => freedom((of_baseline, baseline.workers), (of_candidate, candidate.workers)),
+            Level::Workers => freedom((of_baseline, baseline.workers()), (of_candidate, candidate.workers())),
             Level::Samples => MOST_FREEDOM,
         };
         let error = (of_baseline + of_candidate).sqrt();
-        let shorter_ns = baseline.median_ns().min(candidate.median_ns());
-        let reach = student_quantile(confidence.0, freedom) * error;
-        Ratio::around(candidate.center - baseline.center, reach, tick_ns, shorter_ns)
+        let reach = match error {
+            0.0 => 0.0,
+            error => student_quantile(confidence.0, freedom) * error,
+        };
+        let (before, after) = (baseline.value(), candidate.value());
+        let are_above_zero = before > 0.0 && after > 0.0;
+        are_above_zero.then(|| Ratio::around(after / before, reach, step, before.min(after)))
     }
 
-    /// The ratio whose logarithm is `center`, known to `reach` on either side and no better than to one tick of the clock in the shorter of the two medians.
-    pub(super) fn around(center: f64, reach: f64, tick_ns: f64, shorter_ns: f64) -> Ratio {
-        // A little more than the tick: rounding must not make a change of exactly one look larger.
-        let tick = (tick_ns.max(0.0) * (1.0 + 1e-9) / shorter_ns).ln_1p();
-        let reach = reach.max(tick).min(FARTHEST);
-        let center = center.clamp(-FARTHEST, FARTHEST);
+    /// The ratio that is known to the logarithm `reach` on either side, and no better than to one step in the smaller of the two figures.
+    pub(super) fn around(estimate: f64, reach: f64, step: f64, smaller: f64) -> Ratio {
+        // A little more than the step: rounding must not make a change of exactly one look larger.
+        let step = (step.max(0.0) * (1.0 + 1e-9) / smaller).ln_1p();
+        let reach = reach.max(step).min(FARTHEST).exp();
+        let estimate = estimate.clamp((-FARTHEST).exp(), FARTHEST.exp());
         Ratio {
-            estimate: center.exp(),
+            estimate,
             interval: Interval {
-                low: (center - reach).exp(),
-                high: (center + reach).exp(),
+                low: estimate / reach,
+                high: estimate * reach,
             },
+        }
+    }
+
+    /// This ratio with an interval that takes in `other` as well.
+    pub fn reaching(self, other: f64) -> Ratio {
+        let Interval { low, high } = self.interval;
+        Ratio {
+            interval: Interval {
+                low: low.min(other),
+                high: high.max(other),
+            },
+            ..self
         }
     }
 }
@@ -183,13 +126,13 @@ mod tests {
     use super::*;
     use crate::interquartile_mean;
 
-    fn side(workers: &[Vec<f64>]) -> Side {
+    fn side(workers: &[Vec<f64>]) -> Estimate {
         let workers: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();
-        Side::of(&workers).unwrap()
+        Estimate::of(&workers).unwrap()
     }
 
     fn ratio(baseline: &[Vec<f64>], candidate: &[Vec<f64>]) -> Ratio {
-        Ratio::of(&side(baseline), &side(candidate), Confidence::DEFAULT, 0.0)
+        Ratio::of(&side(baseline), &side(candidate), Confidence::DEFAULT, 0.0).unwrap()
     }
 
     fn scaled(workers: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
@@ -204,32 +147,20 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_is_that_of_the_geometric_means_of_the_workers_medians() {
-        let baseline = [vec![90.0, 100.0, 110.0], vec![400.0]];
-        assert!(near(side(&baseline).median_ns(), 200.0));
+    fn the_ratio_is_that_of_the_figures() {
+        let baseline = [vec![90.0, 100.0, 110.0], vec![300.0]];
+        assert!(near(side(&baseline).value(), 200.0));
         assert!(near(ratio(&baseline, &[vec![300.0]]).estimate, 1.5));
     }
 
     #[test]
-    fn a_worker_that_differs_counts_as_one_however_many_samples_it_has() {
-        let even = [vec![100.0; 5], vec![100.0; 5], vec![120.0; 5]];
-        let uneven = [vec![100.0; 5], vec![100.0; 5], vec![120.0; 500]];
-        assert!(near(side(&even).median_ns(), side(&uneven).median_ns()));
-    }
-
-    #[test]
-    fn workers_without_samples_do_not_count() {
-        let with = side(&[vec![100.0, 101.0], vec![], vec![102.0]]);
-        assert_eq!(with, side(&[vec![100.0, 101.0], vec![102.0]]));
-        assert_eq!(with.workers(), 2);
-    }
-
-    #[test]
-    fn what_has_no_ratio_is_no_side() {
-        for broken in [&[][..], &[0.0], &[-1.0], &[1.0, f64::NAN], &[f64::INFINITY]] {
-            assert_eq!(Side::of(&[broken]), None, "{broken:?}");
+    fn figures_that_are_not_above_zero_have_no_ratio() {
+        let fine = side(&[vec![1.0]]);
+        for broken in [0.0, -1.0] {
+            let broken = side(&[vec![broken]]);
+            assert_eq!(Ratio::of(&fine, &broken, Confidence::DEFAULT, 0.0), None);
+            assert_eq!(Ratio::of(&broken, &fine, Confidence::DEFAULT, 0.0), None);
         }
-        assert_eq!(Side::of(&[]), None);
     }
 
     #[test]
@@ -253,26 +184,28 @@ mod tests {
 
     #[test]
     fn the_standard_error_is_that_of_resampled_workers_with_resampled_samples() {
-        let workers: Vec<Vec<f64>> = [0.0, 3.0, 1.0, 5.0, 2.5]
+        let workers: Vec<Vec<f64>> = [0.0, 3.0, 1.0, 5.0]
             .iter()
             .map(|shift| (-12..12).map(|noise| 100.0 + shift + f64::from(noise) / 4.0).collect())
             .collect();
         let side = side(&workers);
+        let [among_workers, within_worker] = side.variances();
         // Distances of workers from their mean, scaled as documented.
         let number = workers.len() as f64;
-        let kept = (side.among_workers - side.within_worker).max(0.0);
-        let scale = (kept / (side.among_workers * (number - 1.0) / number)).sqrt();
+        let kept = (among_workers - within_worker).max(0.0);
+        let scale = (kept / (among_workers * (number - 1.0) / number)).sqrt();
         let mut random = fastrand::Rng::with_seed(3);
         let own: Vec<f64> = workers
             .iter()
-            .map(|samples| interquartile_mean(samples).unwrap().ln())
+            .map(|samples| interquartile_mean(samples).unwrap() / side.value())
             .collect();
+        let center = own.iter().sum::<f64>() / number;
         let mut replicate = || {
-            let of_workers = workers.iter().zip(&own).map(|(samples, own_median)| {
-                // The shift of one worker and the noise of another's median: which noise belongs to which shift is not known.
-                let shift = (own[random.usize(..own.len())] - side.center) * scale;
+            let of_workers = workers.iter().zip(&own).map(|(samples, own_value)| {
+                // The shift of one worker and the noise of another's value: which noise belongs to which shift is not known.
+                let shift = (own[random.usize(..own.len())] - center) * scale;
                 let resample: Vec<f64> = samples.iter().map(|_| samples[random.usize(..samples.len())]).collect();
-                shift + interquartile_mean(&resample).unwrap().ln() - own_median
+                shift + interquartile_mean(&resample).unwrap() / side.value() - own_value
             });
             of_workers.sum::<f64>() / number
         };
@@ -286,10 +219,10 @@ mod tests {
     #[test]
     fn a_change_of_one_tick_of_the_clock_is_always_possible() {
         let [before, after] = [100.0, 132.0].map(|median| side(&[vec![median; 9], vec![median; 9], vec![median; 9]]));
-        let exact = Ratio::of(&before, &after, Confidence::DEFAULT, 0.0);
+        let exact = Ratio::of(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
         assert!(exact.interval.low > 1.0);
         for (one, other) in [(&before, &after), (&after, &before)] {
-            let coarse = Ratio::of(one, other, Confidence::DEFAULT, 32.0);
+            let coarse = Ratio::of(one, other, Confidence::DEFAULT, 32.0).unwrap();
             assert!(coarse.interval.low <= 1.0 && coarse.interval.high >= 1.0, "{coarse:?}");
         }
     }
@@ -360,7 +293,7 @@ mod tests {
         #[test]
         fn an_interval_is_finite_however_sure_it_is(one in workers(), other in workers(), tick in 0.0..1e12f64) {
             let confidence = Confidence::new(1.0 - 1e-12).unwrap();
-            let interval = Ratio::of(&side(&one), &side(&other), confidence, tick).interval;
+            let interval = Ratio::of(&side(&one), &side(&other), confidence, tick).unwrap().interval;
             prop_assert!(interval.low > 0.0 && interval.high.is_finite(), "{:?}", interval);
         }
 
@@ -368,16 +301,15 @@ mod tests {
         fn no_times_however_far_apart_have_a_ratio_that_is_no_number(one in any_times(), other in any_times(), tick in 0.0..1e3f64) {
             let (one, other) = (side(&one), side(&other));
             for (before, after) in [(&one, &other), (&other, &one), (&one, &one)] {
-                let Ratio { estimate, interval } = Ratio::of(before, after, Confidence::DEFAULT, tick);
+                let Ratio { estimate, interval } = Ratio::of(before, after, Confidence::DEFAULT, tick).unwrap();
                 prop_assert!(interval.low > 0.0 && interval.low <= estimate && estimate <= interval.high && interval.high.is_finite());
-                prop_assert!(before.median_ns() > 0.0 && before.median_ns().is_finite());
             }
         }
 
         #[test]
         fn the_interval_holds_the_estimate_and_grows_with_the_confidence(one in workers(), other in workers()) {
             let (one, other) = (side(&one), side(&other));
-            let [narrow, wide] = [0.9, 0.99].map(|confidence| Ratio::of(&one, &other, Confidence::new(confidence).unwrap(), 0.0));
+            let [narrow, wide] = [0.9, 0.99].map(|confidence| Ratio::of(&one, &other, Confidence::new(confidence).unwrap(), 0.0).unwrap());
             prop_assert!(narrow.interval.low <= narrow.estimate && narrow.estimate <= narrow.interval.high);
             prop_assert!(wide.interval.low <= narrow.interval.low && narrow.interval.high <= wide.interval.high);
         }

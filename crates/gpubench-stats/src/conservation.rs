@@ -12,7 +12,7 @@
 //! A machine is disturbed now and then, for half a second or for long. So what is normal is taken from the null windows of the same time where they are worse than any seen on a machine that is left alone, and no more is made of them than so few can tell.
 
 use super::binomial::{beta_binomial, binomial, quantile_of_counts};
-use super::case_median::{case_median, worker_medians};
+use super::estimate::{case_value, worker_values};
 use super::quantile::median;
 use super::spread::Spread;
 
@@ -117,7 +117,7 @@ fn reported(workers: &[Vec<Clocked>], of: impl Fn(&Clocked) -> f64) -> Option<f6
         .map(Vec::as_slice)
         .filter(|times| !times.is_empty())
         .collect();
-    case_median(&worker_medians(&times).into_iter().collect::<Option<Vec<f64>>>()?)
+    case_value(&worker_values(&times).into_iter().collect::<Option<Vec<f64>>>()?)
 }
 
 /// The residuals of a worker beside those of the null worker.

@@ -1,19 +1,17 @@
 //! When enough samples have been taken.
 
-use std::fmt;
 use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
 
 use super::interval::order_statistic_interval_of_sorted;
 use super::moments::Moments;
 use super::quantile::{quantile, sorted};
+use gpubench_contract::StopReason;
 
 /// When to stop sampling. A pure function of the samples so far and the time they took: the same samples always stop at the same place.
 ///
 /// Nothing but `max_samples` stops before `min_samples`: a slow kernel takes longer than `max_time`.
 /// The rules are asked after every sample, which is a repeated look at the data: the interval that stopped a run
-/// covers a little less than 95 %, and the reported interval is the bootstrap's.
+/// covers a little less than 95 %, and is not the one that is reported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StopRule {
     /// The coefficient of variation that is small enough. The samples of a short kernel never reach it (6 to 11 % at 4 µs on an H200).
@@ -28,8 +26,8 @@ pub struct StopRule {
     pub max_samples: usize,
     /// Most time, by the clock that `decide`'s caller reads.
     pub max_time: Duration,
-    /// Step of the device's clock in nanoseconds: an interval cannot become narrower.
-    pub tick_ns: f64,
+    /// Step of what the samples are measured with, as that of the device's clock: an interval cannot become narrower.
+    pub step: f64,
     /// When the coefficient of variation counts as settled; `None` never.
     pub plateau: Option<Plateau>,
 }
@@ -65,7 +63,7 @@ impl Default for StopRule {
             spread_from: 0,
             max_samples: 1_000,
             max_time: Duration::from_secs(2),
-            tick_ns: 0.0,
+            step: 0.0,
             plateau: Some(Plateau::default()),
         }
     }
@@ -99,7 +97,7 @@ impl StopRule {
         let reach = order_statistic_interval_of_sorted(sorted)?.reach_from(median);
         if reach <= self.median_interval * median.abs() {
             Some(StopReason::MedianInterval)
-        } else if reach <= self.tick_ns {
+        } else if reach <= self.step {
             Some(StopReason::ClockTick)
         } else {
             None
@@ -132,45 +130,6 @@ impl StopRule {
         } else {
             None
         }
-    }
-}
-
-/// Why sampling stopped, from the reason that says the most of the samples to the one that says the least.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum StopReason {
-    /// The coefficient of variation fell below its target.
-    TargetCv,
-    /// The 95 % interval of the median is narrow enough.
-    MedianInterval,
-    /// The 95 % interval of the median lies within one step of the clock.
-    ClockTick,
-    /// The coefficient of variation has stopped moving: more samples would not change it.
-    Plateau,
-    /// The largest number of samples was reached.
-    MaxSamples,
-    /// The time for sampling was used up.
-    MaxTime,
-}
-
-impl StopReason {
-    /// The word of the machine contract.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            StopReason::TargetCv => "target-cv",
-            StopReason::MedianInterval => "median-interval",
-            StopReason::ClockTick => "clock-tick",
-            StopReason::Plateau => "plateau",
-            StopReason::MaxSamples => "max-samples",
-            StopReason::MaxTime => "max-time",
-        }
-    }
-}
-
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -217,7 +176,7 @@ mod tests {
     fn an_interval_of_one_tick_stops_where_one_per_cent_is_less_than_a_tick() {
         let samples: Vec<f64> = (0..60).map(|i| [992.0, 1024.0, 1056.0][i % 3]).collect();
         let rule = StopRule {
-            tick_ns: 32.0,
+            step: 32.0,
             ..StopRule::default()
         };
         assert_eq!(run(&rule, &samples), (20, Some(StopReason::ClockTick)));
@@ -305,7 +264,7 @@ mod tests {
             bits in prop::collection::vec(any::<u64>(), 1..80), seconds in 0u64..4, tick in any::<f64>(),
         ) {
             let samples: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
-            let rule = StopRule { tick_ns: tick, max_samples: 50, ..StopRule::default() };
+            let rule = StopRule { step: tick, max_samples: 50, ..StopRule::default() };
             let reason = rule.decide(&samples, Duration::from_secs(seconds));
             if samples.len() >= 50 || samples.len() >= rule.min_samples && seconds >= 2 {
                 prop_assert!(reason.is_some());

@@ -10,26 +10,26 @@ pub const FEWEST_STEPS: usize = 10;
 
 /// What a run of a history measured of one benchmark, and of which sources.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PastMedian<S> {
-    /// The median.
-    pub median_ns: f64,
+pub struct PastValue<S> {
+    /// The figure of the benchmark.
+    pub value: f64,
     /// Equal for runs of the same sources; `None` where they are not known to be those of any other run.
     pub sources: Option<S>,
 }
 
-/// The largest relative change that is still usual between neighbouring runs: Q3 + 3·IQR of the absolute relative changes of their medians (J. W. Tukey, "Exploratory
+/// The largest relative change that is still usual between neighbouring runs: Q3 + 3·IQR of the absolute relative changes of their figures (J. W. Tukey, "Exploratory
 /// Data Analysis", 1977: the outer fence), as rustls' and rustc's benchmarks have it.
 ///
-/// The medians are those of one benchmark on one device, in the order of the runs. What lies between two runs of different sources may be a change of the code, which is no noise: where
-/// [`FEWEST_STEPS`] neighbours are of the same sources, only their changes count, and otherwise all. `None` for fewer than [`FEWEST_RUNS`], and where a median is not finite or not above
+/// The figures are those of one benchmark on one device, in the order of the runs. What lies between two runs of different sources may be a change of the code, which is no noise: where
+/// [`FEWEST_STEPS`] neighbours are of the same sources, only their changes count, and otherwise all. `None` for fewer than [`FEWEST_RUNS`], and where a figure is not finite or not above
 /// zero.
-pub fn history_fence<S: PartialEq>(runs: &[PastMedian<S>]) -> Option<f64> {
-    let is_time = |run: &PastMedian<S>| run.median_ns.is_finite() && run.median_ns > 0.0;
-    if runs.len() < FEWEST_RUNS || !runs.iter().all(is_time) {
+pub fn history_fence<S: PartialEq>(runs: &[PastValue<S>]) -> Option<f64> {
+    let is_above_zero = |run: &PastValue<S>| run.value.is_finite() && run.value > 0.0;
+    if runs.len() < FEWEST_RUNS || !runs.iter().all(is_above_zero) {
         return None;
     }
     let steps = || runs.windows(2).map(|pair| (&pair[0], &pair[1]));
-    let change = |(one, other): (&PastMedian<S>, &PastMedian<S>)| (other.median_ns / one.median_ns - 1.0).abs();
+    let change = |(one, other): (&PastValue<S>, &PastValue<S>)| (other.value / one.value - 1.0).abs();
     let of_same_sources = steps().filter(|(one, other)| one.sources.is_some() && one.sources == other.sources);
     let mut changes: Vec<f64> = of_same_sources.map(change).collect();
     if changes.len() < FEWEST_STEPS {
@@ -49,16 +49,16 @@ mod tests {
 
     /// The fence of runs whose sources nobody knows.
     fn fence_of(medians: &[f64]) -> Option<f64> {
-        let runs: Vec<PastMedian<u32>> = medians.iter().map(|median| run(*median, None)).collect();
+        let runs: Vec<PastValue<u32>> = medians.iter().map(|median| run(*median, None)).collect();
         history_fence(&runs)
     }
 
-    fn run(median_ns: f64, sources: Option<u32>) -> PastMedian<u32> {
-        PastMedian { median_ns, sources }
+    fn run(value: f64, sources: Option<u32>) -> PastValue<u32> {
+        PastValue { value, sources }
     }
 
     /// Runs of six revisions, each 30 % slower than the one before, in which neighbours of one revision differ by 0.1 %.
-    fn six_revisions(runs_of_each: u32, sources: fn(u32) -> Option<u32>) -> Vec<PastMedian<u32>> {
+    fn six_revisions(runs_of_each: u32, sources: fn(u32) -> Option<u32>) -> Vec<PastValue<u32>> {
         let revisions = (0..6u32).flat_map(|revision| (0..runs_of_each).map(move |run| (revision, run)));
         let slower = |revision: u32| 100.0 * 1.3f64.powi(revision as i32);
         revisions

@@ -1,15 +1,15 @@
 //! Statistics as pure functions: when warm-up is over, when enough samples have been taken, and what they say.
 //!
-//! Nothing here knows a device or a clock: samples come in as nanoseconds in `f64`, elapsed time as a `Duration`. No input panics;
-//! what is not defined for an input is `None`, never NaN.
+//! Nothing here knows a device, a clock or a metric: samples come in as `f64` in whatever unit, elapsed time as a `Duration`. Only `conservation` is about times, in
+//! nanoseconds. No input panics; what is not defined for an input is `None`, never NaN.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod binomial;
-mod case_median;
 mod comparison;
 mod conservation;
 mod convergence;
+mod estimate;
 mod fence;
 mod histogram;
 mod interquartile_mean;
@@ -24,12 +24,11 @@ mod student;
 mod summary;
 mod turnout;
 mod warmup;
-mod worker_interval;
 
-pub use case_median::*;
 pub use comparison::*;
 pub use conservation::*;
 pub use convergence::*;
+pub use estimate::*;
 pub use fence::*;
 pub use histogram::*;
 pub use interquartile_mean::*;
@@ -43,4 +42,3 @@ pub use student::*;
 pub use summary::*;
 pub use turnout::*;
 pub use warmup::*;
-pub use worker_interval::*;

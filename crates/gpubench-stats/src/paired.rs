@@ -1,13 +1,14 @@
 //! The ratio of two sides that were measured in turns: what drifted met both alike, and does not count.
 
-use super::comparison::{Confidence, FEWEST_WORKERS, MOST_FREEDOM, Ratio};
+use super::comparison::{Confidence, FEWEST_WORKERS, Ratio};
+use super::estimate::MOST_FREEDOM;
 use super::quantile::{median, quantile, sorted};
 use super::student::student_quantile;
 
 /// What Student's t is made larger by: where processes differ by far more than their samples, its false alarms would be one in a hundred to the letter.
 const MARGIN: f64 = 1.05;
 
-/// Rounds of two fresh workers that took their samples in turns: how much slower the candidate's was in each, and how that spreads.
+/// Rounds of two fresh workers that took their samples in turns: how much more the candidate's took in each, and how that spreads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
     rounds: usize,
@@ -17,12 +18,12 @@ pub struct Paired {
     among_rounds: f64,
     /// Variance that such a median has from the noise of its samples alone, on average over the rounds.
     within_round: f64,
-    /// The smaller side's geometric mean of the workers' medians, in nanoseconds.
-    shorter_ns: f64,
+    /// The smaller side's geometric mean of the workers' medians.
+    smaller: f64,
 }
 
 impl Paired {
-    /// The samples of each worker in nanoseconds, in the order they were taken: the workers at one position shared a round, and their samples at one position are neighbours in
+    /// The samples of each worker, in the order they were taken: the workers at one position shared a round, and their samples at one position are neighbours in
     /// time. Where one has more samples, the last of them have no neighbour and do not count; nor do rounds without any.
     ///
     /// `None` where the sides have different numbers of workers, where fewer than [`FEWEST_WORKERS`] rounds count, and where a sample is not finite or not above zero.
@@ -41,13 +42,13 @@ impl Paired {
         let mean = |figure: fn(&Round) -> f64| mean(&rounds, figure);
         let center = mean(|round| round.center);
         let squares: f64 = rounds.iter().map(|round| (round.center - center).powi(2)).sum();
-        let shorter = mean(|round| round.baseline).min(mean(|round| round.candidate));
+        let smaller = mean(|round| round.baseline).min(mean(|round| round.candidate));
         Some(Paired {
             rounds: rounds.len(),
             center,
             among_rounds: squares / (number - 1.0),
             within_round: noise(&rounds)?,
-            shorter_ns: shorter.exp(),
+            smaller: smaller.exp(),
         })
     }
 
@@ -70,13 +71,13 @@ impl Paired {
     ///
     /// Rounds are the units that repeat on their own; the samples in one share their processes (T. Kalibera and R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013; A. Georges,
     /// D. Buytaert and L. Eeckhout, "Statistically Rigorous Java Performance Evaluation", OOPSLA 2007). Where few rounds lie close together by chance, the samples in them know the error better:
-    /// the larger of the two variances counts. The interval always takes in a change of `tick_ns` nanoseconds, the step of the clock.
-    pub fn ratio(&self, confidence: Confidence, tick_ns: f64) -> Ratio {
+    /// the larger of the two variances counts. The interval always takes in a change of `step`, that of the clock for times.
+    pub fn ratio(&self, confidence: Confidence, step: f64) -> Ratio {
         let rounds = self.rounds as f64;
         let error = (self.among_rounds.max(self.within_round) / rounds).sqrt();
         let freedom = (rounds - 1.0).min(MOST_FREEDOM);
         let reach = MARGIN * student_quantile(confidence.fraction(), freedom) * error;
-        Ratio::around(self.center, reach, tick_ns, self.shorter_ns)
+        Ratio::around(self.center.exp(), reach, step, self.smaller)
     }
 }
 
@@ -153,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Side;
+    use crate::Estimate;
 
     fn paired(baseline: &[Vec<f64>], candidate: &[Vec<f64>]) -> Option<Paired> {
         let [baseline, candidate] =
@@ -185,9 +186,9 @@ mod tests {
         assert!(near(in_turns.interval.low, in_turns.interval.high), "{in_turns:?}");
         let sides = [&before, &after].map(|side| {
             let workers: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-            Side::of(&workers).unwrap()
+            Estimate::of(&workers).unwrap()
         });
-        let apart = Ratio::of(&sides[0], &sides[1], Confidence::DEFAULT, 0.0);
+        let apart = Ratio::of(&sides[0], &sides[1], Confidence::DEFAULT, 0.0).unwrap();
         assert!(apart.interval.low < 0.1 && apart.interval.high > 10.0, "{apart:?}");
     }
 

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::{Plateau, StopReason, StopRule, Turnout, worker_medians, workers_agree};
+use super::{Estimate, Plateau, StopRule, Turnout};
+use gpubench_contract::StopReason;
 
 /// More processes than this for one case are a mistake.
 pub const MOST_WORKERS: usize = 64;
@@ -14,7 +15,7 @@ const FEWEST_ESTIMATES: usize = 16;
 /// Samples of a worker before their spread and interval count: two that are alike by chance say nothing of either.
 const FEWEST_OF_WORKER: usize = 6;
 
-/// Workers agree when their case's median is known to so many of the intervals to which the samples of a case are to know it.
+/// Workers agree when their case's figure is known to so many of the intervals to which the samples of a case are to know it.
 const AGREED: f64 = 0.5;
 
 /// A case's stop rule, shared out among fresh workers that are measured one after another.
@@ -52,10 +53,11 @@ impl Shares {
     /// Whether the samples of each worker so far are as many as the case must have, and the workers agree: two runs that are each known to half of what two runs may differ by do not differ by more. No more workers are
     /// needed then.
     pub fn suffice(&self, workers: &[&[f64]]) -> bool {
-        let medians: Vec<f64> = worker_medians(workers).into_iter().flatten().collect();
         let samples: usize = workers.iter().map(|samples| samples.len()).sum();
-        samples >= self.case.min_samples
-            && workers_agree(&medians, AGREED * self.case.median_interval, self.case.tick_ns)
+        let is_known = |estimate: Estimate| {
+            estimate.workers() > 1 && estimate.is_known_to(AGREED * self.case.median_interval, self.case.step)
+        };
+        samples >= self.case.min_samples && Estimate::of(workers).is_some_and(is_known)
     }
 
     /// When the worker at `position`, counted from 0, has samples enough of its own.
@@ -108,11 +110,9 @@ impl Shares {
     }
 }
 
-impl StopReason {
-    /// Why a case stopped, of the reasons of its workers: that of the one that came the least far. [`StopReason`] lists them in this order.
-    pub fn of_case(workers: &[StopReason]) -> Option<StopReason> {
-        workers.iter().copied().max()
-    }
+/// Why a case stopped, of the reasons of its workers: that of the one that came the least far. [`StopReason`] lists them in this order.
+pub fn stop_of_case(workers: &[StopReason]) -> Option<StopReason> {
+    workers.iter().copied().max()
 }
 
 #[cfg(test)]
@@ -196,9 +196,9 @@ mod tests {
     #[test]
     fn a_limit_that_any_worker_met_is_why_the_case_stopped() {
         use StopReason::*;
-        assert_eq!(StopReason::of_case(&[MedianInterval, MaxTime, TargetCv]), Some(MaxTime));
-        assert_eq!(StopReason::of_case(&[TargetCv, MedianInterval]), Some(MedianInterval));
-        assert_eq!(StopReason::of_case(&[]), None);
+        assert_eq!(stop_of_case(&[MedianInterval, MaxTime, TargetCv]), Some(MaxTime));
+        assert_eq!(stop_of_case(&[TargetCv, MedianInterval]), Some(MedianInterval));
+        assert_eq!(stop_of_case(&[]), None);
     }
 
     /// Normal samples with a coefficient of variation, from as many workers, until each has enough.

@@ -2,8 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use super::{case_median, worker_interval};
-
 /// How many fresh workers a case has: so many, and more where those leave its median open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turnout {
@@ -55,14 +53,6 @@ impl Turnout {
     }
 }
 
-/// Whether the medians of some workers say where other fresh workers' would lie: the interval of [`worker_interval`] reaches from their [`case_median`] at most by this part of it, or by one tick of the clock.
-pub fn workers_agree(medians: &[f64], within: f64, tick_ns: f64) -> bool {
-    let (Some(median), Some(interval)) = (case_median(medians), worker_interval(medians)) else {
-        return false;
-    };
-    interval.reach_from(median) <= (within * median.abs()).max(tick_ns)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,13 +71,5 @@ mod tests {
         assert_eq!(numbers(Turnout::exactly(number(8))), (8, 8));
         assert_eq!(numbers(Turnout::until_known(number(8)).at_most(number(6))), (5, 6));
         assert_eq!(numbers(Turnout::exactly(number(8)).at_most(number(2))), (2, 2));
-    }
-
-    #[test]
-    fn workers_agree_when_others_would_lie_within_a_hundredth_or_a_tick() {
-        assert!(workers_agree(&[1_000.0, 1_004.0, 996.0, 1_000.0, 1_000.0], 0.01, 0.0));
-        assert!(!workers_agree(&[1_000.0, 1_040.0, 960.0, 1_000.0, 1_000.0], 0.01, 0.0));
-        assert!(workers_agree(&[1_000.0, 1_040.0, 960.0, 1_000.0, 1_000.0], 0.01, 64.0));
-        assert!(!workers_agree(&[1_000.0], 0.01, 32.0), "one does not tell");
     }
 }

@@ -15,8 +15,8 @@ pub struct WarmUpRule {
     pub group: usize,
     /// Relative difference of the two medians that counts as none.
     pub tolerance: f64,
-    /// Step of the device's clock in nanoseconds.
-    pub tick_ns: f64,
+    /// Step of what the samples are measured with, as that of the device's clock.
+    pub step: f64,
     /// Most windows.
     pub max_windows: usize,
     /// Most time, by the clock that `decide`'s caller reads.
@@ -28,7 +28,7 @@ impl Default for WarmUpRule {
         WarmUpRule {
             group: 5,
             tolerance: 0.01,
-            tick_ns: 0.0,
+            step: 0.0,
             max_windows: 50,
             max_time: Duration::from_millis(500),
         }
@@ -96,7 +96,7 @@ impl WarmUpRule {
             return false;
         };
         let difference = (now - before).abs();
-        difference <= self.tolerance * before.abs() || difference <= self.tick_ns || is_among(earlier, now)
+        difference <= self.tolerance * before.abs() || difference <= self.step || is_among(earlier, now)
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
     fn a_difference_of_one_tick_is_none() {
         let windows = [[1056.0; 5], [1024.0; 5]].concat();
         let rule = WarmUpRule {
-            tick_ns: 32.0,
+            step: 32.0,
             ..WarmUpRule::default()
         };
         assert_eq!(run(&rule, &windows), (10, Some(WarmUpEnd::Settled)));

@@ -5,8 +5,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use gpubench_contract::Better;
 use gpubench_contract::{Arrangement, ChangeVerdict, ThresholdSource};
-use gpubench_stats::{Confidence, Looks, Paired, Ratio, Side, interquartile_mean, median};
+use gpubench_stats::{Confidence, Estimate, Looks, Paired, Ratio, median};
 use gpubench_store::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
 use gpubench_store::testing::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
 use gpubench_store::testing::{Size, run};
@@ -82,14 +83,18 @@ fn verdicts(shape: &TwoLevel, (workers, samples): (usize, usize), factor: f64) -
     let mut side = |center: f64| {
         let side = shape.side(&mut random, workers, samples, center);
         let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-        Side::of(&side).expect("times")
+        Estimate::of(&side).expect("times")
     };
     (0..TRIALS)
         .map(|_| {
             let (before, after) = (side(100.0), side(100.0 * factor));
-            judge(&Ratio::of(&before, &after, Confidence::DEFAULT, 0.0), FLOOR)
+            judge(&compared(&before, &after), FLOOR, Better::Lower)
         })
         .collect()
+}
+
+fn compared(before: &Estimate, after: &Estimate) -> Ratio {
+    Ratio::of(before, after, Confidence::DEFAULT, 0.0).expect("times")
 }
 
 /// Per cent of some verdicts.
@@ -172,11 +177,9 @@ fn power() {
 fn precision() {
     title("Standard deviation of a side, per cent");
     let mut estimators: Vec<(&str, Estimator)> = Vec::new();
-    estimators.push(("geometric mean of the workers' medians", |side| {
-        let logarithms = side
-            .iter()
-            .map(|samples| interquartile_mean(samples).expect("samples").ln());
-        logarithms.sum::<f64>() / side.len() as f64
+    estimators.push(("the figure of a case", |side| {
+        let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
+        Estimate::of(&side).expect("samples").value().ln()
     }));
     estimators.push(("median of all samples", |side| {
         median(&side.concat()).expect("samples").ln()
@@ -225,11 +228,11 @@ fn verdicts_in_turns(
                     .expect("rounds")
                     .ratio(Confidence::DEFAULT, 0.0),
                 Method::Unpaired => {
-                    let [before, after] = [before, after].map(|side| Side::of(&side).expect("times"));
-                    Ratio::of(&before, &after, Confidence::DEFAULT, 0.0)
+                    let [before, after] = [before, after].map(|side| Estimate::of(&side).expect("times"));
+                    compared(&before, &after)
                 }
             };
-            judge(&ratio, FLOOR)
+            judge(&ratio, FLOOR, Better::Lower)
         })
         .collect()
 }
@@ -346,8 +349,8 @@ fn decided(shape: &TwoLevel, pairs: usize, factor: f64) -> Decided {
             }
             taken += rounds;
             (
-                judge(&ratio(first, Looks::Once), FLOOR),
-                judge(&ratio(rounds, Looks::UntilDecided), FLOOR),
+                judge(&ratio(first, Looks::Once), FLOOR, Better::Lower),
+                judge(&ratio(rounds, Looks::UntilDecided), FLOOR, Better::Lower),
             )
         })
         .unzip();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use gpubench_contract::DeviceIdentity;
+use gpubench_contract::Metric;
 use gpubench_store::history::{HistoryCase, HistoryEntry, MOST_RUNS, append, of_device};
 use gpubench_store::testing::{Size, run};
 use gpubench_store::{read, save};
@@ -60,8 +61,9 @@ fn print(what: &str, mut action: impl FnMut()) {
 fn entry() -> HistoryEntry {
     let case = |n: u32| HistoryCase {
         case: format!("suite::axpy::add_one::n={n}"),
-        median_ns: 3648.123,
-        ci95_ns: [3640.5, 3660.25],
+        metric: Metric::time(),
+        value: 3648.123,
+        ci95: [3640.5, 3660.25],
         n: 200,
         workers: 5,
     };

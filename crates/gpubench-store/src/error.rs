@@ -2,7 +2,7 @@
 
 use std::io;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use super::{Contradiction, FORMAT, NotAlike};
@@ -90,12 +90,26 @@ pub enum StoreError {
         path: Utf8PathBuf,
         /// The file's version.
         found: u64,
-        /// The newest version that this tool knows.
+        /// The version that this tool knows.
         known: u64,
         /// This tool's version.
         tool: &'static str,
         /// Version of the tool that wrote it, where the file says so.
         written_by: Option<String>,
+    },
+    /// An earlier tool wrote a file, with other figures in it.
+    #[error("`{path}` is a {what} of format version {found}, and this tool, {tool}, knows {known}")]
+    Older {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What it is.
+        what: &'static str,
+        /// The file's version.
+        found: u64,
+        /// The version that this tool knows.
+        known: u64,
+        /// This tool's version.
+        tool: &'static str,
     },
     /// A file of a known format lacks something, or has something else in its place.
     #[error("`{path}` is not as its format demands")]
@@ -111,9 +125,6 @@ pub enum StoreError {
     Altered {
         /// The file.
         path: Utf8PathBuf,
-        /// What was found out about the change.
-        #[source]
-        source: Option<Contradiction>,
     },
     /// A file says what cannot be.
     #[error("`{path}` contradicts itself")]
@@ -163,6 +174,35 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// A file has another format version than the one that this tool knows.
+    pub(super) fn of_another_version(
+        path: &Utf8Path,
+        what: &'static str,
+        found: u64,
+        known: u64,
+        written_by: Option<&str>,
+    ) -> StoreError {
+        let (path, tool) = (path.to_owned(), env!("CARGO_PKG_VERSION"));
+        match found > known {
+            true => StoreError::Newer {
+                path,
+                found,
+                known,
+                tool,
+                written_by: written_by.map(str::to_owned),
+            },
+            false => StoreError::Older {
+                path,
+                what,
+                found,
+                known,
+                tool,
+            },
+        }
+    }
+}
+
 impl Expected for StoreError {
     fn exit_code(&self) -> ExitCode {
         match self {
@@ -192,6 +232,10 @@ impl Expected for StoreError {
             StoreError::Newer { written_by, .. } => Some(match written_by {
                 Some(version) => format!("`cargo gpubench` {version} wrote it; use that version or a later one"),
                 None => "a later `cargo gpubench` wrote it; use that one".to_owned(),
+            }),
+            StoreError::Older { what, .. } => Some(match *what {
+                FORMAT_NAME => "its figures mean something else than today's; record it again, as with `--save-baseline`".to_owned(),
+                _ => "its figures mean something else than today's; remove it to record again, or name another folder with `--history-dir`".to_owned(),
             }),
             StoreError::Altered { .. } | StoreError::Contradictory { .. } => {
                 Some("figures that were not measured prove nothing; measure all of it again with `--save-baseline`".to_owned())

@@ -5,7 +5,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error};
 use serde_json::error::Category;
 
-use super::read::{foreign, newer_records, truncated};
+use super::error::FORMAT_NAME;
+use super::read::{foreign, truncated};
 use super::{FORMAT, FORMAT_VERSION, StoreError, StoredRun};
 use gpubench_contract::{BenchmarkComplete, RunFinished, RunStarted, SchemaVersion};
 
@@ -26,8 +27,14 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
         }
         let number = position + 1;
         let head: RecordHead = record(path, number, line)?;
-        if let Some(version) = head.schema_version.filter(|version| *version > SchemaVersion::NUMBER) {
-            return Err(newer_records(path, version, SchemaVersion::NUMBER));
+        if let Some(found) = head.schema_version.filter(|version| *version != SchemaVersion::NUMBER) {
+            return Err(StoreError::of_another_version(
+                path,
+                FORMAT_NAME,
+                found,
+                SchemaVersion::NUMBER,
+                None,
+            ));
         }
         // Records that later tools add are not of interest here.
         match head.reason.as_deref() {

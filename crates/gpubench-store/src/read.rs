@@ -31,7 +31,7 @@ pub fn load(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
 /// Reads a stored run, or the lines of `--export-json` and `--message-format json`.
 ///
 /// # Errors
-/// The file cannot be read, is truncated, something else, written by a later tool, changed since it was written, contradicts itself, or
+/// The file cannot be read, is truncated, something else, of another version's format, changed since it was written, contradicts itself, or
 /// holds several runs.
 pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
     let text = bytes_of(path)?;
@@ -56,13 +56,13 @@ pub(super) fn read_unverified(path: &Utf8Path) -> Result<StoredRun, StoreError> 
     }
 }
 
-/// Whether a file is a stored run that this tool may replace: one that was edited may be, one that is something else never.
+/// Whether a file is a stored run that this tool may replace: one that was edited or that an earlier tool wrote may be, one that is something else never.
 ///
 /// # Errors
 /// It is not.
 pub(super) fn recognize(path: &Utf8Path, text: &[u8]) -> Result<(), StoreError> {
     match parse(path, text) {
-        Ok(_) | Err(StoreError::Altered { .. }) => Ok(()),
+        Ok(_) | Err(StoreError::Altered { .. } | StoreError::Older { .. }) => Ok(()),
         Err(refusal) => Err(refusal),
     }
 }
@@ -89,11 +89,17 @@ fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
 fn stored_run(path: &Utf8Path, text: &[u8], head: &Head) -> Result<StoredRun, StoreError> {
     match head.format_version.as_ref().and_then(Value::as_u64) {
         Some(FORMAT_VERSION) => {}
-        Some(found) if found > FORMAT_VERSION => {
+        Some(found) => {
             let written_by = head.run.as_ref().and_then(|run| run["tool_version"].as_str());
-            return Err(newer(path, found, FORMAT_VERSION, written_by));
+            return Err(StoreError::of_another_version(
+                path,
+                FORMAT_NAME,
+                found,
+                FORMAT_VERSION,
+                written_by,
+            ));
         }
-        _ => {
+        None => {
             return Err(foreign(
                 path,
                 "it does not say which version of the format it has".to_owned(),
@@ -104,26 +110,9 @@ fn stored_run(path: &Utf8Path, text: &[u8], head: &Head) -> Result<StoredRun, St
     let stored: Result<StoredRun, serde_json::Error> = serde_json::from_slice(text);
     match (stored, is_as_written) {
         (Ok(stored), true) => Ok(stored),
-        (Ok(stored), false) => Err(StoreError::Altered {
-            path: path.to_owned(),
-            source: check(&stored).err(),
-        }),
+        (Ok(_), false) => Err(StoreError::Altered { path: path.to_owned() }),
         (Err(source), _) => Err(refusal_of_record(path, text, source)),
     }
-}
-
-fn newer(path: &Utf8Path, found: u64, known: u64, written_by: Option<&str>) -> StoreError {
-    StoreError::Newer {
-        path: path.to_owned(),
-        found,
-        known,
-        tool: env!("CARGO_PKG_VERSION"),
-        written_by: written_by.map(str::to_owned),
-    }
-}
-
-pub(super) fn newer_records(path: &Utf8Path, found: u64, known: u64) -> StoreError {
-    newer(path, found, known, None)
 }
 
 pub(super) fn truncated(path: &Utf8Path, line: usize) -> StoreError {

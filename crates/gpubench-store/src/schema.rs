@@ -9,9 +9,9 @@ use super::{FORMAT, FORMAT_VERSION, StoredRun};
 /// File names and schemas: of a stored run, of a history's first line, of its other lines.
 pub(super) fn all() -> Vec<(&'static str, Value)> {
     vec![
-        ("gpubench-run-v1.schema.json", stored_run()),
-        ("gpubench-history-head-v1.schema.json", history_head()),
-        ("gpubench-history-entry-v1.schema.json", schema_of::<HistoryEntry>()),
+        ("gpubench-run-v2.schema.json", stored_run()),
+        ("gpubench-history-head-v2.schema.json", history_head()),
+        ("gpubench-history-entry-v2.schema.json", schema_of::<HistoryEntry>()),
     ]
 }
 

@@ -9,8 +9,8 @@ use gpubench_contract::{BenchmarkComplete, RunEnd, RunFinished, RunStarted};
 /// What every stored run says it is.
 pub const FORMAT: &str = "gpubench-run";
 
-/// The version of the format that this tool writes. Files of a newer one are refused, not guessed at.
-pub const FORMAT_VERSION: u64 = 1;
+/// The version of the format that this tool writes. Files of others are refused, not guessed at.
+pub const FORMAT_VERSION: u64 = 2;
 
 /// A run as it lies in a file: the records of the machine contract, with where the sources stood.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

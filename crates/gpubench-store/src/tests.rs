@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use gpubench_contract::Grade;
-use gpubench_contract::testing::{SampleRun, every_verdict, on_gpu};
-use gpubench_contract::{DeviceKind, Record, Revision, Stats, Throughput, WorkerShare};
+use gpubench_contract::{Record, Revision, WorkerShare};
 use gpubench_diagnostic::{Expected, Explanation};
+use gpubench_stats::summary;
+use gpubench_testing::{SampleRun, every_verdict, on_gpu};
 
 /// The records of a run, one on each line, as an export has them.
 fn lines(run: &SampleRun) -> String {
@@ -18,7 +18,6 @@ fn lines(run: &SampleRun) -> String {
 
 /// A run as it is stored.
 pub(crate) fn stored(run: &SampleRun) -> StoredRun {
-    let run = gradable(run);
     StoredRun {
         format: FORMAT.to_owned(),
         format_version: FORMAT_VERSION,
@@ -32,17 +31,6 @@ pub(crate) fn stored(run: &SampleRun) -> StoredRun {
         results: run.results.clone(),
         finished: Some(run.finished.clone()),
     }
-}
-
-/// The samples of reports show every grade on one device; no file with those on the CPU device is believed.
-fn gradable(run: &SampleRun) -> SampleRun {
-    let mut run = run.clone();
-    for result in &mut run.results {
-        if result.device.kind == DeviceKind::Cpu {
-            result.grade = result.grade.map(|_| Grade::Advisory);
-        }
-    }
-    run
 }
 
 struct Folder {
@@ -152,7 +140,7 @@ fn a_symbolic_link_stays_one() {
 fn the_lines_of_an_export_are_a_run() {
     let folder = folder();
     let path = folder.path.join("run.jsonl");
-    let run = gradable(&every_verdict());
+    let run = every_verdict();
     std::fs::write(&path, lines(&run)).unwrap();
     let read = read(&path).unwrap();
     assert_eq!(read.results, run.results);
@@ -165,7 +153,7 @@ fn records_that_later_tools_add_are_passed_over() {
     let folder = folder();
     let path = folder.path.join("run.jsonl");
     let mut lines = lines(&on_gpu());
-    lines += "{\"reason\":\"added-later\",\"schema_version\":1}\n\n";
+    lines += "{\"reason\":\"added-later\",\"schema_version\":2}\n\n";
     std::fs::write(&path, lines).unwrap();
     assert_eq!(read(&path).unwrap().results, on_gpu().results);
 }
@@ -176,7 +164,7 @@ fn a_stored_run_has_a_line_for_each_result() {
     let text = text(&run);
     assert_eq!(text.lines().count(), 9 + run.results.len());
     assert!(
-        text.lines().nth(7).unwrap().starts_with(r#"{"schema_version":1,"#),
+        text.lines().nth(7).unwrap().starts_with(r#"{"schema_version":2,"#),
         "{text}"
     );
 }
@@ -186,11 +174,13 @@ fn errors_name_the_file_and_say_what_can_be_done() {
     let folder = folder();
     let whole = text(&stored(&every_verdict()));
     let json = serde_json::from_str::<serde_json::Value>(&whole).unwrap();
+    let mut older = json.clone();
+    older["format_version"] = 1.into();
     let mut newer = json.clone();
-    newer["format_version"] = 2.into();
+    newer["format_version"] = 3.into();
     newer["run"]["tool_version"] = "0.9.0".into();
     let mut incomplete = json;
-    incomplete["results"][0].as_object_mut().unwrap().remove("samples_ns");
+    incomplete["results"][0].as_object_mut().unwrap().remove("samples");
     let lines = lines(&on_gpu());
     let files = [
         ("empty", String::new()),
@@ -200,12 +190,17 @@ fn errors_name_the_file_and_say_what_can_be_done() {
         ("package", r#"{"name": "left-pad", "version": "1.0.0"}"#.to_owned()),
         (
             "other",
-            r#"{"format": "gpubench-history", "format_version": 1}"#.to_owned(),
+            r#"{"format": "gpubench-history", "format_version": 2}"#.to_owned(),
+        ),
+        ("older", older.to_string()),
+        (
+            "older_lines",
+            lines.replace("\"schema_version\":2", "\"schema_version\":1"),
         ),
         ("newer", newer.to_string()),
         (
             "newer_lines",
-            lines.replace("\"schema_version\":1", "\"schema_version\":2"),
+            lines.replace("\"schema_version\":2", "\"schema_version\":3"),
         ),
         ("incomplete", incomplete.to_string()),
         ("trailing", whole.clone() + "}"),
@@ -215,10 +210,7 @@ fn errors_name_the_file_and_say_what_can_be_done() {
             lines.lines().skip(1).map(|line| line.to_owned() + "\n").collect(),
         ),
         ("truncated_lines", lines[..lines.len() - 100].to_owned()),
-        (
-            "broken_lines",
-            lines.replacen("\"samples_ns\":[", "\"samples_ns\":[null,", 1),
-        ),
+        ("broken_lines", lines.replacen("\"samples\":[", "\"samples\":[null,", 1)),
         ("edited", whole.replacen("1204000", "1203000", 1)),
         (
             "edited_name",
@@ -259,7 +251,7 @@ fn a_run_that_is_not_there_is_looked_for_among_those_that_are() {
 fn only_stored_runs_of_known_versions_are_replaced() {
     let folder = folder();
     let whole = text(&stored(&every_verdict()));
-    let newer = whole.replacen("\"format_version\":1", "\"format_version\":2", 1);
+    let newer = whole.replacen("\"format_version\":2", "\"format_version\":3", 1);
     let others = ["", "buy milk\n", "{}", &whole[..whole.len() - 9], &newer];
     for other in others {
         let path = folder.file("mine.json", other);
@@ -275,6 +267,14 @@ fn only_stored_runs_of_known_versions_are_replaced() {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
         assert_eq!(folder.path.read_dir_utf8().unwrap().count(), 1);
     }
+    let older = folder.file(
+        "mine.json",
+        whole.replacen("\"format_version\":2", "\"format_version\":1", 1),
+    );
+    assert!(matches!(read(&older), Err(StoreError::Older { .. })));
+    let destination = Destination::of(&name(older.as_str()), &folder.home()).unwrap();
+    destination.save(stored(&on_gpu()), &Others::Stay).unwrap();
+    assert_eq!(read(&older).unwrap(), stored(&on_gpu()), "it is recorded again");
     let edited = folder.file("mine.json", whole.replacen("1204000", "1203000", 1));
     save(&edited, &stored(&on_gpu())).unwrap();
     assert_eq!(read(&edited).unwrap(), stored(&on_gpu()));
@@ -335,55 +335,18 @@ fn saves_at_the_same_time_leave_one_of_the_runs_whole() {
 fn what_cannot_be_is_refused_also_with_the_right_digest() {
     let folder = folder();
     type Edit = fn(&mut StoredRun);
-    let edits: [(&str, Edit); 22] = [
-        ("median", |run| run.results[0].stats.as_mut().unwrap().median_ns *= 0.97),
-        ("mean", |run| run.results[0].samples_ns[0] += 40.0),
-        ("sample", |run| run.results[0].samples_ns[0] = -1.0),
+    let edits: [(&str, Edit); 4] = [
         ("removed", |run| {
-            run.results[0].samples_ns.pop();
+            run.results[0].samples.pop();
         }),
-        ("emptied", |run| run.results[0].samples_ns.clear()),
         ("unsaid", |run| run.results[0].stats = None),
-        ("interval", |run| {
-            run.results[0].stats.as_mut().unwrap().ci95_ns = [0.0, 1.0]
-        }),
-        ("flag", |run| run.results[1].sample_flags[0].sample = 8),
         ("twice", |run| run.results[1] = run.results[0].clone()),
-        ("another", |run| run.results[1].run_id = "other".to_owned()),
-        ("finished", |run| {
-            run.finished.as_mut().unwrap().run_id = "other".to_owned()
-        }),
-        ("count", |run| run.finished.as_mut().unwrap().failed = 0),
         ("workers", |run| {
             run.results[0].workers = vec![WorkerShare {
                 samples: u64::MAX,
-                median_ns: None,
+                value: None,
             }];
         }),
-        ("worker's median", |run| {
-            run.results[0].workers = vec![WorkerShare {
-                samples: 8,
-                median_ns: Some(1.0),
-            }];
-        }),
-        ("workers' interval", |run| {
-            run.results[0].stats.as_mut().unwrap().workers_ci95_ns = Some([0.0, 1.0])
-        }),
-        ("device", |run| {
-            run.results[0].device.name = "Another Processor".to_owned()
-        }),
-        ("grade", |run| run.results[0].grade = Some(Grade::Sealed)),
-        ("work", |run| {
-            run.results[0].throughput.bytes_per_s = Some(1.234_567_89e10)
-        }),
-        ("share", |run| run.run.device.peak_bandwidth = Some(4.8e12)),
-        ("claim", |run| {
-            run.results[0].conservation.as_mut().unwrap().claimed_ns *= 0.97;
-        }),
-        ("residuals", |run| {
-            run.results[0].conservation.as_mut().unwrap().residuals_ns = vec![290_000; 7];
-        }),
-        ("wall", |run| run.results[0].wall_ns = 9_000_000),
     ];
     let mut told = String::new();
     for (what, edit) in edits {
@@ -395,53 +358,6 @@ fn what_cannot_be_is_refused_also_with_the_right_digest() {
             + "\n");
     }
     insta::assert_snapshot!(told);
-}
-
-/// A run whose first result has these samples, and every figure that follows from them.
-fn with_samples(samples: Vec<f64>) -> StoredRun {
-    let mut run = stored(&on_gpu());
-    let result = &mut run.results[0];
-    let summary = gpubench_stats::Summary::of(&samples).unwrap();
-    result.stats = Some(Stats::from(&summary));
-    result.workers.clear();
-    result.samples_ns = samples;
-    (result.throughput, result.conservation) = (Throughput::default(), None);
-    run.results.truncate(1);
-    run.finished = None;
-    run
-}
-
-#[test]
-fn a_sample_between_the_steps_of_the_clock_that_all_others_keep_was_not_measured() {
-    let folder = folder();
-    let on_steps = || (0..200).map(|step| f64::from(3_648 + 32 * (step % 5)) as f32);
-    // Events tell times as milliseconds in single precision.
-    let measured: Vec<f64> = on_steps().map(|ns| f64::from(ns * 1e-6) * 1e6).collect();
-    let told = |samples: Vec<f64>| read(&folder.file("run.json", text(&with_samples(samples))));
-    told(measured.clone()).unwrap();
-    let mut edited = measured.clone();
-    edited[7] = 3_600.0 - 40.0;
-    let refusal = gpubench_diagnostic::chain(&told(edited).unwrap_err());
-    assert!(
-        refusal.contains("a sample of `axpy::add_one::n=1024` is 3560 ns"),
-        "{refusal}"
-    );
-    let finer: Vec<f64> = (0..200).map(|step| f64::from(3_648 + 8 * (step % 5))).collect();
-    told(finer).expect("a clock that steps otherwise than is said of it");
-}
-
-#[test]
-fn a_time_that_was_edited_no_longer_fits_the_rate_that_was_computed_from_it() {
-    let folder = folder();
-    let mut run = stored(&on_gpu());
-    let result = &mut run.results[0];
-    let faster: Vec<f64> = result.samples_ns.iter().map(|sample| sample * 0.97).collect();
-    result.stats = gpubench_stats::Summary::of(&faster).as_ref().map(Stats::from);
-    result.workers.clear();
-    result.samples_ns = faster;
-    result.conservation = None;
-    let refusal = gpubench_diagnostic::chain(&read(&folder.file("run.json", text(&run))).unwrap_err());
-    assert!(refusal.contains("no whole number"), "{refusal}");
 }
 
 #[test]
@@ -473,11 +389,9 @@ proptest! {
     fn any_samples_read_back_bit_by_bit(samples in prop::collection::vec(0.0..1e15f64, 1..40)) {
         let folder = folder();
         let mut run = stored(&every_verdict());
-        let summary = gpubench_stats::Summary::of(&samples).unwrap();
         let result = &mut run.results[0];
-        result.stats = Some((&summary).into());
-        result.samples_ns = samples;
-        (result.throughput, result.conservation, result.wall_ns) = (Throughput::default(), None, u64::MAX);
+        result.stats = summary(&[&samples]);
+        result.samples = samples;
         let path = folder.path.join("run.json");
         save(&path, &run).unwrap();
         prop_assert_eq!(read(&path).unwrap(), run);

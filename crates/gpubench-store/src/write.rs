@@ -88,6 +88,8 @@ impl Destination {
         match read(&self.path) {
             Ok(previous) => Ok(Some(previous)),
             Err(StoreError::Unreadable { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            // Nobody can read it any more.
+            Err(StoreError::Older { .. }) => Ok(None),
             Err(refusal @ (StoreError::Altered { .. } | StoreError::Contradictory { .. })) => {
                 let edited = read_unverified(&self.path)?;
                 match others.is_replaced(&edited, measured) {

@@ -57,7 +57,7 @@ fn an_edited_baseline_is_refused() {
     let run = folder.lines("run.jsonl", records());
     save_run(&run, &saved);
     let mut text = std::fs::read_to_string(&saved).expect("it is saved");
-    let median = text.find("\"median_ns\":").expect("there is one") + "\"median_ns\":".len();
+    let median = text.find("\"value\":").expect("there is one") + "\"value\":".len();
     text.insert(median, '1');
     std::fs::write(&saved, text).expect("it can be edited");
     let refused = loaded(&run)
@@ -71,7 +71,7 @@ fn an_edited_baseline_is_refused() {
     );
     let edited = slowed(records(), 2.0).into_iter().map(|mut record| {
         if record["stats"].is_object() {
-            record["stats"]["median_ns"] = 1.into();
+            record["stats"]["value"] = 1.into();
         }
         record
     });

@@ -13,15 +13,15 @@ pub struct Question {
     pub confidence: Confidence,
     /// What counts as a change.
     pub threshold: Threshold,
-    /// Step of the device's clock in nanoseconds.
-    pub tick_ns: f64,
+    /// Step of what the samples are measured with, as that of the device's clock.
+    pub step: f64,
 }
 
 impl StoppingQuery for Question {
     /// Arms that cannot be compared in pairs stay so, however many rounds follow.
     fn next(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize> {
         let next = self.looks.next(rounds)?;
-        let ratio = Paired::of(baseline, candidate)?.ratio(self.looks.confidence(self.confidence), self.tick_ns);
+        let ratio = Paired::of(baseline, candidate)?.ratio(self.looks.confidence(self.confidence), self.step);
         (!is_decided(&ratio, self.threshold)).then_some(next)
     }
 
@@ -44,7 +44,7 @@ mod tests {
             value: Rules::FLOOR,
             source: ThresholdSource::Floor,
         },
-        tick_ns: 0.0,
+        step: 0.0,
     };
 
     /// Rounds whose ratios lie at these per cent.

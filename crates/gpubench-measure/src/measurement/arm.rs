@@ -16,7 +16,7 @@ use crate::clients::WorkerClient;
 use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::Verdict;
 use gpubench_protocol::window::{NullPace, Place, Seat, WindowKind};
-use gpubench_stats::{StopReason, median};
+use gpubench_stats::{median, stop_of_case};
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
 const DIAGNOSIS: u32 = 2;
@@ -283,7 +283,7 @@ impl<'a> Arm<'a> {
         };
         let balance = balance(&evidence);
         let judgement = judge(&evidence, balance.as_ref()).with_last_words(&self.printed);
-        let stop = StopReason::of_case(&self.samples.stops()).filter(|_| self.is_complete());
+        let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let workers = self.samples.by_worker();
         Measured {
             judgement,
@@ -293,7 +293,7 @@ impl<'a> Arm<'a> {
             null_windows: null.windows.clone(),
             null_alone: null.alone.clone(),
             balance,
-            samples_ns: self.samples.ns,
+            samples: self.samples.ns,
             host_ns: self.samples.host_ns,
             event_overhead_ns: median(&self.evidence.overheads_ns),
             stop,

@@ -235,7 +235,7 @@ mod tests {
             null_windows: Vec::new(),
             null_alone: Vec::new(),
             balance: None,
-            samples_ns: Vec::new(),
+            samples: Vec::new(),
             host_ns: Vec::new(),
             event_overhead_ns: None,
             stop: None,

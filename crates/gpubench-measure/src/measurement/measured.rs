@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use crate::clients::RoleFailure;
 use crate::verdict::{Judgement, WindowEvidence};
+use gpubench_contract::StopReason;
 use gpubench_protocol::window::Numbering;
-use gpubench_stats::{Balance, StopReason};
+use gpubench_stats::Balance;
 
 /// What was measured.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub struct Measured {
     /// What the referee's clock says of the claims, where it bounds them.
     pub balance: Option<Balance>,
     /// Samples in nanoseconds.
-    pub samples_ns: Vec<f64>,
+    pub samples: Vec<f64>,
     /// Host times of the sampled windows in nanoseconds.
     pub host_ns: Vec<f64>,
     /// Overhead of an empty measurement: the median of what the workers claim.

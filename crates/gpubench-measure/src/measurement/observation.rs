@@ -38,7 +38,7 @@ pub fn note_observation(observation: &Observation, record: &mut BenchmarkComplet
         xids: xids.clone(),
         other_clients: other_clients.map(u64::from),
     });
-    let samples = record.samples_ns.len();
+    let samples = record.samples.len();
     record.sample_flags.extend(
         throttled
             .iter()
@@ -144,7 +144,7 @@ mod tests {
             name: "NVIDIA H200".to_owned(),
         };
         let mut record = BenchmarkComplete::unmeasured(&started, device, Verdict::Pass);
-        record.samples_ns = vec![1.0; 4];
+        record.samples = vec![1.0; 4];
         note_observation(observation, &mut record);
         record
     }

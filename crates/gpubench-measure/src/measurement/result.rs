@@ -8,13 +8,12 @@ use gpubench::catalog::Recording;
 use super::checks::{blind_checks, checks};
 use super::measured::Measured;
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
-use gpubench_contract::{
-    BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
-};
+use gpubench_contract::split_by_worker;
+use gpubench_contract::{BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts};
 use gpubench_device::KernelPart;
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
-use gpubench_stats::{Balance, Summary};
+use gpubench_stats::{Balance, median, summary, worker_share};
 
 /// What a measurement is held against.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +41,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         null_windows,
         null_alone,
         balance,
-        samples_ns,
+        samples,
         host_ns,
         event_overhead_ns,
         stop,
@@ -55,16 +54,16 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         gpubench::catalog::Execution::Sealed => Execution::Sealed,
         gpubench::catalog::Execution::Hosted => Execution::Hosted,
     });
-    record.grade = (!samples_ns.is_empty()).then_some(judgement.grade);
+    record.grade = (!samples.is_empty()).then_some(judgement.grade);
     record.grade_reason = judgement.grade_reason.filter(|_| record.grade.is_some());
-    let by_worker = by_worker(&samples_ns, &worker_samples);
-    record.workers = by_worker.iter().map(|samples| WorkerShare::of(samples)).collect();
-    record.stats = Summary::of_workers(&by_worker).as_ref().map(Stats::from);
-    record.host_ns = HostTime::of(&host_ns);
+    let by_worker = split_by_worker(&samples, worker_samples.iter().map(|samples| *samples as u64)).unwrap_or_default();
+    record.workers = by_worker.iter().map(|samples| worker_share(samples)).collect();
+    record.stats = summary(&by_worker);
+    record.host_ns = host_time(&host_ns);
     record.event_overhead_ns = event_overhead_ns;
     record.stop = stop.map(|reason| Stop { reason, target_cv });
     record.throughput = record.stats.as_ref().map_or_else(Throughput::default, |stats| {
-        Throughput::of(recording.work, stats.median_ns, peaks)
+        Throughput::of(recording.work, stats.value, peaks)
     });
     record.checks = checks(recording, &windows, judgement.window);
     record.windows = windows.len() as u64;
@@ -79,23 +78,25 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         conservation(&sampled_or_all(&windows, &warm_ups), &null_windows).map(|clocks| match balance {
             None => clocks,
             Some(balance) => Conservation {
-                residuals_ns: residuals(&sampled(&windows, &warm_ups), samples_ns.len()),
+                residuals_ns: residuals(&sampled(&windows, &warm_ups), samples.len()),
                 null_residuals_ns: whole(null_residuals(compared_with(&balance, &null_windows, &null_alone))),
-                ..clocks.bounded(&balance, kernel_part.ns, kernel_part.source)
+                excess_ns: Some(balance.excess_ns),
+                bound_ns: Some(balance.bound_ns),
+                kernel_part_ns: Some(kernel_part.ns),
+                kernel_part_source: Some(kernel_part.source),
+                ..clocks
             },
         });
-    record.samples_ns = samples_ns;
+    record.samples = samples;
 }
 
-/// The samples of each worker.
-fn by_worker<'a>(samples_ns: &'a [f64], workers: &[usize]) -> Vec<&'a [f64]> {
-    let mut left = samples_ns;
-    let next = |samples: &usize| {
-        let (own, others) = left.split_at((*samples).min(left.len()));
-        left = others;
-        own
-    };
-    workers.iter().map(next).collect()
+/// What host times come to; `None` where there are none or one is not finite.
+fn host_time(times_ns: &[f64]) -> Option<HostTime> {
+    Some(HostTime {
+        median_ns: median(times_ns)?,
+        min_ns: times_ns.iter().copied().reduce(f64::min)?,
+        max_ns: times_ns.iter().copied().reduce(f64::max)?,
+    })
 }
 
 /// How many different inputs the checked windows had; none where the case has no inputs.
@@ -265,11 +266,5 @@ mod tests {
         };
         assert_eq!(compared(291_000), 291_000);
         assert_eq!(compared(350_000), 290_000);
-    }
-
-    #[test]
-    fn every_worker_has_the_samples_behind_those_of_the_workers_before_it() {
-        let shares = by_worker(&[1.0, 3.0, 10.0, 20.0, 30.0], &[2, 3, 0]);
-        assert_eq!(shares, [&[1.0, 3.0] as &[f64], &[10.0, 20.0, 30.0], &[]]);
     }
 }

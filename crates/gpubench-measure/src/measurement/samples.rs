@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use gpubench_contract::StopReason;
 use gpubench_protocol::wire::Claim;
-use gpubench_stats::StopReason;
 
 /// The samples of an arm so far.
 #[derive(Debug, Default)]

@@ -6,8 +6,9 @@ use super::null_arm::NullArm;
 use super::protocol::Protocol;
 use super::samples::Samples;
 use crate::verdict::Execution;
+use gpubench_contract::StopReason;
 use gpubench_protocol::window::NullPace;
-use gpubench_stats::{Shares, StopReason, WarmUpRule};
+use gpubench_stats::{Shares, WarmUpRule};
 
 /// Time that a case which replays a plan may spend on windows that its median does not need. Its claims are the tool's own: the bound
 /// holds them against kernels that compute outside of their call, and is printed whatever it is. Where the user's code could forge

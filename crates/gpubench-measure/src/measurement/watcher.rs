@@ -3,7 +3,7 @@
 /// Follows a case while it is measured.
 pub trait Watcher {
     /// There is another sample; these are all of them so far in nanoseconds, together and of each worker.
-    fn sampled(&mut self, samples_ns: &[f64], of_workers: &[&[f64]]);
+    fn sampled(&mut self, samples: &[f64], of_workers: &[&[f64]]);
 
     /// The case is measured once more: the samples so far do not count for what follows.
     fn begins_again(&mut self);
@@ -17,8 +17,8 @@ pub trait Watcher {
 
 /// Looks at the samples alone.
 impl<F: FnMut(&[f64])> Watcher for F {
-    fn sampled(&mut self, samples_ns: &[f64], _: &[&[f64]]) {
-        self(samples_ns);
+    fn sampled(&mut self, samples: &[f64], _: &[&[f64]]) {
+        self(samples);
     }
 
     fn begins_again(&mut self) {}

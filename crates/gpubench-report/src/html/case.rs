@@ -8,6 +8,7 @@ use super::markup::{self, Element, Markup, element, text};
 use super::names::{Anchor, case_name};
 use super::trend::Past;
 use super::{checks, distribution, integrity, sequence, surroundings, trend};
+use crate::wording::capitalized;
 use gpubench_contract::Verdict;
 use gpubench_contract::units::{byte_rate, flop_rate, percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput};
@@ -45,17 +46,21 @@ fn folding(run: &StoredRun, result: &BenchmarkComplete, comparisons: &[Compariso
 }
 
 fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, folding: Folding) -> Element {
-    let median = result
+    let value = result
         .stats
         .as_ref()
         .filter(|_| result.verdict == Verdict::Pass)
-        .map(|stats| element("span").class("summary-figure").text(time(stats.median_ns)));
+        .map(|stats| {
+            element("span")
+                .class("summary-figure")
+                .text(result.metric.quantity(stats.value))
+        });
     let summary = element("summary")
         .child(element("h3").child(case_name(result)))
         .text(" ")
         .child(outcome(result))
         .text(" ")
-        .child(median);
+        .child(value);
     let details = match folding {
         Folding::Open => element("details").with("open", ""),
         Folding::Folded => element("details"),
@@ -106,21 +111,20 @@ fn group(title: &str, content: Option<impl Into<Markup>>) -> Option<Element> {
 }
 
 fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
-    let both = |low, high| format!("{} to {}", time(low), time(high));
-    let interval = stats.interval_ns();
+    let (metric, name) = (&result.metric, capitalized(&result.metric.name));
     Facts::default()
-        .and("Median", element("b").text(time(stats.median_ns)))
-        .and("95 % interval", text(both(interval[0], interval[1])))
-        .and_known(
-            "of the workers",
-            stats.workers_ci95_ns.map(|[low, high]| both(low, high)),
-        )
-        .and("Quartiles", text(both(stats.q1_ns, stats.q3_ns)))
-        .and("Range", text(both(stats.min_ns, stats.max_ns)))
-        .and("Mean", text(time(stats.mean_ns)))
+        .and(&name, element("b").text(metric.quantity(stats.value)))
+        .and("95 % interval", text(metric.range(stats.ci95)))
+        .and("Median", text(metric.quantity(stats.median)))
+        .and("Quartiles", text(metric.range([stats.q1, stats.q3])))
+        .and("Range", text(metric.range([stats.min, stats.max])))
+        .and("Mean", text(metric.quantity(stats.mean)))
         .and_known(
             "Deviation",
-            stats.stddev_ns.map(|deviation| deviated(deviation, stats.cv)),
+            stats.stddev.map(|deviation| match stats.cv {
+                Some(cv) => format!("{}, {}", metric.quantity(deviation), percent(cv)),
+                None => metric.quantity(deviation).to_string(),
+            }),
         )
         .and("Samples", text(stats.n))
         .and_known("Workers", (result.workers.len() > 1).then_some(result.workers.len()))
@@ -133,12 +137,6 @@ fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
 }
 
 /// `128.0 ns, 1.24%`.
-fn deviated(deviation_ns: f64, cv: Option<f64>) -> String {
-    match cv {
-        Some(cv) => format!("{}, {}", time(deviation_ns), percent(cv)),
-        None => time(deviation_ns).to_string(),
-    }
-}
 
 fn work(throughput: &Throughput) -> Facts {
     let both = throughput.flops_per_s.zip(throughput.bytes_per_s);

@@ -5,16 +5,19 @@ use super::distribution::strip;
 use super::markup::{self, Element, Markup, element, row_heading, text};
 use super::names::{Anchor, case_name, grade, name, verdict};
 use gpubench_contract::Verdict;
-use gpubench_contract::units::{byte_rate, counted, flop_rate, percent, time};
+use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Stats};
 use gpubench_store::StoredRun;
 
 /// A column: its title, and the class that says how it is set and when it gives way.
+/// The title that stands for the name of the metric.
+const VALUE: &str = "value";
+
 const COLUMNS: [(&str, &str); 12] = [
     ("case", "case"),
     ("verdict", "verdict"),
     ("samples", "wide"),
-    ("median", "number"),
+    (VALUE, "number"),
     ("± 95 %", "number"),
     ("cv", "number wide"),
     ("n", "number wider"),
@@ -27,11 +30,13 @@ const COLUMNS: [(&str, &str); 12] = [
 
 /// The section.
 pub(super) fn section(run: &StoredRun) -> Element {
+    let metric = run.results.first().map_or("time", |result| &result.metric.name);
+    let columns = COLUMNS.map(|(title, class)| (if title == VALUE { metric } else { title }, class));
     let caption = format!(
-        "{}: medians with half the width of their 95 % intervals; figures of cases that passed",
+        "{}: {metric} with half the width of its 95 % interval; figures of cases that passed",
         counted(run.results.len(), "case")
     );
-    let table = markup::table(&*caption, COLUMNS).class("cases").children(bodies(run));
+    let table = markup::table(&*caption, columns).class("cases").children(bodies(run));
     markup::section("cases", "Cases").child(scrolled("Cases", table))
 }
 
@@ -86,8 +91,8 @@ fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {
     let throughput = &result.throughput;
     let cells: [Markup; COLUMNS.len() - 1] = [
         verdict(result.verdict).into(),
-        strip(&result.samples_ns).into(),
-        element("b").text(time(stats.median_ns)).into(),
+        strip(&result.samples).into(),
+        element("b").text(result.metric.quantity(stats.value)).into(),
         known(interval.map(|share| format!("±{}", percent(share)))),
         known(stats.cv.map(percent)),
         text(stats.n),

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 
 use super::markup::{Element, Markup, element};
+use gpubench_contract::units::scale_of;
 
 /// A position in a drawing, with one decimal: a tenth of a pixel is finer than anyone sees.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,21 +86,18 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// The values as times, all in one unit and with as many decimals as tell them apart. The last one names the unit.
-    pub(super) fn as_times(&self) -> Vec<String> {
+    /// The values in one unit and with as many decimals as tell them apart. The last one names the unit.
+    pub(super) fn labels(&self, unit: &str) -> Vec<String> {
         let largest = self
             .values
             .iter()
             .fold(0.0, |largest: f64, value| largest.max(value.abs()));
-        let (worth, unit) = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")]
-            .into_iter()
-            .find(|(worth, _)| largest >= *worth)
-            .unwrap_or((1.0, "ns"));
+        let (worth, unit) = scale_of(largest, unit);
         let decimals = (-(self.step / worth).log10().floor()).clamp(0.0, 9.0) as usize;
         let label = |value: &f64| format!("{:.decimals$}", value / worth + 0.0);
         let mut labels: Vec<String> = self.values.iter().map(label).collect();
         if let Some(last) = labels.last_mut() {
-            last.extend([" ", unit]);
+            *last += &format!(" {unit}");
         }
         labels
     }
@@ -234,9 +232,9 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_tell_each_other_apart() {
-        assert_eq!(ticks(203_870.0, 204_130.0).as_times(), ["203.9", "204.0", "204.1 µs"]);
+        assert_eq!(ticks(203_870.0, 204_130.0).labels("ns"), ["203.9", "204.0", "204.1 µs"]);
         assert_eq!(ticks(0.0, 9.0).values, [0.0, 2.0, 4.0, 6.0, 8.0]);
-        assert!(ticks(950.0, 1_050.0).as_times().concat().ends_with(" µs"));
+        assert!(ticks(950.0, 1_050.0).labels("ns").concat().ends_with(" µs"));
     }
 
     #[test]
@@ -261,7 +259,7 @@ mod tests {
             prop_assert!((10.0..=90.0).contains(&scale.at(value).0));
             let ticks = scale.ticks(5);
             prop_assert!(ticks.values.len() <= 6, "{:?}", ticks);
-            prop_assert_eq!(ticks.as_times().len(), ticks.values.len());
+            prop_assert_eq!(ticks.labels("ns").len(), ticks.values.len());
         }
     }
 }

@@ -7,8 +7,9 @@ use super::forest::Forest;
 use super::markup::{self, Element, Markup, element, folded, row_heading, text};
 use super::names::{Anchor, marked, moment, name_with_params, revision};
 use crate::terminal::interval;
-use crate::wording::{change_sign, source_of_threshold};
-use gpubench_contract::units::{change, counted, listed, percent, time};
+use crate::wording::{change_sign, lower_and_higher, metric_of, one_run, source_of_threshold};
+use gpubench_contract::Metric;
+use gpubench_contract::units::{change, counted, listed, percent};
 use gpubench_contract::{
     Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow,
     UNKNOWN_REVISION,
@@ -32,6 +33,7 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
     markup::section(&anchor(position), heading)
         .child(counts(comparison))
         .child(sides(comparison))
+        .child(one_run(comparison).map(|said| element("p").class("note").with("role", "note").text(said)))
         .child(differences(comparison))
         .child(table_of(named("Changes"), &shown))
         .child(folded)
@@ -102,11 +104,12 @@ fn sides(comparison: &ComparisonComplete) -> Element {
         Arrangement::Apart => "Measured one after the other: what drifted in between is part of the difference.",
         Arrangement::Interleaved => "Measured window by window in turns on one device: what drifted met both alike.",
     };
+    let metric = metric_of(comparison);
     let change = comparison.rows.iter().find_map(|row| row.change.as_ref());
     let intervals = change.map(|change| {
         text(format_args!(
-            " A ratio is this run's median over the baseline's, above 1 is slower; lines are {} intervals, the band is what counts as noise.",
-            confidence(change)
+            " A ratio is this run's {} over the baseline's, above 1 is {}; lines are {} intervals, the band is what counts as noise.",
+            metric.name, lower_and_higher(&metric)[1], confidence(change)
         ))
     });
     element("p")
@@ -205,7 +208,7 @@ fn shared_remark<'a>(rows: &[&'a ComparisonRow]) -> Option<(&'a str, usize)> {
 /// A row, and a second one with what there is to remark that is not `shared`.
 fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&str>) -> Markup {
     let remarks = remarks(row, shared);
-    let median = |side: &ComparedResult| element("td").class("number wide").text(shown(side.median_ns));
+    let value = |side: &ComparedResult| element("td").class("number wide").text(shown(&row.metric, side.value));
     let change = row.change.as_ref().map(|change| {
         element("div")
             .class("change")
@@ -216,8 +219,8 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&s
         .class(if remarks.is_empty() { "plain" } else { "remarked" })
         .child(row_heading(linked_name(run, row)))
         .child(element("td").class("verdict").child(mark(row.verdict)))
-        .child(median(&row.baseline))
-        .child(median(&row.candidate))
+        .child(value(&row.baseline))
+        .child(value(&row.candidate))
         .child(element("td").child(change))
         .child(
             element("td")
@@ -238,8 +241,8 @@ fn remarks(row: &ComparisonRow, shared: Option<&str>) -> Vec<String> {
     renamed.into_iter().chain(own.map(str::to_owned)).collect()
 }
 
-fn shown(median_ns: Option<f64>) -> String {
-    median_ns.map_or_else(|| "–".to_owned(), |median| time(median).to_string())
+fn shown(metric: &Metric, value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| metric.quantity(value).to_string())
 }
 
 fn figures(figures: &Change) -> Markup {

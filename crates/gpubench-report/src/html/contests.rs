@@ -4,7 +4,8 @@ use super::chart::{At, rectangle};
 use super::markup::{self, Element, Markup, element, text};
 use super::names::{Anchor, name, name_with_params};
 use crate::contest::{Contest, Contests, Ranked, Standing};
-use gpubench_contract::units::time;
+use crate::wording::best;
+use gpubench_contract::Metric;
 use gpubench_store::StoredRun;
 
 /// The section; nothing where no problem was solved twice.
@@ -19,14 +20,22 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
 }
 
 fn table(run: &StoredRun, contest: &Contest<'_>) -> Element {
-    let columns = [("kernel", ""), ("median", "number"), ("beside the fastest", "standing")];
-    let slowest = contest.ranking.last().map_or(0.0, |ranked| ranked.median_ns);
-    let rows = contest.ranking.iter().map(|ranked| row(run, ranked, slowest));
+    let beside = format!("beside the {}", best(contest.metric));
+    let columns = [
+        ("kernel", ""),
+        (contest.metric.name.as_str(), "number"),
+        (beside.as_str(), "standing"),
+    ];
+    let most = contest.ranking.iter().map(|ranked| ranked.value).fold(0.0, f64::max);
+    let rows = contest
+        .ranking
+        .iter()
+        .map(|ranked| row(run, contest.metric, ranked, most));
     let caption = name_with_params(contest.problem, &contest.params);
     markup::table(caption, columns).child(element("tbody").children(rows))
 }
 
-fn row(run: &StoredRun, ranked: &Ranked, slowest: f64) -> Element {
+fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element {
     let position = run.results.iter().position(|result| result.index == ranked.index);
     let label = name(&ranked.name);
     let label = match position {
@@ -34,23 +43,23 @@ fn row(run: &StoredRun, ranked: &Ranked, slowest: f64) -> Element {
         None => label.into(),
     };
     let standing = match ranked.standing {
-        Standing::Fastest => Markup::from(element("span").class("good").text("fastest")),
+        Standing::Best => Markup::from(element("span").class("good").text(best(metric))),
         Standing::NotToldApart => text("not told apart by 95 % intervals"),
-        Standing::Slower(ratio) => text(format_args!("{ratio:.2}× the time")),
+        Standing::Behind(ratio) => text(format_args!("{ratio:.2}× the {}", metric.name)),
         Standing::Undefined => Markup::default(),
     };
     element("tr")
         .child(element("th").with("scope", "row").child(label))
-        .child(element("td").class("number").text(time(ranked.median_ns)))
+        .child(element("td").class("number").text(metric.quantity(ranked.value)))
         .child(
             element("td")
                 .class("standing")
                 .child(standing)
-                .child(bar(ranked.median_ns / slowest)),
+                .child(bar(ranked.value / most)),
         )
 }
 
-/// The time as a length.
+/// The value as a length.
 fn bar(share: f64) -> Element {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     element("svg")

@@ -2,7 +2,8 @@
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup, element, text};
-use gpubench_contract::units::{counted, time};
+use gpubench_contract::Metric;
+use gpubench_contract::units::counted;
 use gpubench_contract::{BenchmarkComplete, Stats, WorkerShare};
 use gpubench_stats::{Histogram, Looks, quantile};
 
@@ -23,8 +24,9 @@ const STEPS: usize = 60;
 
 /// The figure; nothing where there are no samples.
 pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Element> {
-    let histogram = Histogram::of(&result.samples_ns)?;
-    let mut sorted = result.samples_ns.clone();
+    let metric = &result.metric;
+    let histogram = Histogram::of(&result.samples)?;
+    let mut sorted = result.samples.clone();
     sorted.sort_unstable_by(f64::total_cmp);
     let scale = Scale::new((histogram.low, histogram.high), (LEFT, RIGHT));
     let workers = workers(result);
@@ -33,9 +35,9 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
         .then(bars(&histogram, &scale).drawn_as("mass"))
         .then(share_below(&sorted, &scale).drawn_as("curve"))
         .then(line(
-            "median",
-            (scale.at(stats.median_ns), At(TOP)),
-            (scale.at(stats.median_ns), At(axis)),
+            "middle",
+            (scale.at(stats.value), At(TOP)),
+            (scale.at(stats.value), At(axis)),
         ))
         .then(
             workers
@@ -44,21 +46,20 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
                 .map(|(position, (share, samples))| worker(position, share, samples, &scale))
                 .collect::<Markup>(),
         )
-        .then(time_axis(&scale, axis));
+        .then(labelled_axis(&scale, metric, axis));
     let drawing = Drawing {
         size: (WIDTH, axis + 18.0),
         title: "Distribution of the samples".to_owned(),
         description: format!(
-            "{} from {} to {}, median {}, middle half from {} to {}",
+            "{} from {}, {} {}, middle half from {}",
             counted(stats.n, "sample"),
-            time(stats.min_ns),
-            time(stats.max_ns),
-            time(stats.median_ns),
-            time(stats.q1_ns),
-            time(stats.q3_ns)
+            metric.range([stats.min, stats.max]),
+            metric.name,
+            metric.quantity(stats.value),
+            metric.range([stats.q1, stats.q3])
         ),
     };
-    Some(drawing.figure(shapes, caption(&histogram, workers.len(), result.workers.len())))
+    Some(drawing.figure(shapes, caption(&histogram, metric, workers.len(), result.workers.len())))
 }
 
 /// All samples in a few pixels, for a row of a table.
@@ -100,7 +101,7 @@ fn columns(path: Path, histogram: &Histogram, (none, most): (f64, f64), place: i
     drawn.vertical_to(At(none))
 }
 
-/// The share of samples at or below a time.
+/// The share of samples at or below each value.
 fn share_below(sorted: &[f64], scale: &Scale) -> Path {
     let height = |share: f64| At(BASE - (BASE - TOP) * share);
     let steps = sorted.len().min(STEPS);
@@ -113,108 +114,92 @@ fn share_below(sorted: &[f64], scale: &Scale) -> Path {
 }
 
 fn interval(stats: &Stats, scale: &Scale, axis: f64) -> Element {
-    let [low, high] = stats.interval_ns();
+    let [low, high] = stats.ci95;
     rectangle("band", (scale.at(low), scale.at(high)), (At(TOP), At(axis)))
 }
 
 /// Each worker that has samples, with them, where several took part.
 fn workers(result: &BenchmarkComplete) -> Vec<(&WorkerShare, &[f64])> {
-    let samples = shares(&result.workers, &result.samples_ns);
-    let workers = result.workers.iter().zip(samples);
+    let samples = result.samples_by_worker();
+    let several = if samples.len() > 1 { samples } else { Vec::new() };
+    let workers = result.workers.iter().zip(several);
     workers
         .filter(|(_, samples)| !samples.is_empty())
         .take(WORKERS)
         .collect()
 }
 
-/// The samples, worker by worker; nothing where there is only one.
-pub(super) fn shares<'a>(workers: &'a [WorkerShare], samples: &'a [f64]) -> impl Iterator<Item = &'a [f64]> {
-    let several = if workers.len() > 1 { workers } else { &[] };
-    several.iter().scan(samples, |rest, share| {
-        let own = usize::try_from(share.samples).unwrap_or(usize::MAX).min(rest.len());
-        let (taken, left) = rest.split_at(own);
-        *rest = left;
-        Some(taken)
-    })
-}
-
-/// A worker's range, its middle half, and its median as the record has it.
+/// A worker's range, its middle half, and its value as the record has it.
 fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) -> Markup {
     let mut sorted = samples.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let at = |share| scale.at(quantile(&sorted, share).unwrap_or(0.0));
     let y = BASE + 4.0 + LINE * (position as f64 + 0.5);
-    let median = share.median_ns.map(|median| {
-        let x = scale.at(median);
+    let value = share.value.map(|value| {
+        let x = scale.at(value);
         line("tick", (x, At(y - 5.0)), (x, At(y + 5.0)))
     });
     Markup::from(line("range", (at(0.0), At(y)), (at(1.0), At(y))))
         .then(rectangle("mass", (at(0.25), at(0.75)), (At(y - 3.5), At(y + 3.5))))
-        .then(median)
+        .then(value)
 }
 
 /// The scale in figures, below a drawing.
-fn time_axis(scale: &Scale, y: f64) -> Markup {
+fn labelled_axis(scale: &Scale, metric: &Metric, y: f64) -> Markup {
     let ticks = scale.ticks(5);
-    let marks = ticks.values.iter().zip(ticks.as_times()).map(|(value, text)| {
-        let x = scale.at(*value);
-        let class = match x.0 {
-            x if x < LEFT + 16.0 => "t",
-            x if x > RIGHT - 22.0 => "t end",
-            _ => "t middle",
-        };
-        Markup::from(line("axis", (x, At(y)), (x, At(y + 3.0)))).then(label(class, x, At(y + 14.0), text))
-    });
+    let marks = ticks
+        .values
+        .iter()
+        .zip(ticks.labels(&metric.unit))
+        .map(|(value, text)| {
+            let x = scale.at(*value);
+            let class = match x.0 {
+                x if x < LEFT + 16.0 => "t",
+                x if x > RIGHT - 22.0 => "t end",
+                _ => "t middle",
+            };
+            Markup::from(line("axis", (x, At(y)), (x, At(y + 3.0)))).then(label(class, x, At(y + 14.0), text))
+        });
     Markup::from(line("axis", (At(LEFT), At(y)), (At(RIGHT), At(y)))).then(marks.collect::<Markup>())
 }
 
-fn caption(histogram: &Histogram, shown: usize, workers: usize) -> Markup {
+fn caption(histogram: &Histogram, metric: &Metric, shown: usize, workers: usize) -> Markup {
     let beyond = histogram.below + histogram.above;
     let lines = match shown {
         0 => String::new(),
         _ if shown < workers => {
-            format!(" Below, the first {shown} of {workers} workers: range, middle half and median.")
+            format!(" Below, the first {shown} of {workers} workers: range, middle half and value.")
         }
-        _ => format!(" Below, the {shown} workers: range, middle half and median."),
+        _ => format!(" Below, the {shown} workers: range, middle half and value."),
     };
     let outside = match beyond {
         0 => String::new(),
         1 => " One sample lies outside of the picture.".to_owned(),
         _ => format!(" {beyond} samples lie outside of the picture."),
     };
+    let name = &metric.name;
     text(format_args!(
-        "Samples by time, and the share at or below a time. The upright line is the median in its 95 % interval.{lines}{outside}"
+        "Samples by {name}, and the share at or below each. The upright line is the {name} of the case in its 95 % interval.{lines}{outside}"
     ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::testing::all_passed;
-    use gpubench_stats::Summary;
+    use gpubench_stats::{summary, worker_share};
+    use gpubench_testing::all_passed;
 
     fn share(samples: u64) -> WorkerShare {
-        WorkerShare {
-            samples,
-            median_ns: None,
-        }
-    }
-
-    #[test]
-    fn each_worker_has_the_samples_behind_those_of_the_workers_before_it() {
-        let samples = [1.0, 2.0, 3.0];
-        let workers = [share(2), share(0), share(1)];
-        let found: Vec<&[f64]> = shares(&workers, &samples).collect();
-        assert_eq!(found, [&[1.0, 2.0][..], &[], &[3.0]]);
+        WorkerShare { samples, value: None }
     }
 
     /// The figure of a case that so many workers measured, ten samples each.
     fn figure_of(workers: usize) -> String {
         let mut result = all_passed().results.remove(0);
-        result.samples_ns = (0..10 * workers).map(|sample| 3e3 + (sample % 7) as f64).collect();
-        let by_worker: Vec<&[f64]> = result.samples_ns.chunks(10).collect();
-        let stats = Summary::of_workers(&by_worker).as_ref().map(Stats::from);
-        result.workers = by_worker.into_iter().map(WorkerShare::of).collect();
+        result.samples = (0..10 * workers).map(|sample| 3e3 + (sample % 7) as f64).collect();
+        let by_worker: Vec<&[f64]> = result.samples.chunks(10).collect();
+        let stats = summary(&by_worker);
+        result.workers = by_worker.into_iter().map(worker_share).collect();
         let figure = figure(&result, &stats.expect("samples")).expect("a figure");
         Markup::from(figure).into_html()
     }
@@ -232,20 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn a_workers_tick_is_at_the_median_of_its_record() {
+    fn a_workers_tick_is_at_the_value_of_its_record() {
         let scale = Scale::new((0.0, 10.0), (0.0, 100.0));
         let samples = [1.0, 2.0, 3.0, 9.0, 9.0];
         let drawn = |share: &WorkerShare| worker(0, share, &samples, &scale).into_html();
-        let mean = WorkerShare::of(&samples);
-        assert_eq!(mean.median_ns, Some(4.5));
+        let mean = worker_share(&samples);
+        assert_eq!(mean.value, Some(4.5));
         assert!(drawn(&mean).contains("\"tick\" d=\"M45 "), "{}", drawn(&mean));
         assert!(!drawn(&share(5)).contains("tick"), "there is none in the record");
-    }
-
-    #[test]
-    fn shares_that_claim_more_samples_than_there_are_get_what_is_there() {
-        let workers = [share(u64::MAX), share(5)];
-        let found: Vec<&[f64]> = shares(&workers, &[1.0]).collect();
-        assert_eq!(found, [&[1.0][..], &[]]);
     }
 }

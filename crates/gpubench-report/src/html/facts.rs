@@ -8,7 +8,7 @@ pub(super) struct Facts(Vec<Element>);
 
 impl Facts {
     /// Adds a fact.
-    pub(super) fn and(mut self, term: &'static str, fact: impl Into<Markup>) -> Facts {
+    pub(super) fn and(mut self, term: &str, fact: impl Into<Markup>) -> Facts {
         let term = element("dt").text(term);
         let fact = element("dd").child(fact);
         self.0.push(element("div").child(term).child(fact));
@@ -16,7 +16,7 @@ impl Facts {
     }
 
     /// Adds what is known, and nothing where it is not.
-    pub(super) fn and_known(self, term: &'static str, fact: Option<impl std::fmt::Display>) -> Facts {
+    pub(super) fn and_known(self, term: &str, fact: Option<impl std::fmt::Display>) -> Facts {
         match fact {
             Some(fact) => self.and(term, text(fact)),
             None => self,

@@ -3,6 +3,7 @@
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup};
 use crate::terminal::interval;
+use crate::wording::{lower_and_higher, metric_of};
 use gpubench_contract::units::change;
 use gpubench_contract::{Change, ChangeVerdict, ComparisonComplete};
 
@@ -18,6 +19,8 @@ const WIDEST: f64 = std::f64::consts::LN_2 * 2.0;
 /// The scale of logarithms of ratios that all lines share.
 pub(super) struct Forest {
     reach: f64,
+    /// What a lower and a higher ratio are called.
+    words: [&'static str; 2],
     scale: Scale,
 }
 
@@ -44,6 +47,7 @@ impl Forest {
             .filter(|threshold| threshold.is_finite());
         let reach = (1.25 * typical).max(2.0 * threshold.fold(0.01, f64::max)).min(WIDEST);
         Forest {
+            words: lower_and_higher(&metric_of(comparison)),
             reach,
             scale: Scale::new((-reach, reach), (MARGIN, WIDTH - MARGIN)),
         }
@@ -63,7 +67,9 @@ impl Forest {
             size: (WIDTH, HEIGHT),
             title: "Scale of ratios".to_owned(),
             description: format!(
-                "faster to the left, slower to the right, {} to {}",
+                "{} to the left, {} to the right, {} to {}",
+                self.words[0],
+                self.words[1],
                 named(marks[0]),
                 named(marks[2])
             ),

@@ -4,10 +4,14 @@ use super::facts::Facts;
 use super::markup::{Element, folded, text};
 
 /// Words and what they mean.
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 9] = [
+    (
+        "time",
+        "the figure of a case: the trimmed mean over its fresh workers of the interquartile mean of each one's samples; of another metric the same",
+    ),
     (
         "± 95 %",
-        "the larger distance from the median to an end of its 95 % interval, relative to the median; the interval is as wide as the samples vary and as the workers differ",
+        "half the width of the 95 % interval of that figure, relative to it: where the figure of other fresh workers would lie",
     ),
     ("cv", "the standard deviation of the samples over their mean"),
     (

@@ -1,9 +1,8 @@
 //! The samples in the order in which they were taken: drift and steps show here, and nowhere else.
 
 use super::chart::{At, Drawing, Path, Scale, extent, label, line};
-use super::distribution::shares;
 use super::markup::{Element, Markup, text};
-use gpubench_contract::units::time;
+use gpubench_contract::Metric;
 use gpubench_contract::{BenchmarkComplete, SampleFlagKind};
 use gpubench_stats::Histogram;
 
@@ -25,11 +24,11 @@ const MARKED: usize = 60;
 
 /// The figure; nothing where there are fewer than two samples.
 pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
-    let samples = &result.samples_ns;
+    let samples = &result.samples;
     let range = Histogram::of(samples).filter(|_| samples.len() > 1)?;
     let x = Scale::new((0.0, (samples.len() - 1) as f64), (LEFT, RIGHT));
     let y = Scale::new((range.low, range.high), (BASE, TOP));
-    let shapes = times(&y)
+    let shapes = values(&y, &result.metric)
         .then(borders(result, &x))
         .then(trace(samples, &x, &y))
         .then(flags(result, &x, &y).drawn_as("cross"))
@@ -44,19 +43,27 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
     let drawing = Drawing {
         size: (WIDTH, HEIGHT),
         title: "Samples in the order taken".to_owned(),
-        description: format!("first {}, last {}", time(samples[0]), time(samples[samples.len() - 1])),
+        description: format!(
+            "first {}, last {}",
+            result.metric.quantity(samples[0]),
+            result.metric.quantity(samples[samples.len() - 1])
+        ),
     };
     Some(drawing.figure(shapes, caption(result)))
 }
 
 /// Round times at the left, with a line through the drawing at each.
-fn times(y: &Scale) -> Markup {
+fn values(y: &Scale, metric: &Metric) -> Markup {
     let ticks = y.ticks(3);
-    let lines = ticks.values.iter().zip(ticks.as_times()).map(|(value, text)| {
-        let At(height) = y.at(*value);
-        let named = label("t end", At(LEFT - 6.0), At(height + 4.0), text);
-        Markup::from(line("grid", (At(LEFT), At(height)), (At(RIGHT), At(height)))).then(named)
-    });
+    let lines = ticks
+        .values
+        .iter()
+        .zip(ticks.labels(&metric.unit))
+        .map(|(value, text)| {
+            let At(height) = y.at(*value);
+            let named = label("t end", At(LEFT - 6.0), At(height + 4.0), text);
+            Markup::from(line("grid", (At(LEFT), At(height)), (At(RIGHT), At(height)))).then(named)
+        });
     lines.collect()
 }
 
@@ -81,12 +88,12 @@ fn trace(samples: &[f64], x: &Scale, y: &Scale) -> Element {
 
 /// A line between one worker's samples and the next one's.
 fn borders(result: &BenchmarkComplete, x: &Scale) -> Markup {
-    let counts = shares(&result.workers, &result.samples_ns).map(<[f64]>::len);
-    let ends = counts.scan(0, |sum, count| {
+    let counts = result.samples_by_worker();
+    let ends = counts.iter().map(|samples| samples.len()).scan(0, |sum, count| {
         *sum += count;
         Some(*sum)
     });
-    let inner = ends.filter(|end| *end > 0 && *end < result.samples_ns.len());
+    let inner = ends.filter(|end| *end > 0 && *end < result.samples.len());
     let lines = inner
         .map(|end| x.at(end as f64 - 0.5))
         .map(|at| line("border", (at, At(TOP - 4.0)), (at, At(BASE + 4.0))));
@@ -96,10 +103,10 @@ fn borders(result: &BenchmarkComplete, x: &Scale) -> Markup {
 fn flags(result: &BenchmarkComplete, x: &Scale, y: &Scale) -> Path {
     let flagged = result.sample_flags.iter().take(MARKED).filter_map(|flag| {
         let sample = usize::try_from(flag.sample).ok()?;
-        Some((sample, result.samples_ns.get(sample)?))
+        Some((sample, result.samples.get(sample)?))
     });
-    flagged.fold(Path::default(), |path, (sample, time)| {
-        let (At(x), At(y)) = (x.at(sample as f64), y.at(*time));
+    flagged.fold(Path::default(), |path, (sample, value)| {
+        let (At(x), At(y)) = (x.at(sample as f64), y.at(*value));
         path.move_to(At(x - 3.0), At(y - 3.0))
             .line_to(At(x + 3.0), At(y + 3.0))
             .move_to(At(x - 3.0), At(y + 3.0))

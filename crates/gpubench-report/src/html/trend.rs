@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use super::chart::{At, Drawing, Path, Scale, extent, label, line};
 use super::markup::{Element, Markup, element, folded, text};
 use super::names::{moment, revision};
+use crate::wording::capitalized;
 use gpubench_contract::BenchmarkComplete;
-use gpubench_contract::units::{counted, time};
+use gpubench_contract::units::counted;
 use gpubench_store::StoredRun;
 use gpubench_store::history::{HistoryCase, HistoryEntry};
 
@@ -59,17 +60,18 @@ impl<'a> Past<'a> {
 
 /// The figure; nothing where there is no median in it, or no earlier run.
 pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Option<Element> {
-    let now = result.stats.as_ref()?;
+    let (now, metric) = (result.stats.as_ref()?, &result.metric);
+    let past: Vec<_> = past.iter().filter(|run| run.case.metric == *metric).collect();
     let past = &past[past.len().saturating_sub(RUNS)..];
     let last = past.last()?;
     let runs: Vec<(f64, [f64; 2])> = past
         .iter()
-        .map(|run| (run.case.median_ns, run.case.ci95_ns))
-        .chain([(now.median_ns, now.interval_ns())])
+        .map(|run| (run.case.value, run.case.ci95))
+        .chain([(now.value, now.ci95)])
         .collect();
     let bounds = runs
         .iter()
-        .flat_map(|(median, interval)| interval.iter().chain([median]).copied());
+        .flat_map(|(value, interval)| interval.iter().chain([value]).copied());
     let (least, most) = extent(bounds);
     let x = Scale::new((0.0, (runs.len() - 1) as f64), (LEFT, RIGHT));
     let y = Scale::new((least, most), (BASE, TOP));
@@ -81,45 +83,51 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
             path.move_to(place(position), y.at(*low)).vertical_to(y.at(*high))
         });
     let first = Path::default().move_to(place(0), y.at(runs[0].0));
-    let medians = runs.iter().enumerate().fold(first, |path, (position, (median, _))| {
-        path.line_to(place(position), y.at(*median))
+    let values = runs.iter().enumerate().fold(first, |path, (position, (value, _))| {
+        path.line_to(place(position), y.at(*value))
     });
     let shapes = Markup::from(line("axis", (At(LEFT), At(BASE + 6.0)), (At(RIGHT), At(BASE + 6.0))))
         .then(whiskers.drawn_as("range"))
-        .then(medians.drawn_as("curve"))
+        .then(values.drawn_as("curve"))
         .then(
             Path::default()
-                .dot(place(runs.len() - 1), y.at(now.median_ns))
+                .dot(place(runs.len() - 1), y.at(now.value))
                 .drawn_as("now"),
         )
-        .then(label("t", At(LEFT), At(11.0), format_args!("{} at most", time(most))))
+        .then(label(
+            "t",
+            At(LEFT),
+            At(11.0),
+            format_args!("{} at most", metric.quantity(most)),
+        ))
         .then(label(
             "t",
             At(LEFT),
             At(HEIGHT - 4.0),
-            format_args!("{} at least", time(least)),
+            format_args!("{} at least", metric.quantity(least)),
         ))
         .then(label("t end", At(RIGHT), At(HEIGHT - 4.0), "this run"));
     let drawing = Drawing {
         size: (WIDTH, HEIGHT),
-        title: "Medians of earlier runs and of this one".to_owned(),
+        title: "Earlier runs and this one".to_owned(),
         description: format!(
             "{}, the last {}, now {}",
             counted(past.len(), "earlier run"),
-            time(last.case.median_ns),
-            time(now.median_ns)
+            metric.quantity(last.case.value),
+            metric.quantity(now.value)
         ),
     };
     let named = past.iter().rev().take(NAMED).map(entry);
     let caption = text(format_args!(
-        "Medians with their 95 % intervals in {} and this one.",
+        "{} with its 95 % interval in {} and this one.",
+        capitalized(&metric.name),
         counted(past.len(), "earlier run")
     ));
     let last_ones = folded("The last ones").child(element("ul").children(named));
     Some(drawing.figure(shapes, caption.then(last_ones)))
 }
 
-fn entry(run: &PastResult<'_>) -> Element {
+fn entry(run: &&PastResult<'_>) -> Element {
     let sources = run
         .entry
         .revision
@@ -127,6 +135,6 @@ fn entry(run: &PastResult<'_>) -> Element {
         .map(|sources| text(format_args!(", {}", revision(sources))));
     element("li")
         .child(moment(&run.entry.started_at))
-        .text(format_args!(": {}", time(run.case.median_ns)))
+        .text(format_args!(": {}", run.case.metric.quantity(run.case.value)))
         .child(sources)
 }

@@ -42,8 +42,8 @@ mod tests {
     use crate::{JunitReporter, OnInconclusive};
     use gpubench_contract::ChangeVerdict;
     use gpubench_contract::Verdict;
-    use gpubench_contract::testing::compared_run;
-    use gpubench_contract::testing::{SampleRun, all_passed};
+    use gpubench_testing::compared_run;
+    use gpubench_testing::{SampleRun, all_passed};
 
     /// A run whose benchmarks all passed, and a comparison with rows of some of them.
     fn passed_and_compared(rows: impl Fn(&mut ComparisonComplete)) -> SampleRun {

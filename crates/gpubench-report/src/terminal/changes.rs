@@ -6,7 +6,7 @@ use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::table::{Cell, Column, GAP, NONE, Table, aligned};
 use super::text::{in_one_line, width};
 use crate::wording::change_sign;
-use gpubench_contract::units::{change, percent, time};
+use gpubench_contract::units::{change, percent};
 use gpubench_contract::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
 use gpubench_diagnostic::printable_line;
 
@@ -104,7 +104,7 @@ impl Columns {
 impl Figure {
     fn cell(self, row: &ComparisonRow) -> Cell {
         let figures = row.change.as_ref();
-        let of_result = |result: &ComparedResult| aligned(result.median_ns.map(time), 2);
+        let of_result = |result: &ComparedResult| aligned(result.value.map(|value| row.metric.quantity(value)), 2);
         let (text, style) = match self {
             Verdict => {
                 let (sign, style) = sign_of(row.verdict);

@@ -6,7 +6,8 @@ use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::table::{Cell, Column, GAP, NONE, Table, aligned};
 use super::text::{in_one_line, width};
 use crate::wording;
-use gpubench_contract::units::{byte_rate, flop_rate, percent, time};
+use gpubench_contract::Metric;
+use gpubench_contract::units::{byte_rate, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Stats};
 use gpubench_contract::{Grade, Verdict};
 use gpubench_diagnostic::printable_line;
@@ -15,7 +16,7 @@ use gpubench_diagnostic::printable_line;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Figure {
     Verdict,
-    Median,
+    Value,
     Interval,
     Cv,
     Samples,
@@ -30,7 +31,7 @@ use Figure::*;
 /// All columns, in order.
 const ALL: [Column<Figure>; 9] = [
     Column::left(Verdict, 7, "verdict"),
-    Column::right(Median, 8, "median"),
+    Column::right(Value, 8, "time"),
     Column::right(Interval, 7, "± 95%"),
     Column::right(Cv, 6, "cv"),
     Column::right(Samples, 4, "n"),
@@ -86,6 +87,11 @@ impl Columns {
         }
     }
 
+    /// The titles, to stand after a package's name.
+    pub(super) fn titles(&self, metric: &Metric) -> String {
+        self.table.clone().titled(Value, &metric.name).titles()
+    }
+
     /// What stands after the name of a case.
     pub(super) fn figures(&self, result: &BenchmarkComplete) -> String {
         match (&result.stats, result.verdict) {
@@ -113,7 +119,7 @@ impl Figure {
         let throughput = &result.throughput;
         let text = match self {
             Verdict => return signed(result.verdict),
-            Median => return (aligned(Some(time(stats.median_ns)), 2), TITLE),
+            Value => return (aligned(Some(result.metric.quantity(stats.value)), 2), TITLE),
             // One sample has no spread to tell of.
             Interval => stats
                 .relative_interval()
@@ -174,24 +180,24 @@ mod tests {
         let shown_at = |line| shown(line, Peak::Unknown);
         assert_eq!(
             shown_at(120),
-            [Verdict, Median, Interval, Cv, Samples, Bytes, Flops, Grade]
+            [Verdict, Value, Interval, Cv, Samples, Bytes, Flops, Grade]
         );
-        assert_eq!(shown_at(99), [Verdict, Median, Interval, Cv, Bytes, Flops, Grade]);
-        assert_eq!(shown_at(90), [Verdict, Median, Interval, Bytes, Flops, Grade]);
-        assert_eq!(shown_at(75), [Verdict, Median, Interval, Bytes, Grade]);
-        assert_eq!(shown_at(64), [Verdict, Median, Interval, Grade]);
-        assert_eq!(shown_at(52), [Verdict, Median, Grade]);
-        assert_eq!(shown_at(40), [Verdict, Median]);
-        assert_eq!(shown_at(10), [Verdict, Median]);
+        assert_eq!(shown_at(99), [Verdict, Value, Interval, Cv, Bytes, Flops, Grade]);
+        assert_eq!(shown_at(90), [Verdict, Value, Interval, Bytes, Flops, Grade]);
+        assert_eq!(shown_at(75), [Verdict, Value, Interval, Bytes, Grade]);
+        assert_eq!(shown_at(64), [Verdict, Value, Interval, Grade]);
+        assert_eq!(shown_at(52), [Verdict, Value, Grade]);
+        assert_eq!(shown_at(40), [Verdict, Value]);
+        assert_eq!(shown_at(10), [Verdict, Value]);
     }
 
     #[test]
     fn a_share_of_the_peak_stays_longer_than_the_bandwidth_itself() {
         let shown_at = |line| shown(line, Peak::Known);
         assert_eq!(shown_at(120), ALL.map(|column| column.key));
-        assert_eq!(shown_at(84), [Verdict, Median, Interval, Bytes, OfPeak, Grade]);
-        assert_eq!(shown_at(74), [Verdict, Median, Interval, OfPeak, Grade]);
-        assert_eq!(shown_at(60), [Verdict, Median, Interval, Grade]);
+        assert_eq!(shown_at(84), [Verdict, Value, Interval, Bytes, OfPeak, Grade]);
+        assert_eq!(shown_at(74), [Verdict, Value, Interval, OfPeak, Grade]);
+        assert_eq!(shown_at(60), [Verdict, Value, Interval, Grade]);
     }
 
     #[test]

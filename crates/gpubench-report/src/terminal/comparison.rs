@@ -9,9 +9,8 @@ use super::text::{width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::CPU_NOTICE;
 use crate::remarks::{Remarks, named};
-use gpubench_contract::{
-    Arrangement, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, LeftOut, ThresholdSource,
-};
+use crate::wording::{left_out, one_run, phrases};
+use gpubench_contract::{Arrangement, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, ThresholdSource};
 use gpubench_diagnostic::printable_line;
 
 /// Behind what a person can do.
@@ -60,12 +59,13 @@ impl Page<'_> {
     }
 
     fn differences(&self) -> String {
-        let lines = self
+        let said = self
             .comparison
             .differences
             .iter()
-            .map(|difference| noted(&printable_line(difference), self.options));
-        lines.collect()
+            .cloned()
+            .chain(one_run(self.comparison));
+        said.map(|said| noted(&printable_line(&said), self.options)).collect()
     }
 
     fn table(&self, rows: &[&ComparisonRow]) -> String {
@@ -131,7 +131,7 @@ impl Page<'_> {
 
     /// What `-t` hides.
     fn left_out(&self) -> String {
-        let words = self.comparison.left_out.as_ref().map(LeftOut::in_words);
+        let words = self.comparison.left_out.as_ref().map(left_out);
         words.map_or_else(String::new, |words| {
             wrapped(&words, self.options.width).join("\n") + "\n"
         })
@@ -171,7 +171,7 @@ pub(super) fn named_runs(runs: &[(&str, &ComparedRun)], options: TerminalOptions
     let widest = names.clone().map(|name| width(&name)).max().unwrap_or(0);
     let line = |((role, run), name): (&(&str, &ComparedRun), String)| {
         let indent = width(role) + widest + GAP;
-        let phrases: Vec<String> = run.phrases().iter().map(|phrase| printable_line(phrase)).collect();
+        let phrases: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
         let phrases = wrapped(&phrases.join(" · "), options.width.saturating_sub(indent));
         let rest = phrases.join(&format!("\n{}", " ".repeat(indent)));
         let gap = " ".repeat(widest - width(&name) + GAP);

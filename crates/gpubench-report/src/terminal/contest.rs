@@ -3,7 +3,8 @@
 use super::style::{FAINT, GOOD, Styling, TITLE};
 use super::text::{padded, width};
 use crate::contest::{Contest, Contests, Ranked, Standing};
-use gpubench_contract::units::time;
+use crate::wording::best;
+use gpubench_contract::Metric;
 use gpubench_diagnostic::printable_line;
 
 /// A ranking for every contest; nothing where there is none.
@@ -24,10 +25,11 @@ fn ranking(contest: &Contest<'_>, styling: Styling) -> String {
     let longest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
     let title = styling.paint(TITLE, &printable_line(contest.problem));
     let params = styling.paint(FAINT, &printable_line(&contest.params.to_string()));
+    let metric = contest.metric;
     let lines = labels
         .iter()
         .zip(&contest.ranking)
-        .map(|(label, ranked)| format!("  {}  {}\n", padded(label, longest), standing(ranked, styling)));
+        .map(|(label, ranked)| format!("  {}  {}\n", padded(label, longest), standing(ranked, metric, styling)));
     format!(
         "\n{}\n{}",
         format_args!("{title} {params}").to_string().trim_end(),
@@ -35,13 +37,13 @@ fn ranking(contest: &Contest<'_>, styling: Styling) -> String {
     )
 }
 
-/// The median and how it compares with the best.
-fn standing(ranked: &Ranked, styling: Styling) -> String {
-    let median = format!("{:>8}", time(ranked.median_ns));
+/// The value and how it compares with the best.
+fn standing(ranked: &Ranked, metric: &Metric, styling: Styling) -> String {
+    let value = format!("{:>8}", metric.quantity(ranked.value));
     match ranked.standing {
-        Standing::Fastest => format!("{median}  {}", styling.paint(GOOD, "fastest")),
-        Standing::NotToldApart => format!("{median}  not told apart by 95% intervals"),
-        Standing::Slower(ratio) => format!("{median}  {ratio:.2}× the time"),
-        Standing::Undefined => median,
+        Standing::Best => format!("{value}  {}", styling.paint(GOOD, best(metric))),
+        Standing::NotToldApart => format!("{value}  not told apart by 95% intervals"),
+        Standing::Behind(ratio) => format!("{value}  {ratio:.2}× the {}", metric.name),
+        Standing::Undefined => value,
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::text::NO_BREAK;
+use gpubench_contract::Metric;
 use gpubench_contract::Verdict;
 use gpubench_contract::units::{percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, Stats};
@@ -13,7 +14,7 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
     let (Some(stats), Verdict::Pass) = (&result.stats, result.verdict) else {
         return Vec::new();
     };
-    let mut phrases = vec![samples(stats), measurement(result)];
+    let mut phrases = vec![samples(&result.metric, stats), measurement(result)];
     phrases.extend(workers(result));
     phrases.extend(work(result));
     phrases.extend(grade(result));
@@ -22,20 +23,19 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
 }
 
 /// `min 1.199 ms · quartiles 1.202 to 1.206 ms · …`.
-fn samples(stats: &Stats) -> String {
-    let shown = |nanoseconds| time(nanoseconds).to_string();
-    let [low, high] = stats.interval_ns();
+fn samples(metric: &Metric, stats: &Stats) -> String {
+    let shown = |value| metric.quantity(value).to_string();
     joined([
-        Some(format!("min {}", shown(stats.min_ns))),
-        Some(format!("quartiles {} and {}", shown(stats.q1_ns), shown(stats.q3_ns))),
-        Some(format!("max {}", shown(stats.max_ns))),
-        Some(format!("mean {}", shown(stats.mean_ns))),
-        stats.stddev_ns.map(|stddev| format!("σ {}", shown(stddev))),
-        Some(format!("95% of the median {} to {}", shown(low), shown(high))),
+        Some(format!("95% of the {} {}", metric.name, metric.range(stats.ci95))),
+        Some(format!("median {}", shown(stats.median))),
+        Some(format!("quartiles {} and {}", shown(stats.q1), shown(stats.q3))),
+        Some(format!("min {}", shown(stats.min))),
+        Some(format!("max {}", shown(stats.max))),
+        Some(format!("mean {}", shown(stats.mean))),
+        stats.stddev.map(|stddev| format!("σ {}", shown(stddev))),
     ])
 }
 
-/// `stopped by median-interval · 14 windows (4 warm-up, 2 early-check) · …`.
 fn measurement(result: &BenchmarkComplete) -> String {
     let counts = result.window_counts;
     let flagged = result.sample_flags.len();
@@ -59,20 +59,10 @@ fn measurement(result: &BenchmarkComplete) -> String {
 
 /// `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`; nothing where there is one.
 fn workers(result: &BenchmarkComplete) -> Option<String> {
-    let medians = || result.workers.iter().filter_map(|worker| worker.median_ns);
-    let (lowest, highest) = (medians().reduce(f64::min)?, medians().reduce(f64::max)?);
+    let values = || result.workers.iter().filter_map(|worker| worker.value);
+    let range = [values().reduce(f64::min)?, values().reduce(f64::max)?];
     let number = result.workers.len();
-    let interval = result.stats.as_ref().and_then(|stats| stats.workers_ci95_ns);
-    let interval = interval.map(|[low, high]| format!(", 95% of their mean {} to {}", time(low), time(high)));
-    let told = || {
-        let interval = interval.unwrap_or_default();
-        format!(
-            "{number} workers, medians {} to {}{interval}",
-            time(lowest),
-            time(highest)
-        )
-        .replace(' ', NO_BREAK)
-    };
+    let told = || format!("{number} workers, each {}", result.metric.range(range)).replace(' ', NO_BREAK);
     (number > 1).then(told)
 }
 
@@ -124,21 +114,18 @@ fn joined<const N: usize>(phrases: [Option<String>; N]) -> String {
 mod tests {
     use super::*;
     use gpubench_contract::WorkerShare;
-    use gpubench_contract::testing::on_gpu;
+    use gpubench_testing::on_gpu;
 
     #[test]
     fn the_medians_of_several_workers_are_told_and_those_of_one_are_not() {
         let mut result = on_gpu().results[0].clone();
         let told = workers(&result).map(|phrase| phrase.replace(NO_BREAK, " "));
-        assert_eq!(
-            told.as_deref(),
-            Some("3 workers, medians 3.612 µs to 3.721 µs, 95% of their mean 3.503 µs to 3.801 µs")
-        );
+        assert_eq!(told.as_deref(), Some("3 workers, each 3.612 µs to 3.721 µs"));
         result.workers.truncate(1);
         assert_eq!(workers(&result), None);
         let nothing = WorkerShare {
             samples: 0,
-            median_ns: None,
+            value: None,
         };
         result.workers = vec![nothing.clone(), nothing];
         assert_eq!(workers(&result), None);

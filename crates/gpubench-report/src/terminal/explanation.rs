@@ -159,8 +159,8 @@ fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::testing::every_verdict;
     use gpubench_diagnostic::quoted;
+    use gpubench_testing::every_verdict;
 
     #[test]
     fn names_with_spaces_are_quoted_for_the_shell() {

@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Progress;
 use gpubench_contract::BenchmarkStarted;
-use gpubench_contract::units::{counted, listed, percent, time};
+use gpubench_contract::units::{counted, listed, percent};
 use gpubench_diagnostic::printable_line;
 
 /// A line on standard error, where that is a terminal; nothing anywhere else.
@@ -65,7 +65,7 @@ fn described(progress: &Progress) -> String {
     listed([
         Some(progress.phase.to_string()),
         windows,
-        progress.median_ns.map(|median| time(median).to_string()),
+        progress.value.as_ref().map(ToString::to_string),
         progress.cv.map(|cv| format!("cv {}", percent(cv))),
     ])
 }
@@ -80,14 +80,14 @@ mod tests {
         let begun = Progress {
             phase: Phase::WarmingUp,
             windows: 1,
-            median_ns: None,
+            value: None,
             cv: None,
         };
         assert_eq!(described(&begun), "warming up, 1 window");
         let later = Progress {
             phase: Phase::Sampling,
             windows: 34,
-            median_ns: Some(1_204_000.0),
+            value: Some(gpubench_contract::units::time(1_204_000.0)),
             cv: Some(0.0042),
         };
         assert_eq!(described(&later), "sampling, 34 windows, 1.204 ms, cv 0.42%");

@@ -17,6 +17,7 @@ use crate::contest::Contests;
 use crate::remarks::Remarks;
 use crate::wording::{abilities, kind_in_words};
 use crate::{CPU_NOTICE, Output, OutputError, Progress, Reporter, summary};
+use gpubench_contract::Metric;
 use gpubench_contract::Verdict;
 use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
@@ -172,7 +173,10 @@ impl TerminalReporter {
         let Some(own) = lines.pop() else {
             return format!("{}{figures}\n", printable_line(&result.case));
         };
-        let mut text: String = lines.into_iter().map(|line| heading(line, &columns, styling)).collect();
+        let mut text: String = lines
+            .into_iter()
+            .map(|line| heading(line, &result.metric, &columns, styling))
+            .collect();
         text += &entry(own, &figures, &columns, styling);
         if self.options.detail == Detail::Full {
             text += &details_below(own, result, &columns, styling);
@@ -294,10 +298,10 @@ impl Reporter for TerminalReporter {
 }
 
 /// A line of the tree that is no case; a package carries the titles of the columns.
-fn heading(line: &Line, columns: &Columns, styling: Styling) -> String {
+fn heading(line: &Line, metric: &Metric, columns: &Columns, styling: Styling) -> String {
     if line.is_package() {
         let name = padded(&line.name, columns.table.name);
-        format!("{}{}\n", styling.paint(TITLE, &name), columns.table.titles())
+        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(metric))
     } else {
         format!("{}{}\n", styling.paint(FAINT, &line.branches), line.name)
     }

@@ -10,12 +10,13 @@ use super::table::{Cell, Column, GAP, NONE, Table};
 use super::tally::tally;
 use super::text::{in_one_line, width, wrapped};
 use super::{Detail, TerminalOptions};
-use gpubench_contract::units::{change, time};
+use crate::wording::{left_out, one_run};
+use gpubench_contract::units::change;
 use gpubench_contract::{ChangeVerdict, ComparisonComplete, ComparisonRow};
 use gpubench_diagnostic::printable_line;
 
 /// Columns of a median.
-const MEDIAN: usize = 8;
+const BASELINE: usize = 8;
 
 /// Columns of a change with its sign, and of a run's name above it at most.
 const CHANGE: usize = 9;
@@ -47,8 +48,8 @@ fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], option
         .collect();
     let differences = comparisons.iter().flat_map(|comparison| {
         let name = &comparison.candidate.name;
-        let differences = comparison.differences.iter();
-        differences.map(move |difference| noted(&printable_line(&format!("{name}: {difference}")), options))
+        let said = comparison.differences.iter().cloned().chain(one_run(comparison));
+        said.map(move |difference| noted(&printable_line(&format!("{name}: {difference}")), options))
     });
     named_runs(&runs, options) + &differences.collect::<String>()
 }
@@ -63,7 +64,7 @@ struct Beside<'a> {
 /// A benchmark; an entry for every run beside the first.
 struct Line<'a> {
     name: String,
-    baseline_ns: Option<f64>,
+    baseline: Option<String>,
     changes: Vec<Option<&'a ComparisonRow>>,
 }
 
@@ -76,7 +77,7 @@ impl<'a> Beside<'a> {
                 let position = *position_of.entry(&row.baseline_case).or_insert_with(|| {
                     lines.push(Line {
                         name: in_one_line(&printable_line(&row.baseline_case), usize::MAX),
-                        baseline_ns: row.baseline.median_ns,
+                        baseline: row.baseline.value.map(|value| row.metric.quantity(value).to_string()),
                         changes: vec![None; comparisons.len()],
                     });
                     lines.len() - 1
@@ -105,7 +106,7 @@ impl<'a> Beside<'a> {
         let columns = self.widths().into_iter().zip(&self.runs).enumerate();
         let runs =
             columns.map(|(run, (width, name))| Column::right(Some(run), width, "").titled(in_one_line(name, width)));
-        let columns: Vec<_> = std::iter::once(Column::right(None, MEDIAN, "baseline"))
+        let columns: Vec<_> = std::iter::once(Column::right(None, BASELINE, "baseline"))
             .chain(runs)
             .collect();
         let figures: usize = columns.iter().map(|column| GAP + column.width).sum();
@@ -126,7 +127,7 @@ impl<'a> Beside<'a> {
             .iter()
             .map(|name| width(name).clamp(CHANGE, LONGEST_TITLE))
             .collect();
-        let needed = GAP + MEDIAN + wide.iter().map(|column| GAP + column).sum::<usize>();
+        let needed = GAP + BASELINE + wide.iter().map(|column| GAP + column).sum::<usize>();
         if needed <= self.options.width / 2 {
             wide
         } else {
@@ -139,8 +140,7 @@ impl Line<'_> {
     /// The time in the first run, or `+3.04% ✗` for one of the others.
     fn cell(&self, run: Option<usize>) -> Cell {
         let Some(run) = run else {
-            let time = self.baseline_ns.map(|ns| time(ns).to_string());
-            return (time.unwrap_or_else(|| NONE.to_owned()), PLAIN);
+            return (self.baseline.clone().unwrap_or_else(|| NONE.to_owned()), PLAIN);
         };
         let Some(row) = self.changes[run] else {
             return (format!("{NONE}  "), PLAIN);
@@ -161,10 +161,10 @@ fn summary(comparison: &ComparisonComplete, options: TerminalOptions) -> String 
         options.styling.paint(style, &format!("{sign} {count}"))
     });
     let counts = counts.unwrap_or_else(|| "nothing to compare".to_owned());
-    let left_out = comparison.left_out.as_ref();
-    let left_out = left_out.map_or_else(String::new, |left_out| format!("; {}", left_out.in_words()));
+    let hidden = comparison.left_out.as_ref();
+    let hidden = hidden.map_or_else(String::new, |said| format!("; {}", left_out(said)));
     let lines = wrapped(
-        &format!("{}: {counts}{left_out}", printable_line(&comparison.candidate.name)),
+        &format!("{}: {counts}{hidden}", printable_line(&comparison.candidate.name)),
         options.width,
     );
     format!("\n{}\n", lines.join("\n  "))

@@ -73,6 +73,15 @@ pub(super) struct Table<K> {
 }
 
 impl<K: Copy + PartialEq> Table<K> {
+    /// With a title that is known only when the first row is.
+    pub(super) fn titled(mut self, key: K, title: &str) -> Table<K> {
+        let column = self.columns.iter_mut().find(|column| column.key == key);
+        if let Some(column) = column {
+            column.title = title.to_owned().into();
+        }
+        self
+    }
+
     /// A table for names of the given widths. A name wider than `longest` stands on a line of its own and does not count:
     /// one long name must not cost every other row its figures.
     pub(super) fn new(
@@ -156,7 +165,7 @@ impl<K: Copy + PartialEq> Table<K> {
 /// A number and its unit, padded to the width of the column's widest unit: numbers end at one column and units begin at one.
 pub(super) fn aligned(quantity: Option<Quantity>, widest_unit: usize) -> String {
     match quantity {
-        Some(Quantity { number, unit }) => format!("{number} {}", padded(unit, widest_unit)),
+        Some(Quantity { number, unit }) => format!("{number} {}", padded(&unit, widest_unit)),
         None => NONE.to_owned(),
     }
 }

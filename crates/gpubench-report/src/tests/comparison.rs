@@ -3,8 +3,8 @@
 use super::written;
 use crate::*;
 use gpubench_contract::Verdict;
-use gpubench_contract::testing::{compared_run, every_change, on_another_device};
-use gpubench_contract::{Arrangement, ChangeVerdict, ComparisonComplete, ComparisonRow, DeviceKind, LeftOut, Record};
+use gpubench_contract::{Arrangement, ChangeVerdict, ComparisonComplete, ComparisonRow, DeviceKind, Record};
+use gpubench_testing::{compared_run, every_change, on_another_device};
 
 fn page(comparison: &ComparisonComplete, width: usize, styling: Styling, detail: Detail) -> String {
     let options = TerminalOptions {
@@ -120,7 +120,7 @@ fn small_changes_can_be_left_out_and_still_count_and_what_has_no_figure_stays() 
     for verdict in ChangeVerdict::BY_RELEVANCE {
         assert_eq!(comparison.count(verdict), every_change().count(verdict), "{verdict}");
     }
-    let left_out = comparison.left_out.as_ref().map(LeftOut::in_words);
+    let left_out = comparison.left_out.as_ref().map(crate::wording::left_out);
     assert_eq!(
         left_out.as_deref(),
         Some("3 changes are below the threshold of 3.00% (`-t`) and not shown")

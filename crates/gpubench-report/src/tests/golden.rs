@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use crate::*;
 use gpubench_contract::Verdict;
-use gpubench_contract::testing::compared_run;
-use gpubench_contract::testing::{SampleRun, all_passed, competition, every_verdict, on_gpu};
+use gpubench_testing::compared_run;
+use gpubench_testing::{SampleRun, all_passed, competition, every_verdict, on_gpu};
 
 /// A writer whose contents can be read afterwards.
 #[derive(Clone, Default)]
@@ -165,7 +165,7 @@ fn table_of_cases_that_were_only_checked() {
     let mut run = every_verdict();
     for result in &mut run.results {
         result.stats = None;
-        result.samples_ns.clear();
+        result.samples.clear();
     }
     let options = TerminalOptions {
         width: 80,

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 
 use super::written;
 use crate::*;
-use gpubench_contract::testing::every_change;
-use gpubench_contract::testing::{SampleRun, every_verdict, on_gpu};
 use gpubench_diagnostic::is_printable;
+use gpubench_testing::every_change;
+use gpubench_testing::{SampleRun, every_verdict, on_gpu};
 
 /// Texts that have broken reports before.
 pub(crate) const HOSTILE: [&str; 14] = [

@@ -1,6 +1,6 @@
 //! Leads a reporter through a hand-made run.
 
-use gpubench_contract::testing::SampleRun;
+use gpubench_testing::SampleRun;
 
 use crate::{OutputError, Reporter};
 

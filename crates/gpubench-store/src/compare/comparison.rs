@@ -29,7 +29,7 @@ pub fn compare(
         arrangement,
         runs: [baseline.run, candidate.run],
         differences: &differences,
-        tick_ns: tick_ns(&baseline).max(tick_ns(&candidate)),
+        tick: tick(&baseline).max(tick(&candidate)),
     };
     let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
     ComparisonComplete {
@@ -50,8 +50,8 @@ pub fn compare(
     }
 }
 
-/// The step of the device's clock, in nanoseconds.
-fn tick_ns(contestant: &Contestant<'_>) -> f64 {
+/// The step of the device's clock in nanoseconds, which is the step of times.
+fn tick(contestant: &Contestant<'_>) -> f64 {
     contestant
         .run
         .run

@@ -1,7 +1,7 @@
 //! From a ratio with its interval to a verdict.
 
 use super::Threshold;
-use gpubench_contract::{ChangeVerdict, ThresholdSource};
+use gpubench_contract::{Better, ChangeVerdict, ThresholdSource};
 use gpubench_stats::Ratio;
 
 /// Samples that cannot rule out a change beyond this do not show that there is none.
@@ -14,7 +14,7 @@ pub const NOISY_HISTORY: f64 = 0.1;
 /// How well a comparison that may go on must know a ratio that has not changed: an interval that reaches no further than this leaves out 1 where the change is half as large again, 3 %.
 pub const FINDS: f64 = 0.02;
 
-/// What changed, by an interval that knows how much the processes of either side differ. Slower and faster by the same factor are alike.
+/// What changed, by an interval that knows how much the processes of either side differ. Worse and better by the same factor are alike.
 ///
 /// | the interval | the estimate | verdict |
 /// |---|---|---|
@@ -22,12 +22,12 @@ pub const FINDS: f64 = 0.02;
 /// | leaves out 1 | within it | within noise |
 /// | takes in 1, and reaches at most to the larger of the threshold and [`CANNOT_RULE_OUT`] | | no change |
 /// | takes in 1, and reaches further, or beyond [`NOISY_HISTORY`] where the threshold is the history's | | inconclusive |
-pub fn judge(ratio: &Ratio, threshold: Threshold) -> ChangeVerdict {
+pub fn judge(ratio: &Ratio, threshold: Threshold, better: Better) -> ChangeVerdict {
     let beyond = |factor: f64| factor.ln().abs() > threshold.value.ln_1p();
     if ratio.interval.low > 1.0 || ratio.interval.high < 1.0 {
         return match ratio.estimate {
             estimate if !beyond(estimate) => ChangeVerdict::WithinNoise,
-            slower if slower > 1.0 => ChangeVerdict::Regressed,
+            worse if better.is_worse(worse) => ChangeVerdict::Regressed,
             _ => ChangeVerdict::Improved,
         };
     }
@@ -42,7 +42,8 @@ pub fn judge(ratio: &Ratio, threshold: Threshold) -> ChangeVerdict {
 /// Whether more samples would hardly change the verdict: there is one, and where it is that nothing changed, a change by half as much again as [`FINDS`], or as the threshold where that is
 /// larger, would have been found.
 pub fn is_decided(ratio: &Ratio, threshold: Threshold) -> bool {
-    match judge(ratio, threshold) {
+    // Which way is better decides what a change is called, not whether it is one.
+    match judge(ratio, threshold, Better::Lower) {
         ChangeVerdict::Inconclusive => false,
         ChangeVerdict::NoChange => reach(ratio) <= threshold.value.max(FINDS).ln_1p(),
         _ => true,
@@ -66,7 +67,7 @@ pub(super) fn ruled_out(threshold: Threshold) -> f64 {
 mod tests {
     use super::*;
     use crate::testing::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
-    use gpubench_stats::{Confidence, Interval, Looks, Paired, Side};
+    use gpubench_stats::{Confidence, Estimate, Interval, Looks, Paired};
 
     const FLOOR: Threshold = Threshold {
         value: 0.01,
@@ -75,7 +76,7 @@ mod tests {
 
     fn judged(estimate: f64, low: f64, high: f64) -> ChangeVerdict {
         let interval = Interval { low, high };
-        judge(&Ratio { estimate, interval }, FLOOR)
+        judge(&Ratio { estimate, interval }, FLOOR, Better::Lower)
     }
 
     #[test]
@@ -84,6 +85,16 @@ mod tests {
         assert_eq!(judged(0.97, 0.945, 0.996), ChangeVerdict::Improved);
         assert_eq!(judged(1.009, 1.004, 1.014), ChangeVerdict::WithinNoise);
         assert_eq!(judged(0.992, 0.99, 0.994), ChangeVerdict::WithinNoise);
+    }
+
+    #[test]
+    fn what_is_better_when_it_is_higher_regresses_when_it_falls() {
+        let fell = Ratio {
+            estimate: 0.9,
+            interval: Interval { low: 0.88, high: 0.92 },
+        };
+        assert_eq!(judge(&fell, FLOOR, Better::Higher), ChangeVerdict::Regressed);
+        assert_eq!(judge(&fell, FLOOR, Better::Lower), ChangeVerdict::Improved);
     }
 
     #[test]
@@ -104,7 +115,7 @@ mod tests {
             value: 0.08,
             source: ThresholdSource::History,
         };
-        assert_eq!(judge(&ratio, threshold), ChangeVerdict::NoChange);
+        assert_eq!(judge(&ratio, threshold, Better::Lower), ChangeVerdict::NoChange);
     }
 
     #[test]
@@ -122,10 +133,16 @@ mod tests {
             interval: Interval { low, high },
         };
         let wide = ratio(1.3, 0.7, 2.4);
-        assert_eq!(judge(&wide, fence(1.84)), ChangeVerdict::Inconclusive);
-        assert_eq!(judge(&wide, asked_for), ChangeVerdict::NoChange);
-        assert_eq!(judge(&ratio(1.02, 0.97, 1.07), fence(1.84)), ChangeVerdict::NoChange);
-        assert_eq!(judge(&ratio(1.5, 1.4, 1.6), fence(1.84)), ChangeVerdict::WithinNoise);
+        assert_eq!(judge(&wide, fence(1.84), Better::Lower), ChangeVerdict::Inconclusive);
+        assert_eq!(judge(&wide, asked_for, Better::Lower), ChangeVerdict::NoChange);
+        assert_eq!(
+            judge(&ratio(1.02, 0.97, 1.07), fence(1.84), Better::Lower),
+            ChangeVerdict::NoChange
+        );
+        assert_eq!(
+            judge(&ratio(1.5, 1.4, 1.6), fence(1.84), Better::Lower),
+            ChangeVerdict::WithinNoise
+        );
     }
 
     #[test]
@@ -144,9 +161,10 @@ mod tests {
                 let [before, after] = [100.0, 100.0 * factor].map(|center| {
                     let side = shape.side(&mut random, workers, samples, center);
                     let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-                    Side::of(&side).unwrap()
+                    Estimate::of(&side).unwrap()
                 });
-                judge(&Ratio::of(&before, &after, Confidence::DEFAULT, 0.0), FLOOR)
+                let ratio = Ratio::of(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
+                judge(&ratio, FLOOR, Better::Lower)
             })
             .collect()
     }
@@ -227,11 +245,11 @@ mod tests {
                         paired.ratio(Confidence::DEFAULT, 0.0)
                     }
                     Method::Unpaired => {
-                        let [before, after] = [before, after].map(|side| Side::of(&side).unwrap());
-                        Ratio::of(&before, &after, Confidence::DEFAULT, 0.0)
+                        let [before, after] = [before, after].map(|side| Estimate::of(&side).unwrap());
+                        Ratio::of(&before, &after, Confidence::DEFAULT, 0.0).unwrap()
                     }
                 };
-                judge(&ratio, FLOOR)
+                judge(&ratio, FLOOR, Better::Lower)
             })
             .collect()
     }
@@ -298,7 +316,7 @@ mod tests {
                         Some(next) if !is_decided(&ratio, FLOOR) => rounds = next,
                         _ => {
                             taken += rounds;
-                            return judge(&ratio, FLOOR);
+                            return judge(&ratio, FLOOR, Better::Lower);
                         }
                     }
                 }

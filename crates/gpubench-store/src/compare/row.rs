@@ -7,14 +7,14 @@ use super::judgement::{NOISY_HISTORY, judge, reach, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
 use crate::{Origin, StoredRun};
-use gpubench_contract::units::percent;
+use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
-    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom,
+    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom, Metric,
     SampleFlagKind, ThresholdSource,
 };
 use gpubench_contract::{Grade, Verdict};
 use gpubench_diagnostic::in_backticks;
-use gpubench_stats::{FEWEST_WORKERS, MOST_WORKERS, Paired, Ratio, Side, Spread};
+use gpubench_stats::{Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
 
 /// What a row needs to know beside its two results.
 pub(super) struct Ground<'a> {
@@ -24,8 +24,8 @@ pub(super) struct Ground<'a> {
     pub runs: [&'a StoredRun; 2],
     /// What is not alike between the runs.
     pub differences: &'a [Difference],
-    /// The coarser of the two devices' clocks.
-    pub tick_ns: f64,
+    /// The step of the coarser of the two devices' clocks, in nanoseconds.
+    pub tick: f64,
 }
 
 /// What is said of two results.
@@ -57,6 +57,7 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
     let mut finding = match obstacle(pair, ground, &differences) {
         Some(reason) if newly_failed(pair) => Finding::without_figures(ChangeVerdict::NowFails, reason),
         Some(reason) => Finding::not_compared(reason),
+        None if is_one_measurement(pair, &origins, ground) => same(pair, ground),
         None => compared(pair, &sides, ground, &differences),
     };
     let kept_from = [0, 1].map(|side| kept_from(&origins[side], ground.runs[side]));
@@ -68,6 +69,7 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
         params: after.params.clone(),
         case: after.case.clone(),
         baseline_case: before.case.clone(),
+        metric: after.metric.clone(),
         baseline: ComparedResult {
             kept_from: of_baseline,
             ..compared_result(before, sides[0].as_ref())
@@ -83,16 +85,16 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
 }
 
 /// The samples of a result that passed; those of others mean nothing.
-fn side(result: &BenchmarkComplete) -> Option<Side> {
-    (result.verdict == Verdict::Pass).then(|| Side::of(&result.samples_by_worker()))?
+fn side(result: &BenchmarkComplete) -> Option<Estimate> {
+    (result.verdict == Verdict::Pass).then(|| Estimate::of(&result.samples_by_worker()))?
 }
 
-fn compared_result(result: &BenchmarkComplete, side: Option<&Side>) -> ComparedResult {
+fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>) -> ComparedResult {
     ComparedResult {
         verdict: result.verdict,
         grade: result.grade,
-        median_ns: side.map(Side::median_ns),
-        n: result.samples_ns.len() as u64,
+        value: side.map(Estimate::value),
+        n: result.samples.len() as u64,
         workers: side.map_or(0, |side| side.workers() as u64),
         kept_from: None,
     }
@@ -140,6 +142,7 @@ fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) ->
         .or_else(|| wrong_by_another_reference(pair, ground))
         .or_else(|| ended(pair.baseline, "baseline"))
         .or_else(|| ended(pair.candidate, "candidate"))
+        .or_else(|| other_metric(pair))
         .or_else(|| match ground.rules.setups {
             Setups::MayDiffer => None,
             Setups::MustAgree => {
@@ -175,6 +178,16 @@ fn wrong_by_another_reference(pair: &Pair<'_>, ground: &Ground<'_>) -> Option<St
     (is_judge && is_wrong).then(|| "the baseline ended in `wrong-output` by the candidate's reference".to_owned())
 }
 
+/// However much setups may differ, there is no ratio of two metrics.
+fn other_metric(pair: &Pair<'_>) -> Option<String> {
+    let [baseline, candidate] = [pair.baseline, pair.candidate].map(|result| &result.metric);
+    let named = |metric: &Metric| format!("{} in {}", metric.name, metric.unit);
+    (baseline != candidate).then(|| {
+        let (baseline, candidate) = (named(baseline), named(candidate));
+        format!("another metric: {baseline} in the baseline, {candidate} in the candidate")
+    })
+}
+
 fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     match result.verdict {
         Verdict::Pass => None,
@@ -189,27 +202,82 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     }
 }
 
-fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>, differences: &[Difference]) -> Finding {
-    let [Some(baseline), Some(candidate)] = sides else {
-        return Finding::not_compared("a median that is not above zero has no ratio".to_owned());
+/// Whether both sides are the same measurement: a run measures a case once, but for the two sides that it measures in turns.
+fn is_one_measurement(pair: &Pair<'_>, origins: &[Origin<'_>; 2], ground: &Ground<'_>) -> bool {
+    ground.arrangement == Arrangement::Apart
+        && origins[0].run_id == origins[1].run_id
+        && CaseKey::of(pair.baseline) == CaseKey::of(pair.candidate)
+}
+
+/// What is said of a measurement beside itself: there is nothing to tell apart.
+fn same(pair: &Pair<'_>, ground: &Ground<'_>) -> Finding {
+    let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
+    let ratio = Ratio {
+        estimate: 1.0,
+        interval: Interval { low: 1.0, high: 1.0 },
+    };
+    let run = &ground.runs[0].run.run_id;
+    // What is so of all rows is said of the runs.
+    let is_of_one_run = *run == ground.runs[1].run.run_id;
+    Finding {
+        verdict: ChangeVerdict::NoChange,
+        change: Some(change(&ratio, threshold, ground.rules)),
+        remarks: (!is_of_one_run)
+            .then(|| format!("both are the same measurement, of the run `{}`", pair.candidate.run_id))
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn change(ratio: &Ratio, threshold: Threshold, rules: &Rules) -> Change {
+    Change {
+        ratio: ratio.estimate,
+        interval: [ratio.interval.low, ratio.interval.high],
+        confidence: rules.confidence.fraction(),
+        threshold: threshold.value,
+        threshold_source: threshold.source,
+    }
+}
+
+fn compared(
+    pair: &Pair<'_>,
+    sides: &[Option<Estimate>; 2],
+    ground: &Ground<'_>,
+    differences: &[Difference],
+) -> Finding {
+    let metric = &pair.candidate.metric;
+    let step = if metric.is_time() { ground.tick } else { 0.0 };
+    let confidence = ground.rules.confidence;
+    let of_figures = match sides {
+        [Some(baseline), Some(candidate)] => Ratio::of(baseline, candidate, confidence, step),
+        _ => None,
+    };
+    let ([Some(baseline), Some(candidate)], Some(of_figures)) = (sides, of_figures) else {
+        return Finding::not_compared(format!("a {} that is not above zero has no ratio", metric.name));
     };
     let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
-    let confidence = ground.rules.confidence;
     let looks = ground.rules.looks_at(&CaseKey::of(pair.candidate));
     let paired = match ground.arrangement {
         Arrangement::Apart => None,
         Arrangement::Interleaved => Paired::of(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker()),
     };
-    let ratio = match &paired {
-        Some(paired) => paired.ratio(looks.confidence(confidence), ground.tick_ns),
-        None => Ratio::of(baseline, candidate, confidence, ground.tick_ns),
+    let of_pairs = paired.map(|paired| paired.ratio(looks.confidence(confidence), step));
+    // What decides: drift leaves the ratios of pairs alone, and moves the figures of both sides.
+    let ratio = of_pairs.unwrap_or(of_figures);
+    // What is shown: the two figures and their own ratio, with what is known of it.
+    let shown = match of_pairs {
+        None => of_figures,
+        Some(of_pairs) => Ratio {
+            estimate: of_figures.estimate,
+            ..of_pairs.reaching(of_figures.estimate)
+        },
     };
     let workers = [baseline.workers(), candidate.workers()];
     let are_too_few = workers.iter().any(|workers| *workers < FEWEST_WORKERS);
     let (verdict, reason) = if are_too_few {
         (ChangeVerdict::Inconclusive, Some(too_few(workers)))
     } else {
-        let verdict = judge(&ratio, threshold);
+        let verdict = judge(&ratio, threshold, metric.better);
         (
             verdict,
             (verdict == ChangeVerdict::Inconclusive).then(|| match &paired {
@@ -220,19 +288,15 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>, dif
     };
     let unpaired = (ground.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
         .then(|| UNPAIRED.to_owned());
+    let drifted = (!are_too_few && judge(&shown, threshold, metric.better) != verdict).then(|| by_pairs(&ratio));
     Finding {
         verdict,
-        change: Some(Change {
-            ratio: ratio.estimate,
-            interval: [ratio.interval.low, ratio.interval.high],
-            confidence: confidence.fraction(),
-            threshold: threshold.value,
-            threshold_source: threshold.source,
-        }),
+        change: Some(change(&shown, threshold, ground.rules)),
         remarks: reason
             .into_iter()
             .chain(too_noisy(threshold))
             .chain(unpaired)
+            .chain(drifted)
             .chain(doubts(pair, ground, differences))
             .collect(),
     }
@@ -240,6 +304,13 @@ fn compared(pair: &Pair<'_>, sides: &[Option<Side>; 2], ground: &Ground<'_>, dif
 
 /// Said of sides that were measured in turns and cannot be compared so.
 const UNPAIRED: &str = "the two sides do not have a worker each in the same rounds, three at least, so drift between their samples counts as noise";
+
+/// Said of a verdict that the shown figures alone would not have.
+fn by_pairs(ratio: &Ratio) -> String {
+    let Interval { low, high } = ratio.interval;
+    let [ratio, low, high] = [ratio.estimate, low, high].map(units::change);
+    format!("judged by pairs of neighbouring samples, {ratio} ({low} to {high}): drift moved the figures of both sides")
+}
 
 fn too_few([baseline, candidate]: [usize; 2]) -> String {
     let fewest = if baseline.min(candidate) == 1 {
@@ -325,7 +396,7 @@ fn doubts(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> V
     let throttled = sides.iter().filter_map(|(result, side)| {
         let flags = result.sample_flags.iter();
         let samples = flags.filter(|flag| flag.flag == SampleFlagKind::Throttled).count();
-        let all = result.samples_ns.len();
+        let all = result.samples.len();
         (samples > 0).then(|| format!("the GPU throttled in {samples} of {all} samples of the {side}"))
     });
     // On the CPU device every result is, and the report says so once.

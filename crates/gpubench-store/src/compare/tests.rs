@@ -4,15 +4,16 @@ mod setups;
 mod turns;
 
 use regex::Regex;
+use setups::with_a_kept_result;
 
 use super::*;
 use crate::testing::{Noise, Shifts, TwoLevel};
 use crate::{FORMAT, FORMAT_VERSION, StoredRun};
 use gpubench_contract::Revision;
-use gpubench_contract::testing::gpu;
 use gpubench_contract::*;
 use gpubench_contract::{Cause, Grade, Verdict};
-use gpubench_stats::{Confidence, Looks};
+use gpubench_stats::{Confidence, Looks, summary};
+use gpubench_testing::gpu;
 
 /// What most cases are made of: three workers of 20 samples, quiet ones.
 const QUIET: TwoLevel = TwoLevel {
@@ -78,12 +79,12 @@ fn passed(name: &str, workers: &[Vec<f64>]) -> BenchmarkComplete {
     BenchmarkComplete {
         grade: Some(Grade::Sealed),
         execution: Some(Execution::Sealed),
-        samples_ns: workers.concat(),
+        samples: workers.concat(),
         workers: workers
             .iter()
             .map(|samples| WorkerShare {
                 samples: samples.len() as u64,
-                median_ns: gpubench_stats::median(samples),
+                value: gpubench_stats::median(samples),
             })
             .collect(),
         ..result(name, Verdict::Pass)
@@ -111,6 +112,12 @@ fn with_params(params: &[(&str, i64)], result: BenchmarkComplete) -> BenchmarkCo
 }
 
 fn compared(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
+    let mut candidate = candidate.clone();
+    candidate.run.run_id = "0f3b".into();
+    apart(baseline, &candidate, rules)
+}
+
+fn apart(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
     let named = |name, run| Contestant { name, run };
     compare(
         named("before", baseline),
@@ -148,18 +155,133 @@ fn a_slower_candidate_regressed_and_a_faster_one_improved() {
 }
 
 #[test]
-fn the_same_run_twice_is_no_change_at_all() {
+fn the_same_samples_twice_are_no_change_at_all() {
     let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1e5), &Rules::default());
     assert_eq!(row.verdict, ChangeVerdict::NoChange);
     assert_eq!(row.change.unwrap().ratio, 1.0);
 }
 
 #[test]
-fn a_row_says_what_its_ratio_is_a_ratio_of() {
-    let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1.2e5), &Rules::default());
-    let ratio = row.candidate.median_ns.unwrap() / row.baseline.median_ns.unwrap();
+fn a_run_beside_itself_shows_its_own_figures_and_is_never_inconclusive() {
+    let one_worker = passed("alone", &[vec![1e5, 2e5, 3e5]]);
+    let measured = run(vec![
+        quiet("gemm", 1e5),
+        restless(5),
+        one_worker,
+        result("sort", Verdict::Timeout),
+    ]);
+    let itself = apart(&measured, &measured, &Rules::default());
+    assert!(itself.is_of_one_run());
+    let (failed, passed): (Vec<_>, Vec<_>) = itself.rows.iter().partition(|row| row.has_failed());
+    for row in passed {
+        assert_eq!((row.verdict, &row.remark), (ChangeVerdict::NoChange, &None));
+        assert_eq!(row.baseline, row.candidate);
+        let change = row.change.as_ref().unwrap();
+        assert_eq!((change.ratio, change.interval), (1.0, [1.0; 2]));
+    }
+    assert_eq!(failed.len(), 1);
+    assert_eq!(failed[0].verdict, ChangeVerdict::NotCompared);
+    let other = compared(&measured, &measured, &Rules::default());
+    assert!(!other.is_of_one_run());
+    assert_eq!(other.rows[1].verdict, ChangeVerdict::Inconclusive);
+}
+
+#[test]
+fn cases_of_one_run_are_told_apart_all_the_same() {
+    let measured = run(vec![quiet("naive::n=64", 1e5), quiet("tiled::m=64", 0.5e5)]);
+    let row = apart(&measured, &measured, &grouped("(64)$"));
+    assert!(
+        row.rows.iter().all(|row| row.verdict == ChangeVerdict::NotCompared),
+        "{row:#?}"
+    );
+    let mut kernels = [measured.clone(), measured];
+    kernels[0].results.truncate(1);
+    kernels[1].results.remove(0);
+    let rows = apart(&kernels[0], &kernels[1], &grouped("(64)$")).rows;
+    assert_eq!(
+        rows[0].verdict,
+        ChangeVerdict::Improved,
+        "of one run, and not one measurement"
+    );
+}
+
+#[test]
+fn a_measurement_that_both_runs_kept_is_not_compared_with_itself() {
+    let [baseline, mut candidate] = [(); 2].map(|()| with_a_kept_result(run(vec![restless(5), quiet("gemm", 100.0)])));
+    candidate.run.run_id = "0f3b".into();
+    let rows = apart(&baseline, &candidate, &Rules::default()).rows;
+    assert_eq!(rows[0].verdict, ChangeVerdict::NoChange);
+    let said = remark(&rows[0]);
+    assert!(
+        said.starts_with("both are the same measurement, of the run `old`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_row_shows_the_figures_of_the_runs_and_the_ratio_of_those() {
+    let row = row_of(quiet("axpy", 1e5), restless(7), &Rules::default());
+    for (side, result) in [(&row.baseline, quiet("axpy", 1e5)), (&row.candidate, restless(7))] {
+        assert_eq!(
+            side.value,
+            summary(&result.samples_by_worker()).map(|stats| stats.value)
+        );
+    }
+    let ratio = row.candidate.value.unwrap() / row.baseline.value.unwrap();
     assert!((ratio - row.change.unwrap().ratio).abs() < 1e-12);
     assert_eq!((row.baseline.n, row.baseline.workers), (60, 3));
+}
+
+/// A result in another metric than time.
+fn in_metric(name: &str, unit: &str, better: Better, result: BenchmarkComplete) -> BenchmarkComplete {
+    BenchmarkComplete {
+        metric: Metric {
+            name: name.into(),
+            unit: unit.into(),
+            better,
+        },
+        ..result
+    }
+}
+
+#[test]
+fn fewer_instructions_are_an_improvement_and_a_lower_rate_is_a_regression() {
+    let instructions = |center| in_metric("instructions", "instructions", Better::Lower, quiet("axpy", center));
+    let row = row_of(instructions(1e5), instructions(0.9e5), &Rules::default());
+    assert_eq!(
+        (row.verdict, row.metric.name.as_str()),
+        (ChangeVerdict::Improved, "instructions")
+    );
+    let rate = |center| in_metric("rate", "B/s", Better::Higher, quiet("axpy", center));
+    let row = row_of(rate(1e5), rate(0.9e5), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::Regressed);
+    assert!(
+        row.change.unwrap().ratio < 0.95,
+        "a ratio is the candidate's over the baseline's"
+    );
+}
+
+#[test]
+fn a_step_of_the_clock_is_none_of_another_metric() {
+    let steps = |ticks: f64| passed("nothing", &vec![vec![32.0 * ticks; 20]; 3]);
+    let counted = |ticks| in_metric("instructions", "instructions", Better::Lower, steps(ticks));
+    let row = row_of(counted(20.0), counted(21.0), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
+fn two_metrics_are_never_compared() {
+    let rules = Rules {
+        setups: Setups::MayDiffer,
+        ..Rules::default()
+    };
+    let counted = in_metric("instructions", "instructions", Better::Lower, quiet("axpy", 1e5));
+    let row = row_of(quiet("axpy", 1e5), counted, &rules);
+    assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+    assert_eq!(
+        remark(&row),
+        "another metric: time in ns in the baseline, instructions in instructions in the candidate"
+    );
 }
 
 #[test]
@@ -445,13 +567,13 @@ fn a_group_of_several_benchmarks_is_not_compared_and_names_them() {
 #[test]
 fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
     let failed = BenchmarkComplete {
-        samples_ns: vec![1.0, 2.0],
+        samples: vec![1.0, 2.0],
         ..result("axpy", Verdict::WrongOutput)
     };
     let row = row_of(quiet("axpy", 1e5), failed, &Rules::default());
     assert_eq!((row.verdict, row.change.is_none()), (ChangeVerdict::NowFails, true));
     assert_eq!(remark(&row), "the candidate ended in `wrong-output`");
-    assert_eq!(row.candidate.median_ns, None);
+    assert_eq!(row.candidate.value, None);
     let row = row_of(result("axpy", Verdict::Skipped), quiet("axpy", 1e5), &Rules::default());
     assert_eq!(remark(&row), "the baseline was skipped");
     let broken = BenchmarkComplete {
@@ -485,11 +607,11 @@ fn a_candidate_that_fails_where_the_baseline_passed_is_told_from_one_that_always
 }
 
 #[test]
-fn a_median_of_zero_has_no_ratio() {
+fn a_time_of_zero_has_no_ratio() {
     let zero = passed("nothing", &vec![vec![0.0; 9]; 3]);
     let row = row_of(zero, quiet("nothing", 1e5), &Rules::default());
     assert_eq!(row.verdict, ChangeVerdict::NotCompared);
-    assert_eq!(remark(&row), "a median that is not above zero has no ratio");
+    assert_eq!(remark(&row), "a time that is not above zero has no ratio");
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::StoredRun;
-use gpubench_contract::BenchmarkComplete;
 use gpubench_contract::Revision;
 use gpubench_contract::Verdict;
+use gpubench_contract::{BenchmarkComplete, Metric};
 
 /// One run in a history: a line of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,10 +29,12 @@ pub struct HistoryEntry {
 pub struct HistoryCase {
     /// Its name with its package in front.
     pub case: String,
-    /// Median in nanoseconds.
-    pub median_ns: f64,
-    /// Bounds of the 95 % interval of the median, as wide as the workers differ.
-    pub ci95_ns: [f64; 2],
+    /// What its value is a value of.
+    pub metric: Metric,
+    /// Its `value`.
+    pub value: f64,
+    /// Bounds of the 95 % interval of that.
+    pub ci95: [f64; 2],
     /// Number of samples.
     pub n: u64,
     /// Number of fresh workers that they come from.
@@ -58,11 +60,11 @@ impl HistoryCase {
         let stats = result.stats.as_ref().filter(|_| result.verdict == Verdict::Pass)?;
         Some(HistoryCase {
             case: result.full_name(),
-            median_ns: stats.median_ns,
-            ci95_ns: stats.interval_ns(),
+            metric: result.metric.clone(),
+            value: stats.value,
+            ci95: stats.ci95,
             n: stats.n,
-            // Tools that did not tell workers apart had one.
-            workers: result.workers.len().max(1) as u64,
+            workers: result.workers.len() as u64,
         })
     }
 }

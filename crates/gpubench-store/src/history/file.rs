@@ -9,13 +9,17 @@ use serde_json::Value;
 use super::HistoryEntry;
 use crate::StoreError;
 use gpubench_contract::DeviceIdentity;
-use gpubench_stats::PastMedian;
+use gpubench_contract::Metric;
+use gpubench_stats::PastValue;
 
 /// What the first line of every history says it is.
 pub const HISTORY_FORMAT: &str = "gpubench-history";
 
 /// The version of the format that this tool writes.
-pub const HISTORY_FORMAT_VERSION: u64 = 1;
+pub const HISTORY_FORMAT_VERSION: u64 = 2;
+
+/// What a history is called in messages.
+pub(crate) const HISTORY: &str = "history";
 
 const EXTENSION: &str = "jsonl";
 
@@ -70,18 +74,21 @@ pub enum Tail {
 }
 
 impl History {
-    /// The medians of a case, over the runs that have it, with the commits that were measured. Sources with changes of their own are not known to be those of another run.
-    pub fn medians(&self, case: &str) -> Vec<PastMedian<&str>> {
-        let mut medians = Vec::new();
+    /// The figures of a case in a metric, over the runs that have it, with the commits that were measured. Sources with changes of their own are not known to be those of another run.
+    pub fn values(&self, case: &str, metric: &Metric) -> Vec<PastValue<&str>> {
+        let mut values = Vec::new();
         for entry in &self.entries {
             let revision = entry.revision.as_ref().filter(|revision| !revision.modified);
-            let found = entry.cases.iter().find(|known| known.case == case);
-            medians.extend(found.map(|found| PastMedian {
-                median_ns: found.median_ns,
+            let found = entry
+                .cases
+                .iter()
+                .find(|known| known.case == case && known.metric == *metric);
+            values.extend(found.map(|found| PastValue {
+                value: found.value,
                 sources: revision.map(|revision| revision.commit.as_str()),
             }));
         }
-        medians
+        values
     }
 }
 
@@ -93,7 +100,7 @@ pub(super) fn path_of(folder: &Utf8Path, identity: &DeviceIdentity) -> Utf8PathB
 /// The history of a device; `None` where there is none yet.
 ///
 /// # Errors
-/// The file cannot be read, is no history, of a later tool, or damaged in the middle.
+/// The file cannot be read, is no history, of another tool's format, or damaged in the middle.
 pub fn of_device(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<Option<History>, StoreError> {
     let path = path_of(folder, identity);
     match fs_err::read(&path) {
@@ -145,7 +152,7 @@ pub(super) fn whole_lines(text: &[u8]) -> (&[u8], Tail) {
 pub(super) fn head(path: &Utf8Path, text: &[u8]) -> Result<HistoryHead, StoreError> {
     let foreign = |found: &str| StoreError::Foreign {
         path: path.to_owned(),
-        wanted: "history",
+        wanted: HISTORY,
         found: found.to_owned(),
     };
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -156,13 +163,13 @@ pub(super) fn head(path: &Utf8Path, text: &[u8]) -> Result<HistoryHead, StoreErr
                 path: path.to_owned(),
                 source,
             }),
-            found => Err(StoreError::Newer {
-                path: path.to_owned(),
+            found => Err(StoreError::of_another_version(
+                path,
+                HISTORY,
                 found,
-                known: HISTORY_FORMAT_VERSION,
-                tool: env!("CARGO_PKG_VERSION"),
-                written_by: None,
-            }),
+                HISTORY_FORMAT_VERSION,
+                None,
+            )),
         },
         _ => Err(foreign("its first line is not a history's")),
     }

@@ -4,9 +4,10 @@ use tempfile::TempDir;
 use super::*;
 use crate::StoreError;
 use crate::tests::stored;
-use gpubench_contract::testing::on_gpu;
+use gpubench_contract::Metric;
 use gpubench_contract::{DeviceIdentity, Revision};
 use gpubench_diagnostic::{Expected, chain};
+use gpubench_testing::on_gpu;
 
 struct Folder {
     path: Utf8PathBuf,
@@ -25,7 +26,7 @@ fn identity() -> DeviceIdentity {
     DeviceIdentity::of(&on_gpu().started)
 }
 
-fn entry(run_id: &str, median_ns: f64) -> HistoryEntry {
+fn entry(run_id: &str, value: f64) -> HistoryEntry {
     HistoryEntry {
         run_id: run_id.to_owned(),
         started_at: "2026-11-20T13:43:00Z".to_owned(),
@@ -33,8 +34,9 @@ fn entry(run_id: &str, median_ns: f64) -> HistoryEntry {
         revision: None,
         cases: vec![HistoryCase {
             case: "suite::axpy".to_owned(),
-            median_ns,
-            ci95_ns: [median_ns * 0.99, median_ns * 1.01],
+            metric: Metric::time(),
+            value,
+            ci95: [value * 0.99, value * 1.01],
             n: 30,
             workers: 5,
         }],
@@ -57,19 +59,19 @@ fn ids(history: &History) -> Vec<&str> {
 fn entries_read_back_in_the_order_of_the_appends() {
     let folder = folder();
     assert_eq!(of_device(&folder.path, &identity()).unwrap(), None);
-    for (run_id, median_ns) in [("a", 100.0), ("b", 103.0), ("c", 0.1 + 0.2)] {
-        append(&folder.path, &identity(), &entry(run_id, median_ns)).unwrap();
+    for (run_id, value) in [("a", 100.0), ("b", 103.0), ("c", 0.1 + 0.2)] {
+        append(&folder.path, &identity(), &entry(run_id, value)).unwrap();
     }
     let history = read(&folder.path);
     assert_eq!(history.identity, identity());
     assert_eq!(history.entries[2], entry("c", 0.1 + 0.2));
-    let medians: Vec<f64> = history
-        .medians("suite::axpy")
+    let values: Vec<f64> = history
+        .values("suite::axpy", &Metric::time())
         .iter()
-        .map(|past| past.median_ns)
+        .map(|past| past.value)
         .collect();
-    assert_eq!(medians, [100.0, 103.0, 0.1 + 0.2]);
-    assert!(history.medians("suite::other").is_empty());
+    assert_eq!(values, [100.0, 103.0, 0.1 + 0.2]);
+    assert!(history.values("suite::other", &Metric::time()).is_empty());
 }
 
 #[test]
@@ -88,7 +90,11 @@ fn only_a_commit_without_changes_tells_which_sources_a_run_measured() {
         append(&folder.path, &identity(), &entry).unwrap();
     }
     let history = read(&folder.path);
-    let sources: Vec<Option<&str>> = history.medians("suite::axpy").iter().map(|past| past.sources).collect();
+    let sources: Vec<Option<&str>> = history
+        .values("suite::axpy", &Metric::time())
+        .iter()
+        .map(|past| past.sources)
+        .collect();
     assert_eq!(sources, [None, Some("0123456789"), None]);
 }
 
@@ -154,14 +160,18 @@ fn what_a_killed_writer_left_is_skipped_and_then_cut_off() {
 fn a_file_that_is_no_history_is_refused_and_left_alone() {
     let folder = folder();
     std::fs::create_dir_all(&folder.path).unwrap();
-    let newer = serde_json::to_string(&HistoryHead {
-        format_version: 2,
-        ..HistoryHead::of(identity())
-    });
+    let of_version = |format_version| {
+        let head = HistoryHead {
+            format_version,
+            ..HistoryHead::of(identity())
+        };
+        serde_json::to_string(&head).unwrap() + "\n"
+    };
     for (text, words) in [
         ("notes of mine\n".to_owned(), "no history"),
         (r#"{"format":"other"}"#.to_owned(), "no history"),
-        (newer.unwrap() + "\n", "format version 2"),
+        (of_version(1), "a history of format version 1"),
+        (of_version(3), "format version 3"),
     ] {
         std::fs::write(file(&folder.path), &text).unwrap();
         for error in [

@@ -8,7 +8,7 @@ use crate::tests::stored;
 use crate::{Destination, Home, StoreError, read};
 use gpubench_contract::Cause;
 use gpubench_contract::Revision;
-use gpubench_contract::testing::on_gpu;
+use gpubench_testing::on_gpu;
 
 const FIRST: &str = "suite::axpy::add_one::n=1024";
 
@@ -267,21 +267,6 @@ fn an_edited_run_of_several_packages_is_not_lost_to_a_run_of_one_of_them() {
     assert!(read(place.destination.path()).is_ok());
 }
 
-#[test]
-fn a_file_with_results_of_two_devices_is_refused() {
-    let place = place();
-    place.destination.save(whole(), &Others::Go).unwrap();
-    place.destination.save(later(is_axpy), &Others::Stay).unwrap();
-    let mut mixed = read(place.destination.path()).unwrap();
-    mixed.run.earlier_runs[0].environment.driver = None;
-    place.destination.save(mixed, &Others::Go).unwrap();
-    let refusal = read(place.destination.path()).unwrap_err();
-    assert!(
-        gpubench_diagnostic::chain(&refusal).contains("results of another device or setup: driver none"),
-        "{refusal:?}"
-    );
-}
-
 fn everything() -> Others {
     Others::GoWithTheirBenchmarks {
         packages: HashSet::from(["suite".to_owned()]),
@@ -296,7 +281,7 @@ fn broken() -> StoredRun {
     let failed = failed.unwrap();
     (failed.verdict, failed.cause) = (Verdict::WrongOutput, Some(Cause::Mismatch));
     failed.stats = None;
-    failed.samples_ns.clear();
+    failed.samples.clear();
     failed.workers.clear();
     (failed.throughput, failed.conservation) = Default::default();
     if let Some(finished) = &mut broken.finished {

@@ -3,10 +3,10 @@
 use crate::StoredRun;
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished,
-    RunStarted, SchemaVersion, Stats, WorkerShare,
+    RunStarted, SchemaVersion,
 };
 use gpubench_contract::{Grade, Verdict};
-use gpubench_stats::Summary;
+use gpubench_stats::{summary, worker_share};
 
 use super::samples::{Noise, Shifts, TwoLevel};
 
@@ -89,9 +89,9 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
     BenchmarkComplete {
         grade: Some(Grade::Sealed),
         execution: Some(Execution::Sealed),
-        stats: Summary::of_workers(&by_worker).as_ref().map(Stats::from),
-        workers: by_worker.into_iter().map(WorkerShare::of).collect(),
-        samples_ns: samples,
+        stats: summary(&by_worker),
+        workers: by_worker.into_iter().map(worker_share).collect(),
+        samples: samples,
         environment: environment(),
         ..BenchmarkComplete::unmeasured(&started, gpu().short(), Verdict::Pass)
     }

@@ -3,7 +3,7 @@
 use super::outline::outline;
 use super::pages::{full_page, plain_page, stored};
 use gpubench_contract::RunEnd;
-use gpubench_contract::testing::{competition, every_verdict, on_gpu};
+use gpubench_testing::{competition, every_verdict, on_gpu};
 
 #[test]
 fn page_with_workers_a_comparison_and_a_history() {

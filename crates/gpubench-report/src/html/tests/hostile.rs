@@ -8,10 +8,10 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::pages::{comparison, plain_page, stored};
 use crate::HtmlReport;
 use crate::tests::hostile::{self, HOSTILE};
-use gpubench_contract::testing::{every_verdict, on_gpu};
 use gpubench_contract::{Conservation, Stats, Throughput, WorkerShare};
-use gpubench_stats::Summary;
+use gpubench_stats::summary;
 use gpubench_store::StoredRun;
+use gpubench_testing::{every_verdict, on_gpu};
 
 /// Every element that a page may consist of.
 const ELEMENTS: [&str; 53] = [
@@ -184,10 +184,10 @@ proptest! {
         run.run.device.peak_bandwidth = Some(figures[0]);
         run.run.device.peak_flops = Some(figures[1]);
         for result in &mut run.results {
-            result.samples_ns.clone_from(&samples);
-            result.workers = vec![WorkerShare { samples: own, median_ns: Some(figures[2]) }, WorkerShare { samples: 3, median_ns: None }];
-            let computed = Summary::of(&samples).as_ref().map(Stats::from);
-            result.stats = computed.or(result.stats.take()).map(|stats| Stats { median_ns: figures[3], ci95_ns: [figures[4], figures[5]], ..stats });
+            result.samples.clone_from(&samples);
+            result.workers = vec![WorkerShare { samples: own, value: Some(figures[2]) }, WorkerShare { samples: 3, value: None }];
+            let computed = summary(&[&samples]);
+            result.stats = computed.or(result.stats.take()).map(|stats| Stats { value: figures[3], ci95: [figures[4], figures[5]], ..stats });
             result.throughput = Throughput { bytes_per_s: Some(figures[6]), flops_per_s: Some(figures[7]), of_peak_bandwidth: Some(figures[8]), of_peak_flops: None };
             result.conservation = Some(Conservation { excess_ns: Some(figures[9]), bound_ns: Some(figures[10]), ..Conservation::of(1.0, 2.0, None).unwrap() });
         }

@@ -2,14 +2,14 @@
 
 use crate::HtmlReport;
 use gpubench_contract::Revision;
-use gpubench_contract::testing::{SampleRun, on_gpu};
 use gpubench_contract::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete,
-    ComparisonRow, SchemaVersion, Stats, ThresholdSource, WorkerShare,
+    ComparisonRow, SchemaVersion, ThresholdSource,
 };
-use gpubench_stats::Summary;
+use gpubench_stats::{summary, worker_share};
 use gpubench_store::StoredRun;
 use gpubench_store::history::HistoryEntry;
+use gpubench_testing::{SampleRun, on_gpu};
 
 /// A sample run as it is stored.
 pub(super) fn stored(run: SampleRun) -> StoredRun {
@@ -49,12 +49,12 @@ pub(super) fn full_page() -> String {
 /// The same run with the samples of its first case from three workers.
 fn with_workers(mut run: StoredRun) -> StoredRun {
     let first = &mut run.results[0];
-    first.samples_ns = (0..30u32)
+    first.samples = (0..30u32)
         .map(|position| 3_640.0 + f64::from(position % 7) * 4.0 + f64::from(position / 10) * 6.0)
         .collect();
-    let by_worker: Vec<&[f64]> = first.samples_ns.chunks(10).collect();
-    first.stats = Summary::of_workers(&by_worker).as_ref().map(Stats::from);
-    first.workers = by_worker.into_iter().map(WorkerShare::of).collect();
+    let by_worker: Vec<&[f64]> = first.samples.chunks(10).collect();
+    first.stats = summary(&by_worker);
+    first.workers = by_worker.into_iter().map(worker_share).collect();
     run
 }
 
@@ -69,8 +69,8 @@ fn past(run: &StoredRun, position: u32) -> HistoryEntry {
     });
     for case in &mut entry.cases {
         let factor = 1.0 + 0.01 * f64::from(position % 4);
-        case.median_ns *= factor;
-        case.ci95_ns = case.ci95_ns.map(|bound| bound * factor);
+        case.value *= factor;
+        case.ci95 = case.ci95.map(|bound| bound * factor);
     }
     entry
 }
@@ -119,11 +119,11 @@ fn side(run: &StoredRun, name: &str) -> ComparedRun {
 }
 
 fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: Option<&str>) -> ComparisonRow {
-    let median = result.stats.as_ref().map(|stats| stats.median_ns);
-    let compared = |median_ns| ComparedResult {
+    let median = result.stats.as_ref().map(|stats| stats.value);
+    let compared = |value| ComparedResult {
         verdict: result.verdict,
         grade: result.grade,
-        median_ns,
+        value,
         n: 30,
         workers: 3,
         kept_from: None,
@@ -134,6 +134,7 @@ fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: O
         params: result.params.clone(),
         case: result.case.clone(),
         baseline_case: result.case.clone(),
+        metric: result.metric.clone(),
         baseline: compared(median.map(|median| median / ratio)),
         candidate: compared(median),
         verdict,

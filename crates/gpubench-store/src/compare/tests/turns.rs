@@ -31,8 +31,11 @@ fn results_that_were_measured_in_turns_are_compared_pair_by_pair() {
     assert_eq!(apart.verdict, ChangeVerdict::Inconclusive);
     let in_turns = row_in_turns(before, after);
     assert_eq!((in_turns.verdict, &in_turns.remark), (ChangeVerdict::Regressed, &None));
-    let ratio = in_turns.change.unwrap().ratio;
-    assert!((ratio - 1.03).abs() < 0.005, "{ratio}");
+    let change = in_turns.change.unwrap();
+    let shown = in_turns.candidate.value.unwrap() / in_turns.baseline.value.unwrap();
+    assert!((change.ratio - shown).abs() < 1e-12, "{change:?}");
+    assert!(change.interval[0] <= 1.03 && 1.03 <= change.interval[1], "{change:?}");
+    assert!(change.interval[0] <= shown && shown <= change.interval[1], "{change:?}");
     let [before, after] = drifting(5, 1.0);
     assert_eq!(row_in_turns(before, after).verdict, ChangeVerdict::NoChange);
 }

@@ -1,9 +1,9 @@
 //! Hand-made comparisons in which every verdict occurs.
 
 use super::run::{SampleRun, gpu, on_gpu};
-use crate::Revision;
-use crate::*;
-use crate::{Grade, Verdict};
+use gpubench_contract::Revision;
+use gpubench_contract::*;
+use gpubench_contract::{Grade, Verdict};
 
 /// A comparison with every verdict, new and removed benchmarks, and names that are markup.
 pub fn every_change() -> ComparisonComplete {
@@ -34,7 +34,7 @@ pub fn every_change() -> ComparisonComplete {
             candidate: ComparedResult {
                 verdict: Verdict::WrongOutput,
                 grade: None,
-                median_ns: None,
+                value: None,
                 n: 3,
                 workers: 0,
                 kept_from: None,
@@ -47,7 +47,7 @@ pub fn every_change() -> ComparisonComplete {
             baseline: ComparedResult {
                 verdict: Verdict::Skipped,
                 grade: None,
-                median_ns: None,
+                value: None,
                 n: 0,
                 workers: 0,
                 kept_from: None,
@@ -69,6 +69,7 @@ pub fn every_change() -> ComparisonComplete {
             "2026-11-20T13:43:00Z",
         ),
         candidate: ComparedRun {
+            run_id: "0f3b".into(),
             revision: Some(Revision {
                 commit: "89abcdef0123456789abcdef0123456789abcdef".into(),
                 branch: Some("faster".into()),
@@ -157,7 +158,7 @@ fn run(name: &str, commit: &str, branch: &str, started_at: &str) -> ComparedRun 
 }
 
 /// The medians of both sides and the change between them.
-fn figures(baseline_ns: f64, ratio: f64, reach: f64) -> (f64, Change) {
+fn figures(baseline: f64, ratio: f64, reach: f64) -> (f64, Change) {
     let change = Change {
         ratio,
         interval: [ratio / (1.0 + reach), ratio * (1.0 + reach)],
@@ -165,23 +166,23 @@ fn figures(baseline_ns: f64, ratio: f64, reach: f64) -> (f64, Change) {
         threshold: 0.01,
         threshold_source: ThresholdSource::Floor,
     };
-    (baseline_ns, change)
+    (baseline, change)
 }
 
-fn history((baseline_ns, change): (f64, Change), threshold: f64) -> (f64, Change) {
+fn history((baseline, change): (f64, Change), threshold: f64) -> (f64, Change) {
     let change = Change {
         threshold,
         threshold_source: ThresholdSource::History,
         ..change
     };
-    (baseline_ns, change)
+    (baseline, change)
 }
 
-fn row(case: &str, verdict: ChangeVerdict, (baseline_ns, change): (f64, Change)) -> ComparisonRow {
-    let result = |median_ns| ComparedResult {
+fn row(case: &str, verdict: ChangeVerdict, (baseline, change): (f64, Change)) -> ComparisonRow {
+    let result = |value| ComparedResult {
         verdict: Verdict::Pass,
         grade: Some(Grade::Sealed),
-        median_ns: Some(median_ns),
+        value: Some(value),
         n: 60,
         workers: 5,
         kept_from: None,
@@ -192,8 +193,9 @@ fn row(case: &str, verdict: ChangeVerdict, (baseline_ns, change): (f64, Change))
         params: Params::default(),
         case: case.into(),
         baseline_case: case.into(),
-        baseline: result(baseline_ns),
-        candidate: result(baseline_ns * change.ratio),
+        metric: Metric::time(),
+        baseline: result(baseline),
+        candidate: result(baseline * change.ratio),
         verdict,
         remark: None,
         change: Some(change),

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::testing::{SampleRun, all_passed, every_verdict, on_gpu};
-use crate::testing::{every_change, on_another_device};
-use crate::{BenchmarkListed, ParamValue, Params, Record, SchemaVersion};
+use gpubench_contract::{BenchmarkListed, ParamValue, Params, Record, SchemaVersion};
+use gpubench_testing::{SampleRun, all_passed, every_verdict, on_gpu};
+use gpubench_testing::{every_change, on_another_device};
 
 /// Set to rewrite the schema from the records.
 const UPDATE: &str = "GPUBENCH_UPDATE_SCHEMA";
@@ -83,10 +83,10 @@ fn records_that_break_the_contract_are_not_valid() {
     );
     let broken = [
         ("reason", json!("benchmark-done")),
-        ("schema_version", json!(2)),
+        ("schema_version", json!(1)),
         ("verdict", json!("fine")),
         ("params", json!({ "len": [1] })),
-        ("samples_ns", json!(["1"])),
+        ("samples", json!(["1"])),
         ("run_id", json!(null)),
     ];
     for (field, value) in broken {
@@ -125,7 +125,7 @@ fn every_field_of_the_contract_is_always_there() {
         .find(|result| result.stats.is_none())
         .unwrap();
     let record = serde_json::to_value(Record::BenchmarkComplete(Box::new(skipped))).unwrap();
-    let fields = "reason schema_version run_id package benchmark params verdict cause message grade mode device samples_ns sample_flags \
+    let fields = "reason schema_version run_id package benchmark params verdict cause message grade mode device metric samples workers sample_flags \
         stats host_ns event_overhead_ns stop throughput checks windows distinct_inputs conservation environment wall_ns";
     for field in fields.split_whitespace() {
         assert!(record.get(field).is_some(), "{field}");

@@ -2,9 +2,9 @@
 
 use gpubench::catalog::{DType, Work};
 
-use crate::*;
-use crate::{Cause, Grade, Verdict};
-use gpubench_stats::{StopReason, Summary};
+use gpubench_contract::*;
+use gpubench_contract::{Cause, Grade, Verdict};
+use gpubench_stats::{median, summary, worker_share};
 
 /// A run: its first record, its cases, their results and its last record.
 #[derive(Clone)]
@@ -145,11 +145,11 @@ pub fn all_passed() -> SampleRun {
 
 /// The same samples, from three workers.
 fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
-    let share = result.samples_ns.len().div_ceil(3);
-    let by_worker: Vec<&[f64]> = result.samples_ns.chunks(share).collect();
+    let share = result.samples.len().div_ceil(3);
+    let by_worker: Vec<&[f64]> = result.samples.chunks(share).collect();
     BenchmarkComplete {
-        stats: Summary::of_workers(&by_worker).as_ref().map(Stats::from),
-        workers: by_worker.into_iter().map(WorkerShare::of).collect(),
+        stats: summary(&by_worker),
+        workers: by_worker.into_iter().map(worker_share).collect(),
         ..result
     }
 }
@@ -157,7 +157,7 @@ fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
 /// A run on a GPU: sealed results, one that the GPU's state disturbed, one without a second clock, and a failure.
 pub fn on_gpu() -> SampleRun {
     let mut cases = Cases::default();
-    let gigabytes = |bytes: u64, median_ns: f64| {
+    let gigabytes = |bytes: u64, value: f64| {
         let work = Work {
             bytes: Some(bytes),
             flops: Some(bytes / 8),
@@ -166,29 +166,29 @@ pub fn on_gpu() -> SampleRun {
             bandwidth: gpu().peak_bandwidth,
             flops: Some(67e12),
         };
-        Throughput::of(work, median_ns, peaks)
+        Throughput::of(work, value, peaks)
     };
-    for (n, median_ns, spread) in [
+    for (n, value, spread) in [
         (1024, 3_648.0, 0.08),
         (2_097_152, 10_176.0, 0.03),
         (67_108_864, 205_200.0, 0.0016),
     ] {
         let params = [("n", ParamValue::Int(n))];
         cases.push("suite", "axpy::add_one", &params, |case| {
-            let result = by_three_workers(passed(case, Grade::Sealed, median_ns, spread));
+            let result = by_three_workers(passed(case, Grade::Sealed, value, spread));
             let stats = result.stats.as_ref().expect("samples");
             BenchmarkComplete {
-                throughput: gigabytes(8 * n as u64, stats.median_ns),
+                throughput: gigabytes(8 * n as u64, stats.value),
                 event_overhead_ns: Some(1_280.0),
                 conservation: Some(Conservation {
-                    claimed_ns: median_ns,
-                    observed_ns: median_ns + 291_400.0,
+                    claimed_ns: value,
+                    observed_ns: value + 291_400.0,
                     null_ns: Some(291_000.0),
                     excess_ns: Some(400.0),
                     bound_ns: Some(13_200.0),
                     kernel_part_ns: Some(12_000.0),
                     kernel_part_source: Some(KernelPartSource::Measured),
-                    residuals_ns: (0..result.samples_ns.len() as i64)
+                    residuals_ns: (0..result.samples.len() as i64)
                         .map(|sample| 291_400 + 32 * (sample % 3 - 1))
                         .collect(),
                     null_residuals_ns: vec![290_968, 291_000, 291_032],
@@ -371,7 +371,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
     let samples: Vec<f64> = [-1.0, 0.5, 0.0, 1.0, -0.5, 0.25, 0.0, -0.25]
         .map(|step| center_ns * (1.0 + spread * step))
         .to_vec();
-    let summary = Summary::of(&samples).unwrap();
+    let stats = summary(&[&samples]).unwrap();
     let work = Work {
         bytes: Some(12 << 20),
         flops: Some(2 << 20),
@@ -383,14 +383,18 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
         execution: Some(Execution::Sealed),
         throughput: Throughput::of(
             work,
-            summary.median,
+            stats.value,
             Peaks {
                 bandwidth: Some(25e9),
                 flops: None,
             },
         ),
-        stats: Some(Stats::from(&summary)),
-        host_ns: HostTime::of(&[900.0, 1_100.0, 1_000.0]),
+        stats: Some(stats),
+        host_ns: Some(HostTime {
+            median_ns: median(&[900.0, 1_100.0, 1_000.0]).unwrap(),
+            min_ns: 900.0,
+            max_ns: 1_100.0,
+        }),
         event_overhead_ns: Some(42.0),
         stop: Some(Stop {
             reason: StopReason::MedianInterval,
@@ -421,7 +425,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
             .then(|| "kernels of the CPU device are native code in the worker".to_owned()),
         environment: environment(),
         wall_ns: 310_000_000,
-        samples_ns: samples,
+        samples,
         ..BenchmarkComplete::unmeasured(case, cpu().short(), Verdict::Pass)
     }
 }
@@ -460,8 +464,8 @@ fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
         }),
     };
     BenchmarkComplete {
-        samples_ns: vec![1_000.0],
-        stats: Summary::of(&[1_000.0]).as_ref().map(Stats::from),
+        samples: vec![1_000.0],
+        stats: summary(&[&[1_000.0]]),
         grade: Some(Grade::Advisory),
         checks: vec![
             found("gray", 3, element(0.25)),
