@@ -81,7 +81,7 @@ fn only_new_benchmarks_are_nothing_that_was_judged() {
     folder.command(&lenient).assert().code(6).stderr(contains("1 new"));
     let junit = folder.text("r.xml");
     assert!(
-        junit.contains("tests=\"2\" failures=\"1\"")
+        junit.contains("tests=\"2\" skipped=\"0\" failures=\"1\"")
             && junit.contains("<failure message=\"no benchmark was judged against `./before.json`: 1 new"),
         "{junit}"
     );
