@@ -17,7 +17,7 @@ use super::measurement::measure::{Contest, MeasureError, Measured, Protocol, Rol
 use super::measurement::observation::{note_observation, note_reading};
 use super::measurement::purpose::Purpose;
 use super::measurement::result::{Yardsticks, fill_in};
-use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
+use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions};
 use super::recording::authors::Authors;
 use super::recording::preparation::{PreparedCase, compile_errors, prepare};
 use super::recording::recordings::Interrupted;
@@ -509,13 +509,9 @@ fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {
     }
 }
 
-fn stop_rule(stopping: &StoppingOptions, facts: &Facts) -> StopRule {
+fn stop_rule(stopping: &StopRule, facts: &Facts) -> StopRule {
     StopRule {
-        target_cv: stopping.target_cv,
-        min_samples: stopping.min_samples as usize,
-        max_samples: stopping.max_samples as usize,
-        max_time: stopping.max_time,
         tick_ns: facts.clock_tick_ns,
-        ..StopRule::default()
+        ..stopping.clone()
     }
 }

@@ -1,22 +1,27 @@
 //! `cargo gpubench completions`: scripts that let shells complete our command lines.
 #![forbid(unsafe_code)]
 
-use clap::{Args, Command, ValueEnum};
+use clap::{Command, ValueEnum};
 use clap_complete::Shell;
+
+use crate::config::{Value, settings};
 
 /// Completion for `cargo gpubench` beside whatever completes cargo's other subcommands.
 const BASH_GLUE: &str = include_str!("completions/glue.bash");
 
-/// What `cargo gpubench completions` is asked for.
-#[derive(Debug, Args)]
-pub(super) struct CompletionsArguments {
-    /// The shell
-    #[arg(value_name = "SHELL")]
-    shell: ShellArgument,
+impl Value for ShellArgument {}
+
+settings! {
+    /// What `cargo gpubench completions` is asked for.
+    pub(super) struct CompletionsArguments {
+        /// The shell
+        #[arg(value_name = "SHELL")]
+        shell: ShellArgument => Line "bash > ~/.local/share/bash-completion/completions/cargo-gpubench";
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum ShellArgument {
+pub(super) enum ShellArgument {
     /// GNU Bash
     Bash,
     /// Z shell: for a file `_cargo-gpubench` in a folder of `fpath`

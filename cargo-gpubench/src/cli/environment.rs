@@ -37,12 +37,9 @@ impl Environment {
         self.0.get(name)
     }
 
-    /// Those that stand for no option of a command, nor of one below it.
+    /// Those that stand for no option of a command that is built, nor of one below it.
     pub(super) fn unknown(&self, command: &Command) -> Vec<UnknownVariable> {
-        // Help and version are options once the command is built.
-        let mut command = command.clone();
-        command.build();
-        let options = every_option(&command);
+        let options = every_option(command);
         let known: BTreeSet<_> = options.iter().filter_map(|option| variable_of(option)).collect();
         let settable: Vec<_> = options
             .iter()

@@ -36,6 +36,16 @@ pub enum UsageError {
         /// What does the same here.
         instead: &'static str,
     },
+    /// An option of a run in front of a subcommand.
+    #[error("`--{option}` is an option of a run, and here comes before `{subcommand}`")]
+    InFrontOfSubcommand {
+        /// Its long name.
+        option: String,
+        /// The subcommand.
+        subcommand: String,
+        /// Where it would have an effect.
+        place: RightPlace,
+    },
     /// An option behind `--`, where it would be a filter.
     #[error("`{option}` stands behind `--`, where everything is a filter")]
     OptionBehindDashes {
@@ -75,6 +85,15 @@ pub enum UsageError {
     },
 }
 
+/// Where an option that comes before a subcommand would have an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RightPlace {
+    /// Behind the subcommand, which has an option of this name.
+    Behind,
+    /// Nowhere: the subcommand has none.
+    None,
+}
+
 impl Expected for UsageError {
     fn exit_code(&self) -> ExitCode {
         ExitCode::Usage
@@ -89,6 +108,19 @@ impl Expected for UsageError {
                 "`cargo gpubench compare {name} CANDIDATE` compares a stored run with it, `cargo gpubench --baseline {name}` a new one; \
                  `compare --baselines` lists what is stored"
             )),
+            Self::InFrontOfSubcommand {
+                option,
+                subcommand,
+                place,
+            } => {
+                let instead = match place {
+                    RightPlace::Behind => format!("write `{subcommand} --{option}`"),
+                    RightPlace::None => format!("`{subcommand}` has no such option, leave it out"),
+                };
+                Some(format!(
+                    "{instead}; a filter of this name comes after `--`: `-- {subcommand}`"
+                ))
+            }
             Self::OptionBehindDashes { .. } => {
                 Some("leave out the `--`: `cargo gpubench` takes its options itself".to_owned())
             }

@@ -5,17 +5,19 @@ use std::fs;
 use std::io::{self, Write};
 
 use camino::Utf8PathBuf;
-use clap::{Args, Command, ValueHint};
+use clap::{Command, ValueHint};
 use clap_mangen::Man;
 
+use crate::config::settings;
 use crate::error::ExpectedError;
 
-/// What `cargo gpubench man` is asked for.
-#[derive(Debug, Args)]
-pub(super) struct ManArguments {
-    /// Write a page for the command and one for each of its subcommands to this folder
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = "Output options")]
-    output_dir: Option<Utf8PathBuf>,
+settings! {
+    /// What `cargo gpubench man` is asked for.
+    pub(super) struct ManArguments {
+        /// Write a page for the command and one for each of its subcommands to this folder
+        #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = "Output options")]
+        output_dir: Option<Utf8PathBuf> => Line "--output-dir ~/.local/share/man/man1";
+    }
 }
 
 /// Manual pages.

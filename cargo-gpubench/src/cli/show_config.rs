@@ -4,33 +4,34 @@
 use std::fmt::{self, Display, Write};
 
 use camino::Utf8PathBuf;
-use clap::Args;
+use clap::Arg;
+use regex::Regex;
 
-use super::offer::Source;
+use super::app::described_verb;
+use super::offer::{is_flag, takes_several};
+use super::settings::RunArguments;
 use crate::build::{BenchmarkPackages, packages_with_benchmarks};
 use crate::closest::closest;
-use crate::config::{CaseLayers, CaseNames, CaseSettings, Place};
+use crate::config::{CaseLayers, CaseNames, CaseSettings, Group, Place, Row, Scope, Source, settings};
 use crate::error::print_warning;
 use crate::store::{Home, Listing};
 
-/// The file of all settings with their built-in values.
-const TEMPLATE: &str = include_str!("../../default-config.toml");
+settings! {
+    /// What `cargo gpubench show-config` is asked for.
+    pub(super) struct ShowConfigArguments {
+        /// Show what holds for the case of this name
+        ///
+        /// A name as `--list` prints it, or with its package in front. Nothing is built to look whether
+        /// there is such a case: a name that was not there when the crate was last listed is warned
+        /// about. What its package's manifest sets counts where this shows a built-in value.
+        #[arg(value_name = "CASE")]
+        case: Option<String> => Line "image::grayscale::width=1024,height=4096";
 
-/// What `cargo gpubench show-config` is asked for.
-#[derive(Debug, Args)]
-pub(super) struct ShowConfigArguments {
-    /// Show what holds for the case of this name
-    ///
-    /// A name as `--list` prints it, or with its package in front. Nothing is built to look whether there is such a case: a name that was not there when the crate was last listed is warned about. What its package's manifest sets counts where this shows a built-in value.
-    #[arg(value_name = "CASE")]
-    case: Option<String>,
-
-    /// Print a configuration file with every setting and its built-in value, to start one of your own
-    #[arg(long, help_heading = "Configuration options", conflicts_with = "case")]
-    template: bool,
-
-    #[arg(skip)]
-    pub(super) in_force: InForce,
+        /// Print a configuration file with every setting and its built-in value, to start one of your
+        /// own
+        #[arg(long, help_heading = "Configuration options", conflicts_with = "case")]
+        template: bool => Line "--template > .config/gpubench.toml";
+    }
 }
 
 /// Every setting of a run, once the environment and the configuration have been heard.
@@ -45,11 +46,13 @@ pub(super) struct InForce {
 /// A setting and who says it.
 #[derive(Debug)]
 pub(super) struct SettingInForce {
-    pub(super) key: String,
-    pub(super) kind: SettingKind,
-    pub(super) texts: Vec<String>,
-    /// None where it is built in.
-    pub(super) source: Option<Source>,
+    key: String,
+    form: Form,
+    texts: Vec<String>,
+    /// What a run does where nobody says anything and no value is built in, in words.
+    otherwise: Option<String>,
+    /// None where nobody says anything.
+    source: Option<Source>,
 }
 
 /// Who says what a setting is.
@@ -58,15 +61,13 @@ enum Origin<'a> {
     Said(&'a Source),
     Overridden(&'a Place),
     BuiltIn,
-    /// Nobody, and there is no value.
-    Nobody,
-    /// Nobody, and how many workers there are depends on the device and on what they measure.
-    OpenWorkers,
+    /// Nobody, and there is no value; what a run does then, in words.
+    Nobody(Option<&'a str>),
 }
 
 /// How a setting is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SettingKind {
+enum Form {
     Flag,
     One,
     Several,
@@ -74,9 +75,9 @@ pub(super) enum SettingKind {
 
 impl ShowConfigArguments {
     /// What is to be printed.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self, in_force: &InForce) -> String {
         match &self.case {
-            _ if self.template => TEMPLATE.to_owned(),
+            _ if self.template => template(),
             Some(case) => {
                 let BenchmarkPackages {
                     names,
@@ -91,9 +92,9 @@ impl ShowConfigArguments {
                 if let LookedUp::Absent { .. } = lookup {
                     print_warning(&lookup);
                 }
-                self.in_force.of_case(&case, &lookup)
+                in_force.of_case(&case, &lookup)
             }
-            None => self.in_force.of_run(),
+            None => in_force.of_run(),
         }
     }
 }
@@ -247,7 +248,7 @@ impl InForce {
             .map(|(key, value)| {
                 let origin = self.origin_for_case(key, names);
                 let assignment = match origin {
-                    Origin::OpenWorkers => format!("# {key}"),
+                    Origin::Nobody(_) => format!("# {key}"),
                     _ => format!("{key} = {}", quoted(&value)),
                 };
                 (assignment, origin.to_string())
@@ -292,14 +293,34 @@ impl InForce {
 }
 
 impl SettingInForce {
+    /// Of an option whose words are `texts`, as `source` says, or as is built in.
+    pub(super) fn of(option: &Arg, texts: Vec<String>, source: Option<Source>) -> Self {
+        let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+        let otherwise = help
+            .split_once("[default: ")
+            .map(|(_, words)| words.trim_end_matches(']').to_owned());
+        // A built-in value that help does not show is not what a run does.
+        let is_open = source.is_none() && otherwise.is_some();
+        Self {
+            key: option.get_long().unwrap_or_default().to_owned(),
+            form: match option {
+                flag if is_flag(flag) => Form::Flag,
+                list if takes_several(list) => Form::Several,
+                _ => Form::One,
+            },
+            texts: if is_open { Vec::new() } else { texts },
+            otherwise,
+            source,
+        }
+    }
+
     fn assignment(&self) -> String {
-        let Self { key, kind, texts, .. } = self;
-        match (kind, &texts[..]) {
-            _ if matches!(self.origin(), Origin::OpenWorkers) => format!("# {key}"),
-            (SettingKind::Flag, texts) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
+        let Self { key, form, texts, .. } = self;
+        match (form, &texts[..]) {
+            (Form::Flag, texts) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
             (_, []) => format!("# {key}"),
-            (SettingKind::One, [text, ..]) => format!("{key} = {}", quoted(text)),
-            (SettingKind::Several, texts) => {
+            (Form::One, [text, ..]) => format!("{key} = {}", quoted(text)),
+            (Form::Several, texts) => {
                 let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
                 format!("{key} = [{}]", texts.join(", "))
             }
@@ -309,8 +330,7 @@ impl SettingInForce {
     fn origin(&self) -> Origin<'_> {
         match &self.source {
             Some(source) => Origin::Said(source),
-            None if self.key == "workers" => Origin::OpenWorkers,
-            None if self.texts.is_empty() && self.kind != SettingKind::Flag => Origin::Nobody,
+            None if self.texts.is_empty() && self.form != Form::Flag => Origin::Nobody(self.otherwise.as_deref()),
             None => Origin::BuiltIn,
         }
     }
@@ -322,10 +342,75 @@ impl Display for Origin<'_> {
             Origin::Said(source) => source.fmt(f),
             Origin::Overridden(place) => place.fmt(f),
             Origin::BuiltIn => f.write_str("built in"),
-            Origin::Nobody => f.write_str("not set"),
-            Origin::OpenWorkers => f.write_str("not set: 5 on the CPU device, 5 or 10 on a GPU"),
+            Origin::Nobody(None) => f.write_str("not set"),
+            Origin::Nobody(Some(otherwise)) => write!(f, "not set: {otherwise}"),
         }
     }
+}
+
+/// What a configuration file with every setting begins with.
+const BEFORE_SETTINGS: &str = "\
+# What `cargo gpubench` does where nothing else is said, as a configuration file.
+#
+# Copy what you want to change to `.config/gpubench.toml` at the root of your workspace. Keys are
+# named as the options of `cargo gpubench --help`, which has more to say about each. Lines with a `#`
+# in front have no built-in value, and the one shown is an example. docs/configuration.md says which
+# value counts where several places have one: what stands here counts before a crate's own manifest.
+
+# The oldest `cargo gpubench` that understands this file.
+gpubench-version = \"0.1\"
+
+[profile.default]
+";
+
+/// What it ends with.
+const AFTER_SETTINGS: &str = "
+# Another profile, chosen by `--profile ci`. It inherits from `default`, or from the one that it names.
+#
+# [profile.ci]
+# inherits = \"default\"
+# fail-fast = true
+#
+# Of several overrides that fit a case, the first that has a setting decides it.
+#
+# [[profile.ci.overrides]]
+# filter = \"^gemm::\"
+# timeout = \"1min\"
+# max-samples = 50
+";
+
+/// A configuration file with every setting that a profile may have.
+fn template() -> String {
+    let verb = described_verb();
+    let mut text = BEFORE_SETTINGS.to_owned();
+    for row in RunArguments::rows().iter().filter(|row| row.scope >= Scope::Profile) {
+        let Some(option) = verb.get_arguments().find(|option| option.get_id() == row.id) else {
+            continue;
+        };
+        let built_in = option.get_default_values().iter();
+        let built_in = built_in.map(|value| value.to_string_lossy().into_owned());
+        let mut setting = SettingInForce::of(option, built_in.collect(), None);
+        let mark = match setting.origin() {
+            Origin::Nobody(_) => "# ",
+            _ => "",
+        };
+        if !mark.is_empty() {
+            setting.texts = values_in_example(row);
+        }
+        let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+        let _ = write!(text, "\n# {help}\n{mark}{}\n", setting.assignment());
+    }
+    text + AFTER_SETTINGS
+}
+
+/// The values of a setting in its own example.
+fn values_in_example(row: &Row) -> Vec<String> {
+    let value = Regex::new(&format!("--{} (?:'([^']*)'|(\\S+))", row.key())).expect("an expression");
+    let found = value.captures_iter(row.example);
+    found
+        .filter_map(|found| found.get(1).or(found.get(2)))
+        .map(|value| value.as_str().to_owned())
+        .collect()
 }
 
 impl Display for Source {
@@ -441,8 +526,9 @@ mod tests {
         InForce {
             settings: vec![SettingInForce {
                 key: "workers".to_owned(),
-                kind: SettingKind::One,
-                texts: vec!["10".to_owned()],
+                form: Form::One,
+                texts: source.iter().map(|_| "10".to_owned()).collect(),
+                otherwise: Some("5 on the CPU device, 5 or 10 on a GPU".to_owned()),
                 source,
             }],
             cases: CaseLayers {

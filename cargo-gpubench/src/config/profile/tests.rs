@@ -1,16 +1,24 @@
 use camino::Utf8Path;
 
 use super::*;
-use crate::config::{KnownKeys, SampleCount, TimeLimit};
+use crate::config::{Row, SampleCount, Scope, TimeLimit};
 use crate::error::{Expected, chain};
 
 fn read(text: &str) -> Result<ConfigFile, ConfigError> {
-    let settings = ["timeout", "device", "skip", "quiet"].map(str::to_owned);
-    let known = KnownKeys {
-        settings: &settings,
-        command_line_only: &["list".to_owned()],
-    };
-    ConfigFile::parse(Utf8Path::new("gpubench.toml"), Utf8Path::new("/w"), text, known)
+    let row = |(id, scope)| Row { id, scope, example: "" };
+    let rows = [
+        ("timeout", Scope::Case),
+        ("device", Scope::Profile),
+        ("skip", Scope::Profile),
+        ("quiet", Scope::Profile),
+        ("list", Scope::Line),
+    ];
+    ConfigFile::parse(
+        Utf8Path::new("gpubench.toml"),
+        Utf8Path::new("/w"),
+        text,
+        &rows.map(row),
+    )
 }
 
 #[track_caller]
@@ -54,7 +62,7 @@ fn a_profile_inherits_what_it_does_not_say() {
 fn own_overrides_stand_before_inherited_ones() {
     let file = read(
         "[[profile.default.overrides]]\nfilter = 'slow'\ntimeout = '1min'\n\
-         [[profile.ci.overrides]]\nfilter = 'a'\nmax-samples = 5\n[[profile.ci.overrides]]\nfilter = 'b'\ntarget-cv = 0.5\n",
+         [[profile.ci.overrides]]\nfilter = 'a'\nmax-samples = 5\n[[profile.ci.overrides]]\nfilter = 'b'\ntarget-cv = '0.5%'\n",
     )
     .expect("a configuration");
     let overrides = file.profile("ci").expect("a profile").overrides;
