@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fmt;
 
 use clap::{Arg, Command};
+use thiserror::Error;
 
 use super::offer::takes_a_value;
-use crate::closest::closest;
+use crate::closest::{closest, suggestion};
 
 /// What the variables of options begin with.
 const PREFIX: &str = "GPUBENCH_";
@@ -57,7 +57,8 @@ fn every_option(command: &Command) -> Vec<&Arg> {
 }
 
 /// A variable that begins as those of options do and stands for none: a typo, most likely.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the variable `{name}` is not known and has no effect{}", suggestion(.closest.as_ref()))]
 pub struct UnknownVariable {
     /// Its name.
     pub name: String,
@@ -73,17 +74,6 @@ impl UnknownVariable {
         Self {
             name: name.to_owned(),
             closest: closest.map(|closest| format!("{PREFIX}{closest}")),
-        }
-    }
-}
-
-impl fmt::Display for UnknownVariable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, closest } = self;
-        write!(f, "the variable `{name}` is not known and has no effect")?;
-        match closest {
-            Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
-            None => Ok(()),
         }
     }
 }

@@ -18,7 +18,9 @@ use super::seed::Seed;
 use crate::broker::cases::{AxisOverride, Partition};
 use crate::broker::options::MessageFormat;
 use crate::build::{PackageSpec, Profile};
-use crate::config::{Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings};
+use crate::config::{
+    DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
+};
 use crate::report::{Color, OnInconclusive, Outlet};
 use crate::stats::Confidence;
 use crate::store::RunName;
@@ -426,7 +428,7 @@ settings! {
         ///
         /// `-P ci` is `[profile.ci]` in `.config/gpubench.toml` at the root of the workspace. Cargo's
         /// own profile is given by `--cargo-profile`.
-        #[arg(short = 'P', long, value_name = "NAME", default_value = "default", global = true)]
+        #[arg(short = 'P', long, value_name = "NAME", default_value = DEFAULT_PROFILE, global = true)]
         profile: String => Line "--profile ci";
 
         /// Read this configuration file instead of `.config/gpubench.toml`

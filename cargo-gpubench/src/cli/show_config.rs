@@ -5,16 +5,18 @@ use std::fmt::{self, Display, Write};
 
 use camino::Utf8PathBuf;
 use clap::Arg;
-use regex::Regex;
 
-use super::app::described_verb;
 use super::offer::{is_flag, takes_several};
-use super::settings::RunArguments;
 use crate::build::{BenchmarkPackages, packages_with_benchmarks};
-use crate::closest::closest;
-use crate::config::{CaseLayers, CaseNames, CaseSettings, Group, Place, Row, Scope, Source, settings};
+use crate::config::{CaseLayers, CaseNames, CaseSettings, Place, Source, settings};
 use crate::error::print_warning;
 use crate::store::{Home, Listing};
+
+mod case_name;
+mod template;
+
+use case_name::{BothForms, LookedUp};
+use template::template;
 
 settings! {
     /// What `cargo gpubench show-config` is asked for.
@@ -95,122 +97,6 @@ impl ShowConfigArguments {
                 in_force.of_case(&case, &lookup)
             }
             None => in_force.of_run(),
-        }
-    }
-}
-
-/// What is known of a name without building anything.
-#[derive(Debug)]
-enum LookedUp {
-    /// Nothing has been listed yet.
-    Nowhere,
-    /// There was a case of this name.
-    Found {
-        /// When.
-        listed: String,
-    },
-    /// There was none.
-    Absent {
-        /// The name.
-        case: String,
-        /// The one that it may be a misspelling of.
-        similar: Option<String>,
-        /// When the crates were listed.
-        listed: String,
-    },
-}
-
-impl LookedUp {
-    fn in_listing(case: &str, listing: Option<&Listing>) -> LookedUp {
-        let Some(Listing { names, written_at }) = listing else {
-            return LookedUp::Nowhere;
-        };
-        let listed = match written_at.and_then(|time| jiff::Timestamp::try_from(time).ok()) {
-            Some(time) => format!("listed {} UTC", time.strftime("%Y-%m-%d %H:%M")),
-            None => "listed".to_owned(),
-        };
-        let within = |name: &'_ String| name.split_once("::").map(|(_, within)| within.to_owned());
-        if names
-            .iter()
-            .any(|name| name == case || within(name).as_deref() == Some(case))
-        {
-            return LookedUp::Found { listed };
-        }
-        let both: Vec<String> = names
-            .iter()
-            .flat_map(|name| [Some(name.clone()), within(name)])
-            .flatten()
-            .collect();
-        LookedUp::Absent {
-            case: case.to_owned(),
-            similar: closest(case, both.iter().map(String::as_str)).map(str::to_owned),
-            listed,
-        }
-    }
-
-    fn remark(&self) -> String {
-        match self {
-            LookedUp::Nowhere => "# not looked up: whether there is such a case is known once the crate is built, to `cargo gpubench --list`\n".to_owned(),
-            LookedUp::Found { listed } => format!("# among the cases that there were when the crate was last {listed}\n"),
-            LookedUp::Absent { .. } => format!("# {self}\n"),
-        }
-    }
-}
-
-impl Display for LookedUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LookedUp::Absent { case, similar, listed } = self else {
-            return Ok(());
-        };
-        write!(f, "no case had the name `{case}` when the crate was last {listed}")?;
-        match similar {
-            Some(similar) => write!(f, "; `{similar}` is similar"),
-            None => write!(f, "; `cargo gpubench --list` prints their names"),
-        }
-    }
-}
-
-/// The two forms of a case's name, of which one was given. The other follows from the packages that can have benchmarks.
-#[derive(Debug)]
-struct BothForms {
-    name: String,
-    /// None where any of several packages may be the case's.
-    full_name: Option<String>,
-}
-
-impl BothForms {
-    fn of(given: &str, packages: &[String]) -> BothForms {
-        let within = |package: &String| given.strip_prefix(&**package)?.strip_prefix("::");
-        match (packages.iter().find_map(within), packages) {
-            (Some(name), _) => BothForms {
-                name: name.to_owned(),
-                full_name: Some(given.to_owned()),
-            },
-            (None, [package]) => BothForms {
-                name: given.to_owned(),
-                full_name: Some(format!("{package}::{given}")),
-            },
-            (None, _) => BothForms {
-                name: given.to_owned(),
-                full_name: None,
-            },
-        }
-    }
-
-    fn names(&self) -> CaseNames<'_> {
-        CaseNames {
-            name: &self.name,
-            full_name: self.full_name.as_ref().unwrap_or(&self.name),
-        }
-    }
-
-    fn remarks(&self) -> String {
-        let Self { name, full_name } = self;
-        match full_name {
-            Some(full_name) => format!("# case `{name}`, with its package `{full_name}`\n"),
-            None => format!(
-                "# case `{name}`; its package is not known, so overrides whose filters name one may not show: give `package::case`\n"
-            ),
         }
     }
 }
@@ -346,71 +232,6 @@ impl Display for Origin<'_> {
             Origin::Nobody(Some(otherwise)) => write!(f, "not set: {otherwise}"),
         }
     }
-}
-
-/// What a configuration file with every setting begins with.
-const BEFORE_SETTINGS: &str = "\
-# What `cargo gpubench` does where nothing else is said, as a configuration file.
-#
-# Copy what you want to change to `.config/gpubench.toml` at the root of your workspace. Keys are
-# named as the options of `cargo gpubench --help`, which has more to say about each. Lines with a `#`
-# in front have no built-in value, and the one shown is an example. docs/configuration.md says which
-# value counts where several places have one: what stands here counts before a crate's own manifest.
-
-# The oldest `cargo gpubench` that understands this file.
-gpubench-version = \"0.1\"
-
-[profile.default]
-";
-
-/// What it ends with.
-const AFTER_SETTINGS: &str = "
-# Another profile, chosen by `--profile ci`. It inherits from `default`, or from the one that it names.
-#
-# [profile.ci]
-# inherits = \"default\"
-# fail-fast = true
-#
-# Of several overrides that fit a case, the first that has a setting decides it.
-#
-# [[profile.ci.overrides]]
-# filter = \"^gemm::\"
-# timeout = \"1min\"
-# max-samples = 50
-";
-
-/// A configuration file with every setting that a profile may have.
-fn template() -> String {
-    let verb = described_verb();
-    let mut text = BEFORE_SETTINGS.to_owned();
-    for row in RunArguments::rows().iter().filter(|row| row.scope >= Scope::Profile) {
-        let Some(option) = verb.get_arguments().find(|option| option.get_id() == row.id) else {
-            continue;
-        };
-        let built_in = option.get_default_values().iter();
-        let built_in = built_in.map(|value| value.to_string_lossy().into_owned());
-        let mut setting = SettingInForce::of(option, built_in.collect(), None);
-        let mark = match setting.origin() {
-            Origin::Nobody(_) => "# ",
-            _ => "",
-        };
-        if !mark.is_empty() {
-            setting.texts = values_in_example(row);
-        }
-        let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-        let _ = write!(text, "\n# {help}\n{mark}{}\n", setting.assignment());
-    }
-    text + AFTER_SETTINGS
-}
-
-/// The values of a setting in its own example.
-fn values_in_example(row: &Row) -> Vec<String> {
-    let value = Regex::new(&format!("--{} (?:'([^']*)'|(\\S+))", row.key())).expect("an expression");
-    let found = value.captures_iter(row.example);
-    found
-        .filter_map(|found| found.get(1).or(found.get(2)))
-        .map(|value| value.as_str().to_owned())
-        .collect()
 }
 
 impl Display for Source {
@@ -581,27 +402,5 @@ mod tests {
             text.contains("\nworkers = 10") && text.contains("# gpubench.toml:7\n"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn a_name_that_was_not_listed_is_told_with_the_closest_that_was() {
-        let listing = Listing {
-            names: vec!["rows::sums::n=1".to_owned(), "rows::means".to_owned()],
-            written_at: Some(std::time::UNIX_EPOCH),
-        };
-        let told = |case: &str| LookedUp::in_listing(case, Some(&listing)).remark();
-        for there in ["rows::sums::n=1", "sums::n=1"] {
-            assert_eq!(
-                told(there),
-                "# among the cases that there were when the crate was last listed 1970-01-01 00:00 UTC\n"
-            );
-        }
-        assert!(
-            told("sums::n=2").ends_with("; `sums::n=1` is similar\n"),
-            "{}",
-            told("sums::n=2")
-        );
-        assert!(told("rows::meens").ends_with("; `rows::means` is similar\n"));
-        assert!(told("???").ends_with("; `cargo gpubench --list` prints their names\n"));
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use regex::Regex;
 
 use super::{CaseSettings, CompleteSettings, Place};
-use crate::closest::closest;
+use crate::closest::{closest, suggestion};
 
 /// What is said about cases beside their packages, in the order in which it counts.
 #[derive(Clone, Debug, Default)]
@@ -53,14 +53,14 @@ pub struct IdleOverride {
 impl fmt::Display for IdleOverride {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, filter, closest } = self;
+        let hint = match closest {
+            Some(_) => suggestion(closest.as_ref()),
+            None => " (hint: `cargo gpubench --list` prints the names)".to_owned(),
+        };
         write!(
             f,
-            "{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect"
-        )?;
-        match closest {
-            Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
-            None => f.write_str(" (hint: `cargo gpubench --list` prints the names)"),
-        }
+            "{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect{hint}"
+        )
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use crate::broker::cases::Case;
-use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
+use crate::config::{CaseLayers, CaseNames, CaseSettings};
 use crate::stats::{Looks, StopRule};
 use crate::wire::FlushKind;
 
@@ -58,33 +58,24 @@ impl MeasurementOptions {
 impl From<CaseSettings> for CaseOptions {
     /// Of what was said; the rest is built in.
     fn from(said: CaseSettings) -> Self {
-        let CompleteSettings {
-            timeout,
-            reference_timeout,
-            workers,
-            target_cv,
-            min_samples,
-            max_samples,
-            max_time,
-            noise_threshold,
-        } = said.complete();
+        let settings = said.complete();
         Self {
-            workers: workers.number(),
+            workers: settings.workers.number(),
             looks: match said.workers {
                 Some(_) => Looks::Once,
                 None => Looks::UntilDecided,
             },
-            noise_threshold: noise_threshold.value(),
+            noise_threshold: settings.noise_threshold.value(),
             stopping: StopRule {
-                target_cv: target_cv.value(),
-                min_samples: min_samples.number().get(),
-                max_samples: max_samples.number().get(),
-                max_time: max_time.duration(),
+                target_cv: settings.target_cv.value(),
+                min_samples: settings.min_samples.number().get(),
+                max_samples: settings.max_samples.number().get(),
+                max_time: settings.max_time.duration(),
                 ..StopRule::default()
             },
             limits: TimeLimits {
-                window: timeout.duration(),
-                reference: reference_timeout.duration(),
+                window: settings.timeout.duration(),
+                reference: settings.reference_timeout.duration(),
             },
         }
     }

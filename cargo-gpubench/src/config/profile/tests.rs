@@ -102,7 +102,7 @@ fn unknown_keys_are_warnings_with_a_line_and_the_closest_key() {
         warnings,
         [
             "gpubench.toml:1: the key `colour` is not known and has no effect",
-            "gpubench.toml:4: `list` has no effect here: it is for the command line only",
+            "gpubench.toml:4: the key `list` has no effect here: it is for the command line only",
             "gpubench.toml:7: the key `max-sample` is not known and has no effect (hint: did you mean `max-samples`?)",
             "gpubench.toml:3: the key `timeot` is not known and has no effect (hint: did you mean `timeout`?)",
         ]
@@ -116,8 +116,8 @@ fn settings_in_the_wrong_table_are_warnings_that_name_the_right_one() {
     assert_eq!(
         warnings,
         [
-            "gpubench.toml:4: `device` has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)",
-            "gpubench.toml:1: `timeout` has no effect here (hint: it belongs below `[profile.default]`, or another profile)",
+            "gpubench.toml:4: the key `device` has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)",
+            "gpubench.toml:1: the key `timeout` has no effect here (hint: it belongs below `[profile.default]`, or another profile)",
         ]
     );
 }
