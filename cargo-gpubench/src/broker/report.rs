@@ -7,7 +7,7 @@ use super::stored::stored_run::load_run;
 use crate::compare::{Contestant, Fences, compare};
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{Arrangement, Color, ComparisonComplete, HtmlReport, Outlet, address};
+use crate::report::{Arrangement, ComparisonComplete, HtmlReport, Outlet, address};
 use crate::store::history::{History, HistoryEntry};
 use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
 
@@ -24,8 +24,6 @@ pub struct ReportOptions {
     pub places: PlaceOptions,
     /// The page to write.
     pub output: Outlet,
-    /// Whether messages are coloured.
-    pub color: Color,
 }
 
 /// Writes a page about stored runs.

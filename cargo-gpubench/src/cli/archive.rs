@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use camino::Utf8PathBuf;
 
-use super::settings::{CargoArguments, ColorArguments};
+use super::settings::CargoArguments;
 use crate::broker::options::{ArchiveOptions, OutputOptions, Verbosity};
 use crate::config::{CaseSettings, TimeLimit, Value, settings};
 use crate::device::cuda::Architecture;
+use crate::report::Color;
 
 impl Value for Architecture {}
 
@@ -39,9 +40,6 @@ settings! {
         #[arg(long, value_name = "DURATION", default_value_t = CaseSettings::BUILT_IN.complete().reference_timeout, help_heading = "Archive options")]
         reference_timeout: TimeLimit => Profile "--reference-timeout 5min";
 
-        #[command(flatten)]
-        color: ColorArguments;
-
         /// Show warnings and errors only
         #[arg(short, long, help_heading = "Output options")]
         quiet: bool => Line "--quiet";
@@ -53,9 +51,9 @@ settings! {
 
 impl ArchiveArguments {
     /// Says what is to be done.
-    pub(super) fn into_options(self) -> ArchiveOptions {
+    pub(super) fn into_options(self, color: Color) -> ArchiveOptions {
         let output = OutputOptions {
-            color: self.color.choice(),
+            color,
             verbosity: match self.quiet {
                 true => Verbosity::Quiet,
                 false => Verbosity::Normal,

@@ -6,13 +6,13 @@ use regex::Regex;
 
 use super::UsageError;
 use super::overwriting::refuse_to_overwrite;
-use super::settings::{ColorArguments, JudgingArguments, PlaceArguments};
+use super::settings::{JudgingArguments, PlaceArguments};
 use super::standard_output::refuse_two;
 use crate::broker::options::Verbosity;
 use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
 use crate::compare::Matching;
 use crate::config::{Fraction, Value, settings};
-use crate::report::Outlet;
+use crate::report::{Color, Outlet};
 use crate::store::RunName;
 
 impl Value for ComparisonFormat {}
@@ -74,9 +74,6 @@ settings! {
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output options")]
         export_markdown: Option<Outlet> => Line "main pr --export-markdown comment.md";
 
-        #[command(flatten)]
-        color: ColorArguments;
-
         /// Show only what changed or is in doubt
         #[arg(short, long, help_heading = "Output options")]
         quiet: bool => Line "--quiet";
@@ -98,7 +95,7 @@ impl CompareArguments {
     ///
     /// # Errors
     /// What is to be written would replace what is read.
-    pub(super) fn into_options(self) -> Result<CompareOptions, UsageError> {
+    pub(super) fn into_options(self, color: Color) -> Result<CompareOptions, UsageError> {
         if let [only] = &self.names[..] {
             let name = only.to_string();
             return Err(UsageError::NothingToCompareWith { name });
@@ -129,7 +126,7 @@ impl CompareArguments {
             judging: self.judging.into_options(),
             places: self.places.into_options(),
             format: self.message_format,
-            color: self.color.choice(),
+            color,
             verbosity: match self.quiet {
                 true => Verbosity::Quiet,
                 false => Verbosity::Normal,
@@ -154,7 +151,7 @@ mod tests {
     use super::*;
     use crate::cli::{Command, Environment, Unsettled, Verb, settle};
     use crate::compare::Setups;
-    use crate::report::{Color, OnInconclusive, OnRegression};
+    use crate::report::{OnInconclusive, OnRegression};
 
     fn command(arguments: &[&str]) -> Result<Command, String> {
         let all = ["cargo-gpubench", "gpubench", "compare"].iter().chain(arguments);

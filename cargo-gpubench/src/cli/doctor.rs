@@ -1,7 +1,7 @@
 //! `cargo gpubench doctor`.
 #![forbid(unsafe_code)]
 
-use super::settings::{ColorArguments, DeviceArguments};
+use super::settings::DeviceArguments;
 use crate::broker::options::MessageFormat;
 use crate::config::settings;
 use crate::doctor::DoctorOptions;
@@ -15,9 +15,6 @@ settings! {
         /// Write the findings for people or for programs
         #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output options")]
         message_format: MessageFormat => Line "--message-format json > results.jsonl";
-
-        #[command(flatten)]
-        color: ColorArguments;
     }
 }
 
@@ -27,7 +24,6 @@ impl DoctorArguments {
         DoctorOptions {
             device: self.device.into_options(None),
             format: self.message_format,
-            color: self.color.choice(),
         }
     }
 }

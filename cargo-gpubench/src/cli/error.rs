@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use crate::{config::SampleCount, error::Expected, exit_code::ExitCode};
+use crate::{config::SamplesCross, error::Expected, exit_code::ExitCode};
 
 /// Options that make no sense, by themselves or together.
 #[derive(Debug, Error)]
@@ -19,13 +19,8 @@ pub enum UsageError {
         source: Box<regex::Error>,
     },
     /// More samples at least than at most.
-    #[error("`--min-samples {min}` is more than `--max-samples {max}`")]
-    Samples {
-        /// At least.
-        min: SampleCount,
-        /// At most.
-        max: SampleCount,
-    },
+    #[error(transparent)]
+    Samples(#[from] SamplesCross),
     /// An option that only another tool has.
     #[error("`{option}` is an option of {tool}")]
     Foreign {
@@ -43,8 +38,8 @@ pub enum UsageError {
         option: String,
         /// The subcommand.
         subcommand: String,
-        /// Where it would have an effect.
-        place: RightPlace,
+        /// What to do instead.
+        instead: String,
     },
     /// An option behind `--`, where it would be a filter.
     #[error("`{option}` stands behind `--`, where everything is a filter")]
@@ -85,15 +80,6 @@ pub enum UsageError {
     },
 }
 
-/// Where an option that comes before a subcommand would have an effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RightPlace {
-    /// Behind the subcommand, which has an option of this name.
-    Behind,
-    /// Nowhere: the subcommand has none.
-    None,
-}
-
 impl Expected for UsageError {
     fn exit_code(&self) -> ExitCode {
         ExitCode::Usage
@@ -102,25 +88,17 @@ impl Expected for UsageError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
-            Self::Samples { .. } | Self::OutputIsInput { .. } => None,
+            Self::Samples(_) | Self::OutputIsInput { .. } => None,
             Self::Foreign { instead, .. } => Some((*instead).to_owned()),
             Self::NothingToCompareWith { name } => Some(format!(
                 "`cargo gpubench compare {name} CANDIDATE` compares a stored run with it, `cargo gpubench --baseline {name}` a new one; \
                  `compare --baselines` lists what is stored"
             )),
             Self::InFrontOfSubcommand {
-                option,
-                subcommand,
-                place,
-            } => {
-                let instead = match place {
-                    RightPlace::Behind => format!("write `{subcommand} --{option}`"),
-                    RightPlace::None => format!("`{subcommand}` has no such option, leave it out"),
-                };
-                Some(format!(
-                    "{instead}; a filter of this name comes after `--`: `-- {subcommand}`"
-                ))
-            }
+                subcommand, instead, ..
+            } => Some(format!(
+                "{instead}; a filter of this name comes after `--`: `-- {subcommand}`"
+            )),
             Self::OptionBehindDashes { .. } => {
                 Some("leave out the `--`: `cargo gpubench` takes its options itself".to_owned())
             }

@@ -26,6 +26,7 @@ use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
+use crate::report::Color;
 
 /// Every option of `cargo gpubench`, settled.
 #[derive(Debug, Args)]
@@ -161,6 +162,11 @@ impl GpubenchArguments {
         }
     }
 
+    /// Whether output is coloured.
+    pub fn color(&self) -> Color {
+        self.run.output.color()
+    }
+
     /// What the command line asks for.
     ///
     /// # Errors
@@ -168,16 +174,17 @@ impl GpubenchArguments {
     /// As [`into_options`](Self::into_options).
     pub fn into_command(mut self) -> Result<Command, UsageError> {
         use GpubenchSubcommand as Below;
+        let color = self.color();
         let Some(subcommand) = self.subcommand.take() else {
             return Ok(Command::Run(Box::new(self.into_options()?)));
         };
         Ok(match subcommand {
-            Below::Archive(arguments) => Command::Archive(Box::new(arguments.into_options())),
-            Below::Compare(arguments) => Command::Compare(Box::new(arguments.into_options()?)),
+            Below::Archive(arguments) => Command::Archive(Box::new(arguments.into_options(color))),
+            Below::Compare(arguments) => Command::Compare(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
             Below::ShowConfig(arguments) => Command::Print("the configuration", arguments.text(&self.in_force)),
             Below::Completions(arguments) => Command::Print("the script", arguments.script(&described_verb())),
-            Below::Man(arguments) => Command::Manual(arguments.into_manual(&described_verb())),
+            Below::Man(arguments) => arguments.into_command(&described_verb()),
             Below::History(arguments) => Command::History(arguments.into_options()?),
             Below::Report(arguments) => Command::Report(arguments.into_options()?),
         })

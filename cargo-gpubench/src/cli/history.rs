@@ -3,7 +3,7 @@
 
 use super::UsageError;
 use super::selection::expressions;
-use super::settings::{ColorArguments, PlaceArguments};
+use super::settings::PlaceArguments;
 use crate::broker::options::MessageFormat;
 use crate::config::settings;
 use crate::history::TrendOptions;
@@ -24,9 +24,6 @@ settings! {
         /// Write the histories for people or for programs
         #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output options")]
         message_format: MessageFormat => Line "--message-format json > results.jsonl";
-
-        #[command(flatten)]
-        color: ColorArguments;
     }
 }
 
@@ -40,7 +37,6 @@ impl HistoryArguments {
             filters: expressions(self.filters)?,
             places: self.places.into_options(),
             format: self.message_format,
-            color: self.color.choice(),
         })
     }
 }

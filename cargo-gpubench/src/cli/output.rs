@@ -3,19 +3,18 @@
 
 use std::env;
 
-use super::settings::{ColorArguments, OutputArguments};
+use super::settings::OutputArguments;
 use crate::broker::options::{Export, ExportFormat, OutputOptions, ProgressShown, UserOutput, Verbosity};
 use crate::report::Color;
 
-impl ColorArguments {
+impl OutputArguments {
     /// Whether output is coloured.
-    pub(super) fn choice(&self) -> Color {
+    pub(super) fn color(&self) -> Color {
         color(self.color, env::var("CARGO_TERM_COLOR").ok().as_deref())
     }
-}
 
-impl OutputArguments {
     pub(super) fn into_options(self) -> OutputOptions {
+        let color = self.color();
         let exports = [
             (ExportFormat::Json, self.export_json),
             (ExportFormat::Csv, self.export_csv),
@@ -24,7 +23,7 @@ impl OutputArguments {
         ];
         OutputOptions {
             format: self.message_format,
-            color: self.color.choice(),
+            color,
             verbosity: verbosity(self.quiet, self.verbose),
             progress: progress(env::var("CARGO_TERM_PROGRESS_WHEN").ok().as_deref()),
             user_output: match self.no_capture {

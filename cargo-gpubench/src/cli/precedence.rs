@@ -11,7 +11,6 @@ use clap::{Arg, Command, FromArgMatches};
 
 use super::app::described;
 use super::environment::{Environment, UnknownVariable, variable_of};
-use super::error::RightPlace;
 use super::foreign;
 use super::gpubench::rows_of;
 use super::offer::{is_flag, of_environment, of_profile};
@@ -175,13 +174,14 @@ fn refuse_in_front_of(name: &str, gpubench: &Command, run: &Values<'_>) -> Resul
     let Some(option) = options.find(|option| run.on_line(option.get_id().as_str())) else {
         return Ok(());
     };
-    let has_it = |other: &Arg| other.get_long() == option.get_long();
+    let long = option.get_long().unwrap_or_default();
+    let has_it = |other: &Arg| other.get_long() == Some(long);
     Err(UsageError::InFrontOfSubcommand {
-        option: option.get_long().unwrap_or_default().to_owned(),
+        option: long.to_owned(),
         subcommand: name.to_owned(),
-        place: match subcommand(gpubench, name).get_arguments().any(has_it) {
-            true => RightPlace::Behind,
-            false => RightPlace::None,
+        instead: match subcommand(gpubench, name).get_arguments().any(has_it) {
+            true => format!("write `{name} --{long}`"),
+            false => format!("`{name}` has no such option, leave it out"),
         },
     })
 }
@@ -237,7 +237,7 @@ fn in_force(gpubench: &Command, rows: &[Row], run: &Values<'_>) -> Vec<SettingIn
     let option = |row: &Row| gpubench.get_arguments().find(|option| option.get_id() == row.id);
     let settings = configurable.filter_map(|row| Some((option(row)?, run.offer(row.id).map(|offer| &offer.source))));
     settings
-        .map(|(option, source)| SettingInForce::of(option, run.texts(option.get_id().as_str()), source.cloned()))
+        .map(|(option, source)| SettingInForce::of(option, &run.texts(option.get_id().as_str()), source.cloned()))
         .collect()
 }
 
@@ -265,17 +265,12 @@ fn layered_cases(run: &Values<'_>, profile: Profile) -> Result<CaseLayers, Unset
         return Err(ConfigError::Samples { place, source }.into());
     }
     let by_environment = said(&|id| matches!(source(id), Some(Source::Environment(_))));
+    let by_environment = by_environment.consistent().map_err(UsageError::from)?;
+    let on_line = said(&|id| run.on_line(id));
     Ok(CaseLayers {
-        given: consistent(said(&|id| run.on_line(id)))?.over(consistent(by_environment)?),
+        given: on_line.consistent().map_err(UsageError::from)?.over(by_environment),
         overrides: profile.overrides,
         profile: by_profile,
-    })
-}
-
-fn consistent(settings: CaseSettings) -> Result<CaseSettings, UsageError> {
-    settings.consistent().map_err(|crossing| UsageError::Samples {
-        min: crossing.min,
-        max: crossing.max,
     })
 }
 

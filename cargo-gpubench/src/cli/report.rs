@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::UsageError;
 use super::overwriting::refuse_to_overwrite;
-use super::settings::{ChangeArguments, ColorArguments, PlaceArguments};
+use super::settings::{ChangeArguments, PlaceArguments};
 use crate::broker::ReportOptions;
 use crate::broker::options::PageTarget;
 use crate::config::settings;
@@ -38,9 +38,6 @@ settings! {
         output: Outlet => Line "results.jsonl --output page.html";
 
         #[command(flatten)]
-        color: ColorArguments;
-
-        #[command(flatten)]
         places: PlaceArguments;
     }
 }
@@ -64,7 +61,6 @@ impl ReportArguments {
             judging: self.change.into_options(),
             places: self.places.into_options(),
             output: self.output,
-            color: self.color.choice(),
         })
     }
 }

@@ -349,8 +349,13 @@ settings! {
         #[arg(long, value_name = "FORMAT", default_value = "human")]
         message_format: MessageFormat => Profile "--message-format json > results.jsonl";
 
-        #[command(flatten)]
-        color: ColorArguments;
+        /// Colour the output
+        ///
+        /// `auto` colours on a terminal and heeds `NO_COLOR` and `CLICOLOR_FORCE`. Without the option
+        /// `CARGO_TERM_COLOR` counts. Progress is shown on a terminal unless
+        /// `CARGO_TERM_PROGRESS_WHEN` is `never`.
+        #[arg(long, value_name = "WHEN", global = true)]
+        color: Option<Color> => Profile "--color always | less -R";
 
         /// Show failures and the summary only
         #[arg(short, long, conflicts_with = "verbose", overrides_with = "quiet")]
@@ -532,17 +537,6 @@ settings! {
         /// loader's path and Python's `nvidia` packages are searched, in this order.
         #[arg(long, value_name = "PATH")]
         nvrtc: Option<PathBuf> => Profile "--nvrtc /usr/local/cuda";
-    }
-
-    #[command(next_help_heading = "Output options")]
-    pub(super) struct ColorArguments {
-        /// Colour the output
-        ///
-        /// `auto` colours on a terminal and heeds `NO_COLOR` and `CLICOLOR_FORCE`. Without the option
-        /// `CARGO_TERM_COLOR` counts. Progress is shown on a terminal unless
-        /// `CARGO_TERM_PROGRESS_WHEN` is `never`.
-        #[arg(long, value_name = "WHEN")]
-        color: Option<Color> => Profile "--color always | less -R";
     }
 }
 

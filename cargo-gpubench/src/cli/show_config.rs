@@ -49,30 +49,18 @@ pub(super) struct InForce {
 #[derive(Debug)]
 pub(super) struct SettingInForce {
     key: String,
-    form: Form,
-    texts: Vec<String>,
-    /// What a run does where nobody says anything and no value is built in, in words.
-    otherwise: Option<String>,
-    /// None where nobody says anything.
-    source: Option<Source>,
+    assignment: String,
+    origin: Origin,
 }
 
 /// Who says what a setting is.
-#[derive(Clone, Copy, Debug)]
-enum Origin<'a> {
-    Said(&'a Source),
-    Overridden(&'a Place),
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Origin {
+    Said(Source),
+    Overridden(Place),
     BuiltIn,
     /// Nobody, and there is no value; what a run does then, in words.
-    Nobody(Option<&'a str>),
-}
-
-/// How a setting is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Flag,
-    One,
-    Several,
+    Nobody(Option<String>),
 }
 
 impl ShowConfigArguments {
@@ -104,12 +92,9 @@ impl ShowConfigArguments {
 impl InForce {
     fn of_run(&self) -> String {
         let mut text = self.head();
-        let lines: Vec<_> = self
-            .settings
-            .iter()
-            .map(|setting| (setting.assignment(), setting.origin().to_string()))
-            .collect();
-        push_aligned(&mut text, &lines);
+        let lines = self.settings.iter();
+        let lines = lines.map(|setting| (setting.assignment.clone(), setting.origin.to_string()));
+        push_aligned(&mut text, &lines.collect::<Vec<_>>());
         for other in &self.cases.overrides {
             let _ = write!(
                 text,
@@ -163,66 +148,57 @@ impl InForce {
         format!("# {file}\n[profile.{profile}]\n")
     }
 
-    fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> Origin<'_> {
+    fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> Origin {
         let setting = self.settings.iter().find(|setting| setting.key == key);
-        let by_environment = |setting: &&SettingInForce| matches!(setting.source, Some(Source::Environment(_)));
-        if let Some(setting) = setting.filter(by_environment) {
-            return setting.origin();
-        }
+        let origin = setting.map_or(Origin::BuiltIn, |setting| setting.origin.clone());
         let has_it = |settings: &CaseSettings| settings.entries().iter().any(|(other, _)| *other == key);
         let mut overrides = self.cases.overrides.iter();
         match overrides.find(|other| other.fits(names) && has_it(&other.settings)) {
-            Some(other) => Origin::Overridden(&other.place),
-            None => setting.map_or(Origin::BuiltIn, SettingInForce::origin),
+            Some(other) if !matches!(origin, Origin::Said(Source::Environment(_))) => {
+                Origin::Overridden(other.place.clone())
+            }
+            _ => origin,
         }
     }
 }
 
 impl SettingInForce {
     /// Of an option whose words are `texts`, as `source` says, or as is built in.
-    pub(super) fn of(option: &Arg, texts: Vec<String>, source: Option<Source>) -> Self {
+    pub(super) fn of(option: &Arg, texts: &[String], source: Option<Source>) -> Self {
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-        let otherwise = help
-            .split_once("[default: ")
-            .map(|(_, words)| words.trim_end_matches(']').to_owned());
-        // A built-in value that help does not show is not what a run does.
-        let is_open = source.is_none() && otherwise.is_some();
-        Self {
-            key: option.get_long().unwrap_or_default().to_owned(),
-            form: match option {
-                flag if is_flag(flag) => Form::Flag,
-                list if takes_several(list) => Form::Several,
-                _ => Form::One,
-            },
-            texts: if is_open { Vec::new() } else { texts },
-            otherwise,
-            source,
-        }
-    }
-
-    fn assignment(&self) -> String {
-        let Self { key, form, texts, .. } = self;
-        match (form, &texts[..]) {
-            (Form::Flag, texts) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
-            (_, []) => format!("# {key}"),
-            (Form::One, [text, ..]) => format!("{key} = {}", quoted(text)),
-            (Form::Several, texts) => {
-                let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
-                format!("{key} = [{}]", texts.join(", "))
-            }
-        }
-    }
-
-    fn origin(&self) -> Origin<'_> {
-        match &self.source {
+        let (_, otherwise) = help.split_once("[default: ").unzip();
+        let origin = match source {
             Some(source) => Origin::Said(source),
-            None if self.texts.is_empty() && self.form != Form::Flag => Origin::Nobody(self.otherwise.as_deref()),
+            // A built-in value that help does not show is not what a run does.
+            None if otherwise.is_some() || texts.is_empty() && !is_flag(option) => {
+                Origin::Nobody(otherwise.map(|words| words.trim_end_matches(']').to_owned()))
+            }
             None => Origin::BuiltIn,
+        };
+        let key = option.get_long().unwrap_or_default().to_owned();
+        Self {
+            assignment: match origin {
+                Origin::Nobody(_) => format!("# {key}"),
+                _ => assignment(option, texts),
+            },
+            key,
+            origin,
         }
     }
 }
 
-impl Display for Origin<'_> {
+/// The line of a configuration file that sets an option.
+fn assignment(option: &Arg, texts: &[String]) -> String {
+    let key = option.get_long().unwrap_or_default();
+    let quoted: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+    match texts {
+        _ if takes_several(option) => format!("{key} = [{}]", quoted.join(", ")),
+        _ if is_flag(option) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
+        _ => format!("{key} = {}", quoted.concat()),
+    }
+}
+
+impl Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Said(source) => source.fmt(f),
@@ -283,6 +259,7 @@ mod tests {
     use regex::Regex;
 
     use super::*;
+    use crate::cli::app::described_verb;
     use crate::config::{CaseOverride, TimeLimit, WorkerCount};
 
     /// What holds for a case where an override says 3 s for what `filter` fits.
@@ -344,14 +321,11 @@ mod tests {
     }
 
     fn workers(source: Option<Source>, overrides: Vec<CaseOverride>) -> InForce {
+        let verb = described_verb();
+        let mut options = verb.get_arguments();
+        let option = options.find(|option| option.get_id() == "workers").expect("an option");
         InForce {
-            settings: vec![SettingInForce {
-                key: "workers".to_owned(),
-                form: Form::One,
-                texts: source.iter().map(|_| "10".to_owned()).collect(),
-                otherwise: Some("5 on the CPU device, 5 or 10 on a GPU".to_owned()),
-                source,
-            }],
+            settings: vec![SettingInForce::of(option, &["10".to_owned()], source)],
             cases: CaseLayers {
                 overrides,
                 ..CaseLayers::default()

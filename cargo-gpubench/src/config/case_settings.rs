@@ -64,12 +64,6 @@ macro_rules! case_settings {
                 Ok(())
             }
 
-            /// Those whose keys are wanted.
-            #[must_use]
-            pub fn only(self, wanted: impl Fn(&str) -> bool) -> Self {
-                Self { $($($field: self.$field.filter(|_| wanted($key)),)+)+ }
-            }
-
             /// Keys and values of what is set.
             pub fn entries(&self) -> Vec<(&'static str, String)> {
                 let entries = [$($(($key, self.$field.map(|value| value.to_string()))),+),+];

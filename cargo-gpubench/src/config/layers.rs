@@ -79,12 +79,7 @@ impl CaseLayers {
             .over(package)
     }
 
-    /// What holds where no single case is meant.
-    pub fn everywhere(&self) -> CompleteSettings {
-        self.said_everywhere().complete()
-    }
-
-    /// As [`everywhere`](Self::everywhere), and nothing where no layer says anything.
+    /// What is said where no single case is meant.
     pub fn said_everywhere(&self) -> CaseSettings {
         self.given.over(self.profile)
     }
@@ -148,7 +143,7 @@ mod tests {
         assert_timeout(&layers, within(1), 3);
         layers.given = within(4);
         assert_timeout(&layers, within(1), 4);
-        assert_eq!(layers.everywhere().timeout, TimeLimit::seconds(4));
+        assert_eq!(layers.said_everywhere().complete().timeout, TimeLimit::seconds(4));
     }
 
     #[test]
@@ -164,6 +159,6 @@ mod tests {
         let settings = layers.of_case(CASE, CaseSettings::default());
         assert_eq!(settings.timeout, TimeLimit::seconds(3));
         assert_eq!(settings.max_time, TimeLimit::seconds(7));
-        assert_eq!(layers.everywhere(), CaseSettings::BUILT_IN.complete());
+        assert_eq!(layers.said_everywhere().complete(), CaseSettings::BUILT_IN.complete());
     }
 }

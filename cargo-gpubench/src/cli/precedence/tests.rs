@@ -251,7 +251,7 @@ fn one_bound_on_samples_takes_the_other_along() {
     let CaseOptions { stopping, .. } = options.measurement.everywhere();
     assert_eq!((stopping.min_samples, stopping.max_samples), (5, 5));
     let crossing = without_configuration(&[], &[("GPUBENCH_MIN_SAMPLES", "3"), ("GPUBENCH_MAX_SAMPLES", "2")]);
-    assert_eq!(refusal(crossing), "`--min-samples 3` is more than `--max-samples 2`");
+    assert_eq!(refusal(crossing), "`min-samples` 3 is more than `max-samples` 2");
 }
 
 #[test]
@@ -561,10 +561,13 @@ fn an_option_in_front_of_a_subcommand_is_refused_with_a_hint() {
     let workspace = Workspace::with("[profile.ci]\n");
     for (arguments, hint) in [
         (
-            &["--color", "never", "show-config"][..],
+            &["--nvtx", "show-config"][..],
             "`show-config` has no such option, leave it out",
         ),
-        (&["--color=never", "compare", "a", "b"], "write `compare --color`"),
+        (
+            &["--export-markdown=c", "compare", "a", "b"],
+            "write `compare --export-markdown`",
+        ),
         (&["-q", "compare", "a", "b"], "write `compare --quiet`"),
         (&["--max-time", "5s", "doctor"], "`doctor` has no such option"),
         (
@@ -598,12 +601,13 @@ fn an_option_in_front_of_a_subcommand_is_refused_with_a_hint() {
 }
 
 #[test]
-fn the_options_that_choose_a_configuration_may_come_before_a_subcommand() {
+fn options_of_every_command_may_come_before_a_subcommand() {
     let workspace = Workspace::with("[profile.ci]\ntimeout = '7s'\n");
     let file = workspace.root().join(DEFAULT_FILE);
     for arguments in [
         &["-P", "ci", "show-config", "sums::n=1"][..],
         &["show-config", "sums::n=1", "-P", "ci"],
+        &["--color", "never", "-P", "ci", "show-config", "sums::n=1"],
         &[
             "--profile=ci",
             "--config-file",

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use regex::Regex;
 
-use super::{Origin, SettingInForce};
+use super::{Origin, SettingInForce, assignment};
 use crate::cli::app::described_verb;
 use crate::cli::settings::RunArguments;
 use crate::config::{Group, Row, Scope};
@@ -23,16 +23,14 @@ pub(super) fn template() -> String {
         };
         let built_in = option.get_default_values().iter();
         let built_in = built_in.map(|value| value.to_string_lossy().into_owned());
-        let mut setting = SettingInForce::of(option, built_in.collect(), None);
-        let mark = match setting.origin() {
-            Origin::Nobody(_) => "# ",
-            _ => "",
+        let built_in: Vec<_> = built_in.collect();
+        let setting = SettingInForce::of(option, &built_in, None);
+        let line = match setting.origin {
+            Origin::Nobody(_) => format!("# {}", assignment(option, &values_in_example(row))),
+            _ => setting.assignment,
         };
-        if !mark.is_empty() {
-            setting.texts = values_in_example(row);
-        }
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-        let _ = write!(text, "\n# {help}\n{mark}{}\n", setting.assignment());
+        let _ = write!(text, "\n# {help}\n{line}\n");
     }
     TEMPLATE.replace("{settings}", &text)
 }
