@@ -13,7 +13,7 @@ use super::{
     history::HistoryArguments,
     man::{ManArguments, Manual},
     overwriting::refuse_to_overwrite,
-    report::{ReportArgument, ReportArguments},
+    report::ReportArguments,
     settings::{RunArguments, UnpackArguments},
     show_config::{InForce, ShowConfigArguments},
     standard_output::refuse_to_mix,
@@ -198,7 +198,7 @@ impl GpubenchArguments {
     pub fn into_options(self) -> Result<RunOptions, UsageError> {
         let run = self.run;
         let action = action(&run);
-        let page = run.output.report.clone().map(|ReportArgument(target)| target);
+        let page = run.output.report.clone();
         let (device, measurement) = run.measurement.into_options(self.in_force.cases);
         let output = run.output.into_options();
         let results = run.baseline.into_options(page);

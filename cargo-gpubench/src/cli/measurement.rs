@@ -2,37 +2,21 @@
 #![forbid(unsafe_code)]
 
 use std::num::NonZeroUsize;
-use std::str::FromStr;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gpubench::catalog::DeviceKind;
 
 use super::settings::{DeviceArguments, MeasurementArguments};
-use crate::broker::options::{DeviceChoice, DeviceOptions, MasterSeed, MeasurementOptions};
+use crate::broker::options::{DeviceChoice, DeviceOptions, MeasurementOptions};
 use crate::config::{CaseLayers, ThreadCount};
 use crate::wire::FlushKind;
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum FlushArgument {
-    /// Read through the flush buffer
-    Read,
-    /// Write the flush buffer
-    Write,
-}
-
-impl From<FlushArgument> for FlushKind {
-    fn from(flush: FlushArgument) -> Self {
-        match flush {
-            FlushArgument::Read => Self::Read,
-            FlushArgument::Write => Self::Write,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DeviceArgument {
-    choice: DeviceChoice,
-    ordinal: u32,
+/// Reads how the cache is flushed.
+pub(super) fn flush_kinds() -> impl TypedValueParser<Value = FlushKind> {
+    PossibleValuesParser::new(["read", "write"]).map(|kind| match &*kind {
+        "write" => FlushKind::Write,
+        _ => FlushKind::Read,
+    })
 }
 
 /// A `--device` that is none.
@@ -40,23 +24,16 @@ pub(super) struct DeviceArgument {
 #[error("`{0}` is none of `auto`, `cpu`, `cuda` and `cuda:NUMBER`")]
 pub(super) struct UnknownDevice(String);
 
-impl FromStr for DeviceArgument {
-    type Err = UnknownDevice;
-
-    fn from_str(text: &str) -> Result<Self, UnknownDevice> {
-        let first = |choice| Self { choice, ordinal: 0 };
-        let unknown = || UnknownDevice(text.to_owned());
-        match text {
-            "auto" => Ok(first(DeviceChoice::Auto)),
-            "cpu" => Ok(first(DeviceChoice::Kind(DeviceKind::Cpu))),
-            "cuda" => Ok(first(DeviceChoice::Kind(DeviceKind::Cuda))),
-            _ => {
-                let ordinal = text.strip_prefix("cuda:").ok_or_else(unknown)?;
-                Ok(Self {
-                    choice: DeviceChoice::Kind(DeviceKind::Cuda),
-                    ordinal: ordinal.parse().map_err(|_| unknown())?,
-                })
-            }
+/// Reads a kind of device, and which of several it is.
+pub(super) fn parse_device(text: &str) -> Result<(DeviceChoice, u32), UnknownDevice> {
+    let unknown = || UnknownDevice(text.to_owned());
+    match text {
+        "auto" => Ok((DeviceChoice::Auto, 0)),
+        "cpu" => Ok((DeviceChoice::Kind(DeviceKind::Cpu), 0)),
+        "cuda" => Ok((DeviceChoice::Kind(DeviceKind::Cuda), 0)),
+        _ => {
+            let ordinal = text.strip_prefix("cuda:").and_then(|ordinal| ordinal.parse().ok());
+            Ok((DeviceChoice::Kind(DeviceKind::Cuda), ordinal.ok_or_else(unknown)?))
         }
     }
 }
@@ -64,10 +41,11 @@ impl FromStr for DeviceArgument {
 impl DeviceArguments {
     /// The device, with this many threads where it is the CPU device.
     pub(super) fn into_options(self, threads: Option<NonZeroUsize>) -> DeviceOptions {
+        let (choice, ordinal) = self.device;
         DeviceOptions {
-            choice: self.device.choice,
+            choice,
             threads,
-            ordinal: self.device.ordinal,
+            ordinal,
             nvrtc: self.nvrtc,
         }
     }
@@ -77,11 +55,9 @@ impl MeasurementArguments {
     /// What is asked for, where `cases` says which settings hold for which cases.
     pub(super) fn into_options(self, cases: CaseLayers) -> (DeviceOptions, MeasurementOptions) {
         let measurement = MeasurementOptions {
-            seed: self
-                .seed
-                .map_or(MasterSeed::Fresh, |seed| MasterSeed::Pinned(seed.bytes())),
-            flush_bytes: self.flush_bytes.map(|size| size.bytes()),
-            flush: self.flush.into(),
+            seed: self.seed.unwrap_or_default(),
+            flush_bytes: self.flush_bytes,
+            flush: self.flush,
             schedule: self.schedule,
             cases,
         };
@@ -96,10 +72,7 @@ mod tests {
 
     #[test]
     fn a_device_is_named_by_its_kind_and_number() {
-        let parsed = |text: &str| {
-            text.parse::<DeviceArgument>()
-                .map(|device| (device.choice, device.ordinal))
-        };
+        let parsed = parse_device;
         assert_eq!(parsed("auto").unwrap(), (DeviceChoice::Auto, 0));
         assert_eq!(parsed("cuda").unwrap(), (DeviceChoice::Kind(DeviceKind::Cuda), 0));
         assert_eq!(parsed("cuda:3").unwrap(), (DeviceChoice::Kind(DeviceKind::Cuda), 3));

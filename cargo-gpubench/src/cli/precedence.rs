@@ -8,6 +8,7 @@ use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, Command, FromArgMatches};
+use thiserror::Error;
 
 use super::app::described;
 use super::environment::{Environment, UnknownVariable, variable_of};
@@ -42,12 +43,14 @@ pub struct Settled {
 }
 
 /// Why it cannot be told.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum Unsettled {
     /// The command line is not one, or asks for help.
-    CommandLine(clap::Error),
+    #[error(transparent)]
+    CommandLine(#[from] clap::Error),
     /// Something else makes no sense.
-    Expected(ExpectedError),
+    #[error(transparent)]
+    Expected(#[from] ExpectedError),
 }
 
 impl From<UsageError> for Unsettled {
@@ -62,12 +65,6 @@ impl From<ConfigError> for Unsettled {
     }
 }
 
-impl From<clap::Error> for Unsettled {
-    fn from(error: clap::Error) -> Self {
-        Self::CommandLine(error)
-    }
-}
-
 /// Reads a command line once, and settles what it leaves open by the layers below it.
 ///
 /// # Errors
@@ -77,12 +74,9 @@ pub fn settle(
     environment: &Environment,
     find_workspace: FindWorkspace<'_>,
 ) -> Result<Settled, Unsettled> {
-    let is_offered = |option: &Arg| variable_of(option).is_some_and(|name| environment.get(&name).is_some());
-    let amend = |option: Arg| match is_offered(&option) {
-        true => option.required(false),
-        false => option,
-    };
-    let mut app = described().mut_subcommand(GPUBENCH, |verb| verb.mut_subcommands(|below| below.mut_args(amend)));
+    let mut app = described().mut_subcommand(GPUBENCH, |verb| {
+        verb.mut_subcommands(|below| below.mut_args(|option| not_required_beside(environment, option)))
+    });
     app.build();
     let given = app.try_get_matches_from_mut(arguments).map_err(refused)?;
     let Some(line) = given.subcommand_matches(GPUBENCH) else {
@@ -120,23 +114,13 @@ pub fn settle(
         }
     };
     let (mut profile, mut warnings) = (Profile::default(), Vec::new());
-    if let Some(file) = &file {
-        let file = ConfigFile::read(file, &rows)?;
-        profile = file.profile(&profile_name)?;
-        run.offer_below(of_profile(gpubench, &rows, &profile, &file.root)?);
+    if let Some((read, chosen)) = configuration(file.as_deref(), &profile_name, &rows)? {
+        run.offer_below(of_profile(gpubench, &rows, &chosen, &read.root)?);
         if let Some((name, values)) = &mut below {
             let command = subcommand(gpubench, name);
-            values.offer_below(of_profile(command, &rows_of(name), &profile, &file.root)?);
+            values.offer_below(of_profile(command, &rows_of(name), &chosen, &read.root)?);
         }
-        warnings = file.warnings;
-    } else if profile_name != DEFAULT_PROFILE {
-        return Err(ConfigError::UnknownProfile {
-            name: profile_name,
-            file: None,
-            known: vec![DEFAULT_PROFILE.to_owned()],
-            closest: None,
-        }
-        .into());
+        (profile, warnings) = (chosen, read.warnings);
     }
     drop_contradicted(&mut run, gpubench);
     let in_force = InForce {
@@ -151,6 +135,37 @@ pub fn settle(
         unknown_variables: environment.unknown(gpubench),
         warnings,
     })
+}
+
+/// A variable of the environment gives what the command line would have to.
+fn not_required_beside(environment: &Environment, option: Arg) -> Arg {
+    let variable = variable_of(&option);
+    match variable.and_then(|name| environment.get(&name)) {
+        Some(_) => option.required(false),
+        None => option,
+    }
+}
+
+/// The configuration file, if there is one, and the profile that is chosen.
+fn configuration(
+    file: Option<&Utf8Path>,
+    profile: &str,
+    rows: &[Row],
+) -> Result<Option<(ConfigFile, Profile)>, ConfigError> {
+    match file {
+        Some(file) => {
+            let file = ConfigFile::read(file, rows)?;
+            let profile = file.profile(profile)?;
+            Ok(Some((file, profile)))
+        }
+        None if profile == DEFAULT_PROFILE => Ok(None),
+        None => Err(ConfigError::UnknownProfile {
+            name: profile.to_owned(),
+            file: None,
+            known: vec![DEFAULT_PROFILE.to_owned()],
+            closest: None,
+        }),
+    }
 }
 
 fn refused(error: clap::Error) -> Unsettled {

@@ -65,13 +65,9 @@ impl ReportArguments {
     }
 }
 
-/// What `--report` takes: the kind of report, and where it goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ReportArgument(pub(super) PageTarget);
-
 /// Why a text is no value of `--report`.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub(super) enum NotAReport {
+pub enum NotAReport {
     /// There are no reports of this kind.
     #[error("there is no report of the kind `{0}`, only `html` and `html=FILE`")]
     Kind(String),
@@ -80,7 +76,8 @@ pub(super) enum NotAReport {
     File,
 }
 
-impl FromStr for ReportArgument {
+/// The kind of report, and where it goes.
+impl FromStr for PageTarget {
     type Err = NotAReport;
 
     fn from_str(text: &str) -> Result<Self, NotAReport> {
@@ -89,9 +86,9 @@ impl FromStr for ReportArgument {
             None => (text, None),
         };
         match (kind, file) {
-            ("html", None) => Ok(Self(PageTarget::TargetDirectory)),
+            ("html", None) => Ok(Self::TargetDirectory),
             ("html", Some("")) => Err(NotAReport::File),
-            ("html", Some(file)) => Ok(Self(PageTarget::Outlet(file.into()))),
+            ("html", Some(file)) => Ok(Self::Outlet(file.into())),
             _ => Err(NotAReport::Kind(kind.to_owned())),
         }
     }
@@ -102,8 +99,7 @@ mod tests {
     use super::*;
 
     fn target(text: &str) -> Result<PageTarget, String> {
-        let argument: Result<ReportArgument, NotAReport> = text.parse();
-        argument.map(|argument| argument.0).map_err(|error| error.to_string())
+        text.parse().map_err(|error: NotAReport| error.to_string())
     }
 
     #[test]

@@ -32,7 +32,12 @@ impl SelectionArguments {
         };
         Ok(CaseSelection {
             names,
-            ignored: ignored_selection(self.ignored, self.include_ignored),
+            // clap admits at most one of the two.
+            ignored: match (self.ignored, self.include_ignored) {
+                (true, _) => IgnoredSelection::Only,
+                (_, true) => IgnoredSelection::Include,
+                _ => IgnoredSelection::Exclude,
+            },
             axes: self.axis,
             partition: self.partition,
             meant,
@@ -81,15 +86,6 @@ fn meant_by(filter: &str) -> Option<String> {
     let gpubench = described_verb();
     let subcommand = closest(filter, gpubench.get_subcommands().map(Command::get_name))?;
     Some(format!("the subcommand `{subcommand}`"))
-}
-
-/// clap admits at most one of the two.
-fn ignored_selection(ignored: bool, include_ignored: bool) -> IgnoredSelection {
-    match (ignored, include_ignored) {
-        (true, _) => IgnoredSelection::Only,
-        (_, true) => IgnoredSelection::Include,
-        _ => IgnoredSelection::Exclude,
-    }
 }
 
 #[cfg(test)]

@@ -10,13 +10,11 @@ use std::path::PathBuf;
 use camino::Utf8PathBuf;
 use clap::ValueHint;
 
-use super::byte_size::ByteSize;
+use super::byte_size::parse_size;
 use super::cargo::parse_jobs;
-use super::measurement::{DeviceArgument, FlushArgument};
-use super::report::ReportArgument;
-use super::seed::Seed;
+use super::measurement::{flush_kinds, parse_device};
 use crate::broker::cases::{AxisOverride, Partition};
-use crate::broker::options::MessageFormat;
+use crate::broker::options::{DeviceChoice, MasterSeed, MessageFormat, PageTarget};
 use crate::build::{PackageSpec, Profile};
 use crate::config::{
     DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
@@ -24,6 +22,7 @@ use crate::config::{
 use crate::report::{Color, OnInconclusive, Outlet};
 use crate::stats::Confidence;
 use crate::store::RunName;
+use crate::wire::FlushKind;
 
 macro_rules! values {
     ($($type:ty),+) => {
@@ -31,30 +30,8 @@ macro_rules! values {
     };
 }
 
-values!(
-    AxisOverride,
-    ByteSize,
-    Color,
-    DeviceArgument,
-    FlushArgument,
-    Fraction,
-    MessageFormat,
-    OnInconclusive,
-    Outlet
-);
-values!(
-    PackageSpec,
-    Partition,
-    PathBuf,
-    Profile,
-    ReportArgument,
-    RunName,
-    Seed,
-    String,
-    TimeLimit,
-    Utf8PathBuf,
-    u64
-);
+values! { AxisOverride, Color, (DeviceChoice, u32), FlushKind, Fraction, MasterSeed, MessageFormat, OnInconclusive }
+values! { Outlet, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {
     #[command(next_help_heading = "Run options")]
@@ -214,7 +191,7 @@ settings! {
         /// run. Someone who knows the seed can prepare for the inputs, so leave it out when kernels are
         /// not trusted.
         #[arg(long, value_name = "HEX")]
-        seed: Option<Seed> => Line "--seed 1f2e";
+        seed: Option<MasterSeed> => Line "--seed 1f2e";
 
         #[command(flatten)]
         cases: SamplingArguments;
@@ -224,14 +201,14 @@ settings! {
         ///
         /// `8MiB`, `512KiB`, `64MB`, or bytes; `0` measures with a warm cache. On the CPU device the
         /// whole cache is not the default: shared machines report caches of hundreds of MiB.
-        #[arg(long, value_name = "SIZE")]
-        flush_bytes: Option<ByteSize> => Profile "--flush-bytes 256MiB";
+        #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+        flush_bytes: Option<u64> => Profile "--flush-bytes 256MiB";
 
         /// How the cache is flushed
         ///
         /// `read` leaves no dirty lines behind that the kernel would have to write back; `write` does.
-        #[arg(long, value_name = "HOW", default_value = "read")]
-        flush: FlushArgument => Profile "--flush write";
+        #[arg(long, value_name = "HOW", default_value = "read", value_parser = flush_kinds())]
+        flush: FlushKind => Profile "--flush write";
     }
 
     #[command(next_help_heading = "Baseline options")]
@@ -402,7 +379,7 @@ settings! {
         /// `gpubench/report.html` in the target directory; `html=-` is standard output, and the table
         /// then goes to standard error. `cargo gpubench report` makes it from stored results.
         #[arg(long, value_name = "KIND")]
-        report: Option<ReportArgument> => Profile "--report html=page.html";
+        report: Option<PageTarget> => Profile "--report html=page.html";
     }
 
     #[command(next_help_heading = "Archive options")]
@@ -527,8 +504,8 @@ settings! {
         /// `auto` is the first GPU where there is one, and otherwise the CPU device, whose times say
         /// nothing about a GPU. `cuda` demands a GPU, `cuda:1` the second of several, `cpu` the CPU
         /// device.
-        #[arg(long, value_name = "DEVICE", default_value = "auto")]
-        device: DeviceArgument => Profile "--device cuda:1";
+        #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+        device: (DeviceChoice, u32) => Profile "--device cuda:1";
 
         /// Compile kernels for a GPU with this NVRTC
         ///

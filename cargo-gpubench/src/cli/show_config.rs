@@ -15,7 +15,7 @@ use crate::store::{Home, Listing};
 mod case_name;
 mod template;
 
-use case_name::{BothForms, LookedUp};
+use case_name::{BothForms, looked_up};
 use template::template;
 
 settings! {
@@ -75,14 +75,11 @@ impl ShowConfigArguments {
                 } = packages_with_benchmarks();
                 let home = target_directory.map(|target| Home::in_target_directory(&target));
                 let listing = home.and_then(|home| Listing::remembered(&home));
-                let (case, lookup) = (
-                    BothForms::of(case, &names),
-                    LookedUp::in_listing(case, listing.as_ref()),
-                );
-                if let LookedUp::Absent { .. } = lookup {
-                    print_warning(&lookup);
-                }
-                in_force.of_case(&case, &lookup)
+                let remark = looked_up(case, listing.as_ref()).unwrap_or_else(|warning| {
+                    print_warning(&warning);
+                    warning
+                });
+                in_force.of_case(&BothForms::of(case, &names), &remark)
             }
             None => in_force.of_run(),
         }
@@ -110,10 +107,11 @@ impl InForce {
         text
     }
 
-    fn of_case(&self, case: &BothForms, lookup: &LookedUp) -> String {
+    fn of_case(&self, case: &BothForms, remark: &str) -> String {
         let names = case.names();
-        let held = self.cases.of_case(names, CaseSettings::default());
-        let lines: Vec<_> = CaseSettings::from(held)
+        let said = self.cases.said_of_case(names, CaseSettings::default());
+        let lines: Vec<_> = said
+            .over(CaseSettings::BUILT_IN)
             .entries()
             .into_iter()
             .map(|(key, value)| {
@@ -125,7 +123,7 @@ impl InForce {
                 (assignment, origin.to_string())
             })
             .collect();
-        let mut text = case.remarks() + &lookup.remark() + &self.which_fit(names);
+        let mut text = format!("{}# {remark}\n{}", case.remarks(), self.which_fit(names));
         text += &self.head();
         push_aligned(&mut text, &lines);
         text
@@ -279,7 +277,10 @@ mod tests {
             ..InForce::default()
         };
         let packages: Vec<_> = packages.iter().map(|package| (*package).to_owned()).collect();
-        in_force.of_case(&BothForms::of(case, &packages), &LookedUp::Nowhere)
+        in_force.of_case(
+            &BothForms::of(case, &packages),
+            &looked_up(case, None).expect("a remark"),
+        )
     }
 
     #[test]
@@ -335,7 +336,7 @@ mod tests {
     }
 
     fn of_a_case(in_force: &InForce) -> String {
-        in_force.of_case(&BothForms::of("sums", &[]), &LookedUp::Nowhere)
+        in_force.of_case(&BothForms::of("sums", &[]), "not looked up")
     }
 
     #[test]

@@ -33,12 +33,6 @@ macro_rules! case_settings {
             $($($(#[doc = $doc])+ pub $field: $type,)+)+
         }
 
-        impl From<CompleteSettings> for CaseSettings {
-            fn from(complete: CompleteSettings) -> Self {
-                Self { $($($field: Some(complete.$field),)+)+ }
-            }
-        }
-
         impl CaseSettings {
             /// What holds where nothing is said.
             pub const BUILT_IN: CaseSettings = CaseSettings { $($($field: Some($built_in),)+)+ };

@@ -2,81 +2,38 @@
 //! anything.
 #![forbid(unsafe_code)]
 
-use std::fmt::{self, Display};
-
 use crate::closest::closest;
 use crate::config::CaseNames;
 use crate::store::Listing;
 
-/// What is known of a name without building anything.
-#[derive(Debug)]
-pub(super) enum LookedUp {
-    /// Nothing has been listed yet.
-    Nowhere,
-    /// There was a case of this name.
-    Found {
-        /// When.
-        listed: String,
-    },
-    /// There was none.
-    Absent {
-        /// The name.
-        case: String,
-        /// The one that it may be a misspelling of.
-        similar: Option<String>,
-        /// When the crates were listed.
-        listed: String,
-    },
-}
-
-impl LookedUp {
-    pub(super) fn in_listing(case: &str, listing: Option<&Listing>) -> LookedUp {
-        let Some(Listing { names, written_at }) = listing else {
-            return LookedUp::Nowhere;
-        };
-        let listed = match written_at.and_then(|time| jiff::Timestamp::try_from(time).ok()) {
-            Some(time) => format!("listed {} UTC", time.strftime("%Y-%m-%d %H:%M")),
-            None => "listed".to_owned(),
-        };
-        let within = |name: &'_ String| name.split_once("::").map(|(_, within)| within.to_owned());
-        if names
-            .iter()
-            .any(|name| name == case || within(name).as_deref() == Some(case))
-        {
-            return LookedUp::Found { listed };
-        }
-        let both: Vec<String> = names
-            .iter()
-            .flat_map(|name| [Some(name.clone()), within(name)])
-            .flatten()
-            .collect();
-        LookedUp::Absent {
-            case: case.to_owned(),
-            similar: closest(case, both.iter().map(String::as_str)).map(str::to_owned),
-            listed,
-        }
+/// A remark on the case of a name as far as it is known without building anything, or a warning where
+/// there was none when the crates were last listed.
+pub(super) fn looked_up(case: &str, listing: Option<&Listing>) -> Result<String, String> {
+    let Some(Listing { names, written_at }) = listing else {
+        let command = "`cargo gpubench --list`";
+        return Ok(format!(
+            "not looked up: whether there is such a case is known once the crate is built, to {command}"
+        ));
+    };
+    let listed = match written_at.and_then(|time| jiff::Timestamp::try_from(time).ok()) {
+        Some(time) => format!("listed {} UTC", time.strftime("%Y-%m-%d %H:%M")),
+        None => "listed".to_owned(),
+    };
+    let within = |name: &'_ String| name.split_once("::").map(|(_, within)| within.to_owned());
+    let both = names.iter().flat_map(|name| [Some(name.clone()), within(name)]);
+    let both: Vec<String> = both.flatten().collect();
+    if both.iter().any(|name| name == case) {
+        return Ok(format!(
+            "among the cases that there were when the crate was last {listed}"
+        ));
     }
-
-    pub(super) fn remark(&self) -> String {
-        match self {
-            LookedUp::Nowhere => "# not looked up: whether there is such a case is known once the crate is built, to `cargo gpubench --list`\n".to_owned(),
-            LookedUp::Found { listed } => format!("# among the cases that there were when the crate was last {listed}\n"),
-            LookedUp::Absent { .. } => format!("# {self}\n"),
-        }
-    }
-}
-
-impl Display for LookedUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LookedUp::Absent { case, similar, listed } = self else {
-            return Ok(());
-        };
-        write!(f, "no case had the name `{case}` when the crate was last {listed}")?;
-        match similar {
-            Some(similar) => write!(f, "; `{similar}` is similar"),
-            None => write!(f, "; `cargo gpubench --list` prints their names"),
-        }
-    }
+    let similar = match closest(case, both.iter().map(String::as_str)) {
+        Some(similar) => format!("`{similar}` is similar"),
+        None => "`cargo gpubench --list` prints their names".to_owned(),
+    };
+    Err(format!(
+        "no case had the name `{case}` when the crate was last {listed}; {similar}"
+    ))
 }
 
 /// The two forms of a case's name, of which one was given. The other follows from the packages that can have benchmarks.
@@ -134,19 +91,19 @@ mod tests {
             names: vec!["rows::sums::n=1".to_owned(), "rows::means".to_owned()],
             written_at: Some(std::time::UNIX_EPOCH),
         };
-        let told = |case: &str| LookedUp::in_listing(case, Some(&listing)).remark();
+        let told = |case: &str| looked_up(case, Some(&listing)).unwrap_or_else(|warning| warning);
         for there in ["rows::sums::n=1", "sums::n=1"] {
             assert_eq!(
                 told(there),
-                "# among the cases that there were when the crate was last listed 1970-01-01 00:00 UTC\n"
+                "among the cases that there were when the crate was last listed 1970-01-01 00:00 UTC"
             );
         }
         assert!(
-            told("sums::n=2").ends_with("; `sums::n=1` is similar\n"),
+            told("sums::n=2").ends_with("; `sums::n=1` is similar"),
             "{}",
             told("sums::n=2")
         );
-        assert!(told("rows::meens").ends_with("; `rows::means` is similar\n"));
-        assert!(told("???").ends_with("; `cargo gpubench --list` prints their names\n"));
+        assert!(told("rows::meens").ends_with("; `rows::means` is similar"));
+        assert!(told("???").ends_with("; `cargo gpubench --list` prints their names"));
     }
 }
