@@ -11,7 +11,7 @@ use super::cases::{Case, Naming};
 use super::code::occupancy::NoAnswer;
 use super::environment;
 use super::ground::Ground;
-use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
+use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions};
 use super::recording::authors::Authors;
 use super::recording::preparation::{PreparedCase, compile_errors, prepare};
 use super::recording::recordings::Interrupted;
@@ -515,13 +515,9 @@ fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {
     }
 }
 
-fn stop_rule(stopping: &StoppingOptions, facts: &Facts) -> StopRule {
+fn stop_rule(stopping: &StopRule, facts: &Facts) -> StopRule {
     StopRule {
-        target_cv: stopping.target_cv,
-        min_samples: stopping.min_samples as usize,
-        max_samples: stopping.max_samples as usize,
-        max_time: stopping.max_time,
         step: facts.clock_tick_ns,
-        ..StopRule::default()
+        ..stopping.clone()
     }
 }

@@ -65,14 +65,14 @@ pub enum CompareAction {
 }
 
 /// How a comparison is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ComparisonFormat {
-    /// A table.
+    /// A table
     #[default]
     Human,
-    /// One JSON object a line.
+    /// One JSON object a line
     Json,
-    /// A comment for a pull request on GitHub.
+    /// A comment for a pull request
     Markdown,
 }
 

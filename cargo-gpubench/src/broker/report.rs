@@ -9,7 +9,7 @@ use gpubench_contract::DeviceIdentity;
 use gpubench_contract::{Arrangement, ComparisonComplete};
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::print_warning;
-use gpubench_report::{Color, HtmlReport, Outlet, address};
+use gpubench_report::{HtmlReport, Outlet, address};
 use gpubench_store::compare::{Contestant, Fences, compare};
 use gpubench_store::history::{History, HistoryEntry};
 use gpubench_store::{Home, RunName, StoreError, StoredRun};
@@ -27,8 +27,6 @@ pub struct ReportOptions {
     pub places: PlaceOptions,
     /// The page to write.
     pub output: Outlet,
-    /// Whether messages are coloured.
-    pub color: Color,
 }
 
 /// Writes a page about stored runs.

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fmt;
 
 use clap::{Arg, Command};
+use thiserror::Error;
 
 use super::offer::takes_a_value;
-use gpubench_diagnostic::closest;
+use gpubench_diagnostic::{closest, suggestion};
 
 /// What the variables of options begin with.
 const PREFIX: &str = "GPUBENCH_";
@@ -36,12 +36,9 @@ impl Environment {
         self.0.get(name)
     }
 
-    /// Those that stand for no option of a command, nor of one below it.
+    /// Those that stand for no option of a command that is built, nor of one below it.
     pub(super) fn unknown(&self, command: &Command) -> Vec<UnknownVariable> {
-        // Help and version are options once the command is built.
-        let mut command = command.clone();
-        command.build();
-        let options = every_option(&command);
+        let options = every_option(command);
         let known: BTreeSet<_> = options.iter().filter_map(|option| variable_of(option)).collect();
         let settable: Vec<_> = options
             .iter()
@@ -59,7 +56,8 @@ fn every_option(command: &Command) -> Vec<&Arg> {
 }
 
 /// A variable that begins as those of options do and stands for none: a typo, most likely.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the variable `{name}` is not known and has no effect{}", suggestion(.closest.as_ref()))]
 pub struct UnknownVariable {
     /// Its name.
     pub name: String,
@@ -75,17 +73,6 @@ impl UnknownVariable {
         Self {
             name: name.to_owned(),
             closest: closest.map(|closest| format!("{PREFIX}{closest}")),
-        }
-    }
-}
-
-impl fmt::Display for UnknownVariable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, closest } = self;
-        write!(f, "the variable `{name}` is not known and has no effect")?;
-        match closest {
-            Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
-            None => Ok(()),
         }
     }
 }

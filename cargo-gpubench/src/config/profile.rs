@@ -137,9 +137,9 @@ impl Reading<'_> {
                     profile.settings.insert(known.to_owned(), setting);
                 }
                 _ => {
-                    let settings = self.known.settings.iter().map(String::as_str);
-                    let known: Vec<_> = settings.chain([INHERITS, OVERRIDES]).collect();
-                    self.unknown(key, &known);
+                    let settings: Vec<_> = self.settings().collect();
+                    let known = settings.iter().map(String::as_str).chain([INHERITS, OVERRIDES]);
+                    self.unknown(key, &known.collect::<Vec<_>>());
                 }
             }
         }

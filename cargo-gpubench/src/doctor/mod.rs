@@ -31,8 +31,6 @@ pub struct DoctorOptions {
     pub device: DeviceOptions,
     /// Who reads standard output.
     pub format: MessageFormat,
-    /// Whether it is coloured.
-    pub color: Color,
 }
 
 /// Looks at the machine and prints what it finds.

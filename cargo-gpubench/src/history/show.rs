@@ -130,7 +130,6 @@ mod tests {
             filters: vec![Regex::new(filter).expect("an expression")],
             places: Default::default(),
             format: MessageFormat::Human,
-            color: Color::Never,
         };
         let shown = chosen(&all, &options)?;
         Ok(shown.into_iter().flatten().map(|history| history.case).collect())

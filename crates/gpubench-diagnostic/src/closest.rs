@@ -13,6 +13,11 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
+/// What is added to a message about a name that is not known.
+pub fn suggestion(closest: Option<impl std::fmt::Display>) -> String {
+    closest.map_or_else(String::new, |closest| format!(" (hint: did you mean `{closest}`?)"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

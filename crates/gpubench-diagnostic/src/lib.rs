@@ -11,7 +11,7 @@ mod print;
 mod printable;
 mod quotation;
 
-pub use closest::closest;
+pub use closest::{closest, suggestion};
 pub use exit_code::ExitCode;
 pub use expected::{Expected, chain};
 pub use print::{Explanation, print_error, print_to_stderr, print_warning};

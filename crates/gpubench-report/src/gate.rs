@@ -22,14 +22,17 @@ pub enum OnRegression {
 }
 
 /// `--fail-on-inconclusive`: what the command makes of benchmarks that are inconclusive, or could not be compared. New and removed ones are neither.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnInconclusive {
-    /// It shows them, and warns where no benchmark was judged.
+    /// It is shown, with a warning where nothing was judged
     #[default]
+    #[value(name = "never")]
     Show,
-    /// It fails where no benchmark was judged.
+    /// Where nothing was judged
+    #[value(name = "all")]
     FailForAll,
-    /// It fails where one was not, or none was.
+    /// Where something was not
+    #[value(name = "any")]
     FailForAny,
 }
 

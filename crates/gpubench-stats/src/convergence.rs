@@ -55,16 +55,31 @@ impl Default for Plateau {
 }
 
 impl Default for StopRule {
+    /// Stops where the interval is narrow or the spread is settled, without limits.
     fn default() -> StopRule {
         StopRule {
-            target_cv: 0.01,
+            target_cv: 0.0,
             median_interval: 0.01,
-            min_samples: 20,
+            min_samples: 1,
             spread_from: 0,
-            max_samples: 1_000,
-            max_time: Duration::from_secs(2),
+            max_samples: usize::MAX,
+            max_time: Duration::MAX,
             step: 0.0,
             plateau: Some(Plateau::default()),
+        }
+    }
+}
+
+#[cfg(test)]
+impl StopRule {
+    /// With limits such as a run has.
+    pub(super) fn usual() -> StopRule {
+        StopRule {
+            target_cv: 0.01,
+            min_samples: 20,
+            max_samples: 1_000,
+            max_time: Duration::from_secs(2),
+            ..StopRule::default()
         }
     }
 }
@@ -162,12 +177,12 @@ mod tests {
     #[test]
     fn steady_samples_stop_at_the_smallest_number() {
         let samples = spread(100, 1e6, 5e3);
-        assert_eq!(run(&StopRule::default(), &samples), (20, Some(StopReason::TargetCv)));
+        assert_eq!(run(&StopRule::usual(), &samples), (20, Some(StopReason::TargetCv)));
     }
 
     #[test]
     fn a_narrow_interval_stops_where_the_spread_is_too_large() {
-        let (n, reason) = run(&StopRule::default(), &spread(1_000, 1e4, 400.0));
+        let (n, reason) = run(&StopRule::usual(), &spread(1_000, 1e4, 400.0));
         assert_eq!(reason, Some(StopReason::MedianInterval));
         assert!((21..200).contains(&n), "{n}");
     }
@@ -177,21 +192,21 @@ mod tests {
         let samples: Vec<f64> = (0..60).map(|i| [992.0, 1024.0, 1056.0][i % 3]).collect();
         let rule = StopRule {
             step: 32.0,
-            ..StopRule::default()
+            ..StopRule::usual()
         };
         assert_eq!(run(&rule, &samples), (20, Some(StopReason::ClockTick)));
-        assert!(run(&StopRule::default(), &samples).0 > 20);
+        assert!(run(&StopRule::usual(), &samples).0 > 20);
     }
 
     #[test]
     fn a_noisy_kernel_stops_when_its_spread_is_known() {
         let samples = spread(1_000, 1e4, 4e3);
-        let (n, reason) = run(&StopRule::default(), &samples);
+        let (n, reason) = run(&StopRule::usual(), &samples);
         assert_eq!(reason, Some(StopReason::Plateau));
         assert!((84..600).contains(&n), "{n}");
         let without = StopRule {
             plateau: None,
-            ..StopRule::default()
+            ..StopRule::usual()
         };
         assert_eq!(run(&without, &samples), (1_000, Some(StopReason::MaxSamples)));
     }
@@ -200,7 +215,7 @@ mod tests {
     fn a_spread_that_still_grows_is_no_plateau() {
         let rule = StopRule {
             max_samples: 400,
-            ..StopRule::default()
+            ..StopRule::usual()
         };
         let growing: Vec<f64> = (0..400).map(|i| 1e3 * 1.03f64.powi(i)).collect();
         assert_eq!(run(&rule, &growing), (400, Some(StopReason::MaxSamples)));
@@ -208,27 +223,27 @@ mod tests {
 
     #[test]
     fn time_ends_nothing_before_the_smallest_number_of_samples_but_the_largest_number_does() {
-        let rule = StopRule::default();
+        let rule = StopRule::usual();
         let spread: Vec<f64> = (0..20).map(|i| 1e9 * f64::from(1 + i % 5)).collect();
         assert_eq!(rule.decide(&spread[..19], Duration::from_secs(60)), None);
         assert_eq!(rule.decide(&spread, Duration::from_secs(2)), Some(StopReason::MaxTime));
         assert_eq!(rule.decide(&spread, Duration::from_secs(1)), None);
         let few = StopRule {
             max_samples: 3,
-            ..StopRule::default()
+            ..StopRule::usual()
         };
         assert_eq!(run(&few, &[1.0, 2.0, 3.0]), (3, Some(StopReason::MaxSamples)));
     }
 
     #[test]
     fn sampling_never_stops_before_the_first_sample() {
-        assert_eq!(StopRule::default().decide(&[], Duration::from_secs(60)), None);
+        assert_eq!(StopRule::usual().decide(&[], Duration::from_secs(60)), None);
     }
 
     #[test]
     fn zeros_stop_by_their_interval_since_their_spread_is_not_defined() {
         assert_eq!(
-            run(&StopRule::default(), &[0.0; 30]),
+            run(&StopRule::usual(), &[0.0; 30]),
             (20, Some(StopReason::MedianInterval))
         );
     }
@@ -236,10 +251,7 @@ mod tests {
     #[test]
     fn samples_that_are_not_finite_only_meet_the_limits() {
         let samples = [f64::NAN; 1_000];
-        assert_eq!(
-            run(&StopRule::default(), &samples),
-            (1_000, Some(StopReason::MaxSamples))
-        );
+        assert_eq!(run(&StopRule::usual(), &samples), (1_000, Some(StopReason::MaxSamples)));
     }
 
     #[test]
@@ -264,7 +276,7 @@ mod tests {
             bits in prop::collection::vec(any::<u64>(), 1..80), seconds in 0u64..4, tick in any::<f64>(),
         ) {
             let samples: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
-            let rule = StopRule { step: tick, max_samples: 50, ..StopRule::default() };
+            let rule = StopRule { step: tick, max_samples: 50, ..StopRule::usual() };
             let reason = rule.decide(&samples, Duration::from_secs(seconds));
             if samples.len() >= 50 || samples.len() >= rule.min_samples && seconds >= 2 {
                 prop_assert!(reason.is_some());
@@ -278,7 +290,7 @@ mod tests {
             let mut random = fastrand::Rng::with_seed(seed);
             let samples: Vec<f64> = (0..120).map(|_| 1e4 + 1e3 * random.f64()).collect();
             let scaled: Vec<f64> = samples.iter().map(|sample| sample * 2f64.powi(exponent)).collect();
-            let rule = StopRule::default();
+            let rule = StopRule::usual();
             prop_assert_eq!(run(&rule, &samples), run(&rule, &scaled));
         }
     }

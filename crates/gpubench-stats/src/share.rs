@@ -126,7 +126,7 @@ mod tests {
         let case = StopRule {
             min_samples,
             max_samples,
-            ..StopRule::default()
+            ..StopRule::usual()
         };
         Shares::new(case, Turnout::exactly(NonZeroUsize::new(workers).unwrap()))
     }
@@ -136,7 +136,7 @@ mod tests {
         let one = shares(20, 1_000, 1);
         let rule = StopRule {
             spread_from: 6,
-            ..StopRule::default()
+            ..StopRule::usual()
         };
         assert_eq!((one.most(), one.of(0)), (1, rule));
         assert_eq!((one.max_samples_until(0), one.growth_after(0)), (1_000, 1.0));
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn workers_that_may_be_enough_are_what_the_first_windows_count_on() {
-        let shares = Shares::new(StopRule::default(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
+        let shares = Shares::new(StopRule::usual(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
         assert_eq!((shares.first(), shares.most()), (5, 8));
         let growth: Vec<f64> = [0, 4, 5, 7, 9].map(|position| shares.growth_after(position)).into();
         assert_eq!(growth, [5.0, 1.0, 8.0 / 6.0, 1.0, 1.0]);
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn patience_is_the_first_workers_to_share_and_ends_with_the_time_of_the_case() {
-        let shares = Shares::new(StopRule::default(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
+        let shares = Shares::new(StopRule::usual(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
         let millis = |position, patience| {
             let patience = shares.patience_until(position, Duration::from_millis(patience));
             patience.as_millis()
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn few_samples_and_workers_that_differ_do_not_suffice() {
-        let shares = Shares::new(StopRule::default(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
+        let shares = Shares::new(StopRule::usual(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
         let workers = |samples: usize, apart: f64| -> Vec<Vec<f64>> {
             (0..5)
                 .map(|worker| vec![100.0 + apart * f64::from(worker); samples])

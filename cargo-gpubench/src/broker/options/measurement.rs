@@ -3,9 +3,9 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use crate::broker::cases::Case;
-use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
+use crate::config::{CaseLayers, CaseNames, CaseSettings};
 use gpubench_device::FlushKind;
-use gpubench_stats::Looks;
+use gpubench_stats::{Looks, StopRule};
 
 /// How long and how often is measured.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct MeasurementOptions {
 }
 
 /// How long and how often one case is measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CaseOptions {
     /// How many fresh workers the case's samples come from.
     pub workers: NonZeroUsize,
@@ -31,8 +31,8 @@ pub struct CaseOptions {
     pub looks: Looks,
     /// The relative change that is taken for noise, as a fraction.
     pub noise_threshold: f64,
-    /// When there are enough samples.
-    pub stopping: StoppingOptions,
+    /// When there are enough samples, on a device whose clock has no steps.
+    pub stopping: StopRule,
     /// How long parts of the case may take.
     pub limits: TimeLimits,
 }
@@ -57,32 +57,24 @@ impl MeasurementOptions {
 impl From<CaseSettings> for CaseOptions {
     /// Of what was said; the rest is built in.
     fn from(said: CaseSettings) -> Self {
-        let CompleteSettings {
-            timeout,
-            reference_timeout,
-            workers,
-            target_cv,
-            min_samples,
-            max_samples,
-            max_time,
-            noise_threshold,
-        } = said.complete();
+        let settings = said.complete();
         Self {
-            workers: workers.number(),
+            workers: settings.workers.number(),
             looks: match said.workers {
                 Some(_) => Looks::Once,
                 None => Looks::UntilDecided,
             },
-            noise_threshold: noise_threshold.value(),
-            stopping: StoppingOptions {
-                target_cv: target_cv.fraction(),
-                min_samples: min_samples.number(),
-                max_samples: max_samples.number(),
-                max_time: max_time.duration(),
+            noise_threshold: settings.noise_threshold.value(),
+            stopping: StopRule {
+                target_cv: settings.target_cv.value(),
+                min_samples: settings.min_samples.number().get(),
+                max_samples: settings.max_samples.number().get(),
+                max_time: settings.max_time.duration(),
+                ..StopRule::default()
             },
             limits: TimeLimits {
-                window: timeout.duration(),
-                reference: reference_timeout.duration(),
+                window: settings.timeout.duration(),
+                reference: settings.reference_timeout.duration(),
             },
         }
     }
@@ -96,19 +88,6 @@ pub enum MasterSeed {
     Fresh,
     /// `--seed`.
     Pinned([u8; 32]),
-}
-
-/// When there are enough samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StoppingOptions {
-    /// The coefficient of variation that is good enough, as a fraction above zero.
-    pub target_cv: f64,
-    /// Never fewer samples than this; at least one.
-    pub min_samples: u32,
-    /// Never more samples than this; at least `min_samples`.
-    pub max_samples: u32,
-    /// No more samples after this time on one case.
-    pub max_time: Duration,
 }
 
 /// How long parts of a case may take before they count as hung.

@@ -29,12 +29,12 @@ impl OutputOptions {
 }
 
 /// Who reads standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum MessageFormat {
-    /// People.
+    /// A table
     #[default]
     Human,
-    /// Programs: one JSON object a line.
+    /// One JSON object a line
     Json,
 }
 
