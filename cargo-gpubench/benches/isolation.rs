@@ -12,6 +12,7 @@ use cargo_gpubench::cli::{App, play};
 use clap::Parser;
 use gpubench::catalog::RecordRequest;
 use gpubench::codec;
+use gpubench_contract::Method;
 use gpubench_device::compilers::{Compiler as _, HostCompiler};
 use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
 use gpubench_device::{KernelPart, cpu};
@@ -137,6 +138,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     files: &library.code,
                     search: &[],
                 },
+                method: Method::Cold,
                 floor_ns: None,
                 own_modules: &[],
                 annotation: None,

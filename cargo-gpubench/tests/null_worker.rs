@@ -12,6 +12,7 @@ use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
 use gpubench_contract::KernelPartSource;
+use gpubench_contract::Method;
 use gpubench_contract::{Grade, Verdict};
 use gpubench_device::compilers::{Compiler as _, HostCompiler};
 use gpubench_device::{ClockBound, KernelPart, cpu};
@@ -438,6 +439,7 @@ impl Side {
             modules,
             annotation: None,
             own_modules: &[],
+            method: Method::Cold,
             floor_ns: None,
             library: CaseLibrary {
                 files: library,

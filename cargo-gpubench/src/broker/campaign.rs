@@ -20,15 +20,13 @@ use super::selected::Selected;
 use super::standing::Standing;
 use super::stored::bookkeeping::Bookkeeping;
 use crate::error::ExpectedError;
-use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, Environment, Flush, Mode, Peaks, RunEnd, ThresholdSource,
-};
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Environment, Method, Peaks, RunEnd, ThresholdSource};
 use gpubench_contract::{Cause, Verdict};
 use gpubench_device::compilers::Compiler;
 use gpubench_device::telemetry::nvml::NvmlGauge;
 use gpubench_device::telemetry::{Gauge, Telemetry};
 use gpubench_device::{ClockBound, Facts, KernelPart};
-use gpubench_device::{FlushKind, SealedFile};
+use gpubench_device::SealedFile;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::clients::{Interrupt, NullWorker, RefereeClient};
@@ -45,6 +43,10 @@ use gpubench_store::compare::Threshold;
 /// A run in progress.
 pub(super) struct Campaign<'a> {
     options: &'a RunOptions,
+    /// How calls are measured.
+    method: Method,
+    /// Bytes that are flushed before each.
+    flush_bytes: u64,
     selected: Selected<'a>,
     interrupt: &'a Interrupt,
     seeds: Seeds,
@@ -74,8 +76,11 @@ impl<'a> Campaign<'a> {
         for notice in compiler.notices() {
             print_warning(&notice);
         }
+        let (method, flush_bytes) = options.measurement.method(selected.facts);
         Ok(Campaign {
             options,
+            method,
+            flush_bytes,
             selected,
             interrupt,
             seeds: seeds(options.measurement.seed)?,
@@ -118,25 +123,15 @@ impl<'a> Campaign<'a> {
     /// What is around the run now.
     fn environment(&self) -> Environment {
         let facts = self.selected.facts;
-        let flush = match self.options.measurement.flush {
-            FlushKind::Read => Flush::Read,
-            FlushKind::Write => Flush::Write,
-        };
-        environment::environment(facts, (flush, self.flush_bytes()), Some(self.compiler.identity()))
-    }
-
-    fn flush_bytes(&self) -> u64 {
-        self.options
-            .measurement
-            .flush_bytes
-            .unwrap_or(self.selected.facts.flush_bytes)
+        let flush = (self.options.measurement.flush.into(), self.flush_bytes);
+        environment::environment(facts, flush, Some(self.compiler.identity()))
     }
 
     /// How the referee measures.
     fn begin(&self) -> Begin {
         Begin {
             master_seed: *self.seeds.master(),
-            flush_bytes: self.flush_bytes(),
+            flush_bytes: self.flush_bytes,
             flush_kind: self.options.measurement.flush,
             reserved: 0,
         }
@@ -350,7 +345,8 @@ impl<'a> Campaign<'a> {
             annotation: (self.options.annotations == Annotations::Nvtx).then_some(&*name),
             number: case_number(&name),
             facts,
-            flush_bytes: self.flush_bytes(),
+            method: self.method,
+            flush_bytes: self.flush_bytes,
         };
         let library_path = self.selected.library(case).search_path();
         let ready = ground.ready(&self.selected, case, prepared, &library_path);
@@ -460,11 +456,7 @@ impl<'a> Campaign<'a> {
         let device = environment::device(self.selected.facts).short();
         let mut result = BenchmarkComplete::unmeasured(announced, device, Verdict::Skipped);
         let catalog = &self.selected.catalogs[self.selected.library_of(case)];
-        result.mode = if self.flush_bytes() == 0 {
-            Mode::Warm
-        } else {
-            Mode::Cold
-        };
+        result.mode = self.method;
         result.environment = self.environment();
         result.problem = catalog
             .benchmarks

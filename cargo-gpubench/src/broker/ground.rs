@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::cases::Case;
 use super::recording::preparation::PreparedCase;
 use super::selected::Selected;
+use gpubench_contract::Method;
 use gpubench_device::Facts;
 use gpubench_measure::measurement::{CaseLibrary, ReadyCase};
 use gpubench_measure::verdict::floor_ns;
@@ -14,6 +15,7 @@ pub(super) struct Ground<'g> {
     pub(super) number: u64,
     pub(super) annotation: Option<&'g str>,
     pub(super) facts: &'g Facts,
+    pub(super) method: Method,
     pub(super) flush_bytes: u64,
 }
 
@@ -42,7 +44,8 @@ impl<'g> Ground<'g> {
                 files: &selected.library(case).code,
                 search,
             },
-            floor_ns: floor_ns(&recorded.recording, self.facts, self.flush_bytes),
+            method: self.method,
+            floor_ns: floor_ns(&recorded.recording, self.facts, self.method, self.flush_bytes),
             own_modules,
             annotation: self.annotation,
         }

@@ -3,14 +3,12 @@
 //! Fields are only ever added inside a schema version; a reader ignores what it does not know. A field that a device cannot know is
 //! there and null.
 
-use std::fmt;
-
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Revision;
 use super::{
-    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, Environment, Grade, HostTime, Metric, Params,
-    SampleFlag, Stats, Stop, Throughput, Verdict, WindowCounts, WorkerShare,
+    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, Environment, Grade, HostTime, Method, Metric,
+    Params, SampleFlag, Stats, Stop, Throughput, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -225,8 +223,8 @@ pub struct BenchmarkComplete {
     pub grade_reason: Option<String>,
     /// Whose code ran in the worker; null where the case did not come to a worker.
     pub execution: Option<Execution>,
-    /// The state of the caches before each call.
-    pub mode: Mode,
+    /// How each call was measured.
+    pub mode: Method,
     /// The device.
     pub device: DeviceName,
     /// What the samples are samples of.
@@ -304,7 +302,7 @@ impl BenchmarkComplete {
             grade: None,
             grade_reason: None,
             execution: None,
-            mode: Mode::Cold,
+            mode: Method::Cold,
             device,
             metric: Metric::time(),
             samples: Vec::new(),
@@ -348,26 +346,6 @@ pub enum Execution {
     Sealed,
     /// The user's host code.
     Hosted,
-}
-
-/// The state of the caches before each call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Flushed.
-    Cold,
-    /// As the work before the call left them: nothing was flushed.
-    Warm,
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Mode::Cold => f.pad("cold"),
-            Mode::Warm => f.pad("warm"),
-        }
-    }
 }
 
 /// A run has ended.

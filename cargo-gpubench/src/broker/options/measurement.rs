@@ -4,7 +4,8 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
-use gpubench_device::FlushKind;
+use gpubench_contract::Method;
+use gpubench_device::{Facts, FlushKind};
 use gpubench_stats::{Looks, StopRule};
 
 /// How long and how often is measured.
@@ -12,7 +13,7 @@ use gpubench_stats::{Looks, StopRule};
 pub struct MeasurementOptions {
     /// Where the inputs and their order come from.
     pub seed: MasterSeed,
-    /// Bytes the cache flush goes through; what the device asks for where it is not said.
+    /// Bytes that the cold method flushes; what the device asks for where it is not said. 0 chooses the warm method.
     pub flush_bytes: Option<u64>,
     /// How the flush goes through them.
     pub flush: FlushKind,
@@ -38,6 +39,14 @@ pub struct CaseOptions {
 }
 
 impl MeasurementOptions {
+    /// How calls are measured on a device, and how many bytes are flushed before each.
+    pub fn method(&self, facts: &Facts) -> (Method, u64) {
+        match self.flush_bytes.unwrap_or(facts.flush_bytes) {
+            0 => (Method::Warm, 0),
+            bytes => (Method::Cold, bytes),
+        }
+    }
+
     /// What holds for a case whose package asks for `package`.
     pub fn of_case(&self, case: &Case, package: CaseSettings) -> CaseOptions {
         let (name, full_name) = (case.name(), case.full_name());

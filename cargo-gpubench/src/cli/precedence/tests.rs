@@ -203,6 +203,8 @@ fn a_profile_sets_options_of_every_kind() {
     let CaseOptions { stopping, .. } = options.measurement.everywhere();
     assert_eq!(stopping.target_cv, 0.005);
     assert_eq!(options.measurement.flush_bytes, Some(0));
+    let facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
+    assert_eq!(options.measurement.method(&facts), (gpubench_contract::Method::Warm, 0));
     let exports: Vec<_> = options
         .output
         .exports

@@ -29,6 +29,7 @@ impl NullWorker {
         let buffers: Vec<_> = opened.buffers.iter().map(AsFd::as_fd).collect();
         let launch = WorkerLaunch {
             device: self.device,
+            method: opened.method,
             layouts: &opened.layouts,
             modules: &[],
             annotation: None,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use gpubench::catalog::OccupancyQuery;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use gpubench_contract::Method;
 use gpubench_device::{Absence, Facts};
 use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_protocol::window::{Duties, WindowKind};
@@ -31,6 +32,8 @@ pub struct CaseOrder<'a> {
     pub case: u64,
     /// Number behind which those of its windows begin.
     pub opening: u32,
+    /// How its calls are measured.
+    pub method: Method,
     /// Which workers it has.
     pub cast: Cast,
     /// Who does what in its windows, and the recording.
@@ -44,6 +47,8 @@ pub struct CaseOrder<'a> {
 /// A case that the referee has made buffers for.
 #[derive(Debug)]
 pub struct OpenedCase {
+    /// How its calls are measured.
+    pub method: Method,
     /// Where every tensor and scratch allocation lies.
     pub layouts: Vec<BufferLayout>,
     /// The page shared with the worker under test.
@@ -114,7 +119,7 @@ impl RefereeClient {
             module_bytes: modules.len() as u32,
             cast: order.cast,
             opening: order.opening,
-            reserved: 0,
+            method: order.method,
         };
         let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
         let descriptors: Vec<_> = module_descriptors(order.modules).collect();
@@ -138,6 +143,7 @@ impl RefereeClient {
         let page = pages.next().expect("a case has at least one page");
         let baseline_page = order.cast.has_baseline().then(|| pages.next()).flatten();
         Ok(OpenedCase {
+            method: order.method,
             layouts,
             page,
             baseline_page,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use gpubench_contract::Method;
 use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::wire::{
@@ -27,6 +28,8 @@ pub struct WorkerClient {
 pub struct WorkerLaunch<'a> {
     /// The device.
     pub device: DeviceOrder,
+    /// How calls are measured.
+    pub method: Method,
     /// Where every buffer lies.
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels by the position of their source.
@@ -124,6 +127,8 @@ impl WorkerClient {
             library_files: hosted.library.len() as u32,
             request_bytes: hosted.request.len() as u32,
             guarded: hosted.guarded,
+            method: launch.method,
+            reserved: 0,
             device: launch.device,
         };
         let parts = [

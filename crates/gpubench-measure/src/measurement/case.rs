@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use gpubench::catalog::Recording;
 
+use gpubench_contract::Method;
 use gpubench_device::SealedFile;
 use gpubench_protocol::wire::SourceModule;
 
@@ -25,6 +26,8 @@ pub struct ReadyCase<'a> {
     pub modules: &'a [SourceModule],
     /// Compiled kernels of its generators, and of a reference that is a plan.
     pub own_modules: &'a [SourceModule],
+    /// How its calls are measured.
+    pub method: Method,
     /// The least time a call can take, in nanoseconds, where it is known.
     pub floor_ns: Option<f64>,
     /// The name its windows are marked with for a profiler, where they are.

@@ -193,6 +193,7 @@ impl<'a> WorkerPool<'a> {
         let launch = WorkerLaunch {
             hosted: (self.case.recording.execution == Execution::Hosted).then_some(&hosted),
             device: self.protocol.device,
+            method: opened.method,
             layouts: &layouts,
             modules: self.case.modules,
             annotation: self.case.annotation,

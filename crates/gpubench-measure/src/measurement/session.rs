@@ -74,6 +74,7 @@ impl Session<'_> {
         let order = CaseOrder {
             case: case.number,
             opening: numbering.opening,
+            method: case.method,
             cast: cast(protocol.clock_bound, contest.baseline),
             duties: Duties::new(&buffers.recording, protocol.kernels_run_in),
             encoded: &buffers.encoded,

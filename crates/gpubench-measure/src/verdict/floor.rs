@@ -2,6 +2,7 @@
 
 use gpubench::catalog::{Recording, Role, Tensor};
 
+use gpubench_contract::Method;
 use gpubench_device::Facts;
 
 /// Decoys are put right after the flush, so these lines of an input are in the cache: one in sixteen, at least eight of 128 bytes.
@@ -9,14 +10,14 @@ const DECOY_SHARE: u64 = 16;
 const FEWEST_DECOY_BYTES: u64 = 8 * 128;
 
 /// The least time a call can take behind a cache flush of `flush_bytes`, in nanoseconds: the declared bytes that must pass the memory's interface, over the peak
-/// bandwidth. `None` where the peak is not known, nothing is declared, or the flush is smaller than the cache.
+/// bandwidth. `None` where the peak is not known, nothing is declared, the method is not the cold one, or the flush is smaller than the cache.
 ///
 /// Not all declared bytes must. What a call writes can stay in the cache, up to its size, and be written back later; the revealed lines of the inputs are in it already. Bytes beyond
 /// those of the tensors (a second pass over them, say) may be answered from the cache too.
-pub fn floor_ns(recording: &Recording, facts: &Facts, flush_bytes: u64) -> Option<f64> {
+pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_bytes: u64) -> Option<f64> {
     let cache = facts.device.l2_bytes;
     let (declared, peak) = (recording.work.bytes?, facts.peak_bandwidth?);
-    if flush_bytes < cache || peak.is_nan() || peak <= 0.0 {
+    if method != Method::Cold || flush_bytes < cache || peak.is_nan() || peak <= 0.0 {
         return None;
     }
     let bytes = |tensor: &Tensor| tensor.elements().saturating_mul(tensor.dtype.size() as u64);
@@ -77,7 +78,7 @@ mod tests {
 
     /// The floor in MiB, by a peak of one MiB a nanosecond.
     fn floor(recording: &Recording) -> Option<f64> {
-        floor_ns(recording, &facts(), 120 * MIB).map(f64::round)
+        floor_ns(recording, &facts(), Method::Cold, 120 * MIB).map(f64::round)
     }
 
     #[test]
@@ -100,11 +101,13 @@ mod tests {
     #[test]
     fn there_is_no_floor_without_peak_declaration_or_a_whole_flush() {
         assert_eq!(floor(&copy(256, None)), None);
-        assert_eq!(floor_ns(&copy(256, Some(MIB)), &facts(), 59 * MIB), None);
+        let copied = copy(256, Some(MIB));
+        assert_eq!(floor_ns(&copied, &facts(), Method::Cold, 59 * MIB), None);
+        assert_eq!(floor_ns(&copied, &facts(), Method::Warm, 120 * MIB), None);
         let unknown = Facts {
             peak_bandwidth: None,
             ..facts()
         };
-        assert_eq!(floor_ns(&copy(256, Some(MIB)), &unknown, 120 * MIB), None);
+        assert_eq!(floor_ns(&copied, &unknown, Method::Cold, 120 * MIB), None);
     }
 }

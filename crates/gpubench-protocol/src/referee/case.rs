@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 
 use gpubench::catalog::Recording;
+use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::buffers::{self, Buffer};
 use super::own_kernels::OwnKernels;
+use super::preparation::Flush;
 use crate::window::{Duties, Place, Seat, Seeds, WindowKind};
 use crate::wire::{BufferLayout, Cast, SharedPage, SourceModule};
 use gpubench_device::harness::Harness;
-use gpubench_device::{CodeHome, DevicePtr, Driver, Module, Stream};
-use gpubench_device::{CopyIdentity, FlushKind, SealedFile};
+use gpubench_device::{CodeHome, Driver, Module, Stream};
+use gpubench_device::{CopyIdentity, SealedFile};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {
@@ -27,33 +29,12 @@ pub(super) struct Referee {
     pub(super) flush: Flush,
 }
 
-/// The buffer that a cache flush goes through.
-pub(super) struct Flush {
-    pub(super) buffer: DevicePtr,
-    pub(super) bytes: u64,
-    pub(super) kind: FlushKind,
-}
-
-impl Flush {
-    /// Makes the buffer. It is written once: memory that nobody has written may be one and the same page over and over, and reading that evicts nothing.
-    pub(super) fn new(
-        driver: &mut dyn Driver,
-        harness: &Harness,
-        stream: Stream,
-        bytes: u64,
-        kind: FlushKind,
-    ) -> Result<Flush, RefereeError> {
-        let buffer = driver.alloc(bytes)?;
-        harness.noise(driver, stream, buffer, bytes, 0, 0)?;
-        driver.synchronize(stream)?;
-        Ok(Flush { buffer, bytes, kind })
-    }
-}
-
 /// The open case: its buffers, the pages shared with its workers, and what of the crate the referee runs itself.
 pub(super) struct OpenCase {
     /// The case, and the number behind which those of its windows begin.
     opening: Place,
+    /// What is prepared before each call.
+    pub(super) method: Method,
     pub(super) recording: Recording,
     pub(super) buffers: Vec<Buffer>,
     /// Shared with the worker under test.
@@ -70,6 +51,7 @@ impl OpenCase {
     pub(super) fn open(
         referee: &mut Referee,
         opening: Place,
+        method: Method,
         cast: Cast,
         recording: Recording,
         modules: &[SourceModule],
@@ -83,6 +65,7 @@ impl OpenCase {
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
         Ok(OpenCase {
             opening,
+            method,
             recording,
             buffers,
             page,

@@ -5,10 +5,11 @@ use gpubench::catalog::{DType, Tensor, Tolerance};
 use gpubench_harness::{CheckSummary, NoiseSummary};
 
 use super::RefereeError;
-use super::buffers::{Answers, Buffer};
+use super::buffers::{Answers, Buffer, Masters};
 use super::case::{OpenCase, Referee};
 use crate::window::{Place, Purpose, Seeds, WindowKind};
 use crate::wire::{NOWHERE, OutputFacts, WindowFacts};
+use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Ticket};
 
 /// Keys of a window's digests, on the device.
@@ -69,7 +70,7 @@ impl Referee {
         if kind != WindowKind::Null {
             let place = Place { window: 0, ..place };
             let key = self.seeds.key(Purpose::InputDigest, place);
-            keys.extend(inputs(case).map(|(index, _)| [key.wrapping_add(index as u64), key]));
+            keys.extend(inputs(case).map(|(index, ..)| [key.wrapping_add(index as u64), key]));
         }
         let mut seals = self.harness.hand_in_keys(&mut *self.driver, batch, &keys)?;
         let inputs = seals.split_off(outputs);
@@ -85,11 +86,15 @@ impl Referee {
         keys: DigestKeys,
         batch: &mut Batch,
     ) -> Result<Looks, RefereeError> {
-        let seals = self.queue_seals(case, kind, keys.seals, batch)?;
+        // What the worker's device should have written for contents like the snapshots'.
+        let snapshots = outputs(case).map(|(_, buffer, answers)| (buffer, answers.snapshot));
+        let seals = self.queue_digests(snapshots, keys.seals, kind.coverage(), batch)?;
+        // By their sum the windows of a case are told apart.
+        let contents = inputs(case).map(|(_, buffer, masters)| (buffer, masters.current));
         let call = match kind {
             WindowKind::Null => None,
             WindowKind::Timed | WindowKind::EarlyCheck => Some(CallLooks {
-                inputs: self.queue_input_digests(case, keys.inputs, batch)?,
+                inputs: self.queue_digests(contents, keys.inputs, Coverage::Whole, batch)?,
                 outputs: self.queue_checks(case, place, batch)?,
                 slack: self.queue_slack(case, place, batch)?,
                 second: self.queue_second_look(case, batch)?,
@@ -163,40 +168,21 @@ impl Referee {
         Ok(())
     }
 
-    /// The seals that the worker's device should have written for contents like the snapshots'.
-    fn queue_seals(
+    /// Digests of parts, each with the keys in its slot.
+    fn queue_digests<'c>(
         &mut self,
-        case: &OpenCase,
-        kind: WindowKind,
+        parts: impl Iterator<Item = (&'c Buffer, DevicePtr)>,
         keys: Vec<DigestSlot>,
-        batch: &mut Batch,
-    ) -> Result<Vec<Ticket<DigestSum>>, RefereeError> {
-        let coverage = match kind {
-            WindowKind::Timed | WindowKind::Null => Coverage::Sample,
-            WindowKind::EarlyCheck => Coverage::Whole,
-        };
-        let mut tickets = Vec::with_capacity(keys.len());
-        for ((_, buffer, answers), slot) in outputs(case).zip(keys) {
-            let (driver, bytes) = (&mut *self.driver, buffer.layout.len);
-            let harness = &self.harness;
-            tickets.push(harness.keyed_digest(driver, batch, slot, answers.snapshot, bytes, coverage)?);
-        }
-        Ok(tickets)
-    }
-
-    /// Digests by whose sum the windows of a case are told apart.
-    fn queue_input_digests(
-        &mut self,
-        case: &OpenCase,
-        keys: Vec<DigestSlot>,
+        coverage: Coverage,
         batch: &mut Batch,
     ) -> Result<Vec<Ticket<DigestSum>>, RefereeError> {
         let mut tickets = Vec::with_capacity(keys.len());
-        for ((_, buffer), slot) in inputs(case).zip(keys) {
-            let Some(masters) = buffer.masters() else { continue };
+        for ((buffer, contents), slot) in parts.zip(keys) {
             let (driver, bytes) = (&mut *self.driver, buffer.layout.len);
-            let harness = &self.harness;
-            tickets.push(harness.keyed_digest(driver, batch, slot, masters.current, bytes, Coverage::Whole)?);
+            let ticket = self
+                .harness
+                .keyed_digest(driver, batch, slot, contents, bytes, coverage)?;
+            tickets.push(ticket);
         }
         Ok(tickets)
     }
@@ -285,10 +271,10 @@ fn outputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Answers)> 
     buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.answers()?)))
 }
 
-/// Every input: the position of its tensor, and its buffer.
-fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer)> {
+/// Every input: the position of its tensor, its buffer, and its contents.
+fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Masters)> {
     let buffers = case.buffers.iter().enumerate();
-    buffers.filter(|(_, buffer)| buffer.masters().is_some())
+    buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.masters()?)))
 }
 
 fn describe(output: &mut OutputFacts, summary: &CheckSummary) {

@@ -7,7 +7,8 @@ use gpubench::catalog::Recording;
 use gpubench::codec;
 
 use super::RefereeError;
-use super::case::{Flush, OpenCase, Referee};
+use super::case::{OpenCase, Referee};
+use super::preparation::Flush;
 use crate::window::{Place, Seeds};
 use crate::wire::{
     AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, Generate, OccupancyAnswer, OccupancyOrder,
@@ -162,7 +163,8 @@ impl Referee {
             case: order.case,
             window: order.opening,
         };
-        let case = open.insert(OpenCase::open(self, opening, order.cast, recording, &modules)?);
+        let (method, cast) = (order.method, order.cast);
+        let case = open.insert(OpenCase::open(self, opening, method, cast, recording, &modules)?);
         let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();

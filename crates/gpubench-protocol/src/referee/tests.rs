@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use gpubench::catalog::{DType, Fill, Recording, Reference, Role, Tensor, Tolerance, Work};
 use gpubench::plan::Plan;
+use gpubench_contract::Method;
 
 use super::RefereeError;
-use super::case::{Flush, OpenCase, Referee};
+use super::case::{OpenCase, Referee};
+use super::preparation::Flush;
 use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
     BufferLayout, Cast, Channel, NOWHERE, OldAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
@@ -184,7 +186,7 @@ impl Stage {
             window: opening,
             ..BEGINNING
         };
-        let case = OpenCase::open(&mut referee, opening, Cast::WorkerAndNull, recording, &[]).unwrap();
+        let case = OpenCase::open(&mut referee, opening, Method::Cold, Cast::WorkerAndNull, recording, &[]).unwrap();
         let layouts = case.layouts();
         let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
         let null_page = descriptors.remove(1);
@@ -295,7 +297,7 @@ fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_call
 #[test]
 fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Cast::Worker, recording(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, recording(), &[]).unwrap();
     let order = WindowOrder {
         kind: WindowKind::Null,
         ..order(WindowKind::null_window(0))
@@ -483,10 +485,35 @@ fn the_flush_goes_through_memory_of_its_own() {
     );
 }
 
+#[test]
+fn a_cold_call_comes_behind_a_flush_and_a_warm_one_does_not() {
+    for (method, flushed) in [(Method::Cold, true), (Method::Warm, false)] {
+        let mut referee = referee(Box::new(cpu())).unwrap();
+        referee.flush.kind = FlushKind::Write;
+        let case = OpenCase::open(&mut referee, BEGINNING, method, Cast::Worker, recording(), &[]).unwrap();
+        let flush_buffer = |referee: &mut Referee| {
+            let mut contents = vec![0; referee.flush.bytes as usize];
+            referee.driver.read(referee.flush.buffer, &mut contents).unwrap();
+            contents
+        };
+        let before = flush_buffer(&mut referee);
+        referee.generate(&case, 1).unwrap();
+        end_at_once(&mut referee, &case, &case.page, &order(1)).unwrap();
+        assert_eq!(flush_buffer(&mut referee) != before, flushed, "{method}");
+    }
+}
+
 /// Everything up to the facts of one window of each worker, both of them idle.
 fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(&mut referee, BEGINNING, Cast::WorkerAndNull, recording(), &[])?;
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        Method::Cold,
+        Cast::WorkerAndNull,
+        recording(),
+        &[],
+    )?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;

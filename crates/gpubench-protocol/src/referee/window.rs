@@ -9,14 +9,14 @@ use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::check::seal_keys;
 use super::stamps::Stamps;
-use crate::window::{Place, WindowKind};
+use crate::window::Place;
 use crate::wire::{Channel, ChannelError, Patience, SharedPage, WindowEnd, WindowFacts, WindowOrder, to_referee};
 
 /// How often the referee looks whether the broker gives a window up while it waits for *done*.
 const LOOK_AROUND: Duration = Duration::from_millis(2);
 
 impl Referee {
-    /// Restores, flushes, lets the worker go, waits for *done*, and looks at what came of it.
+    /// Prepares, lets the worker go, waits for *done*, and looks at what came of it.
     pub(super) fn release(
         &mut self,
         case: &OpenCase,
@@ -25,27 +25,15 @@ impl Referee {
     ) -> Result<WindowFacts, RefereeError> {
         let started = Instant::now();
         let (kind, place) = (order.kind, case.place(order.window));
+        let page = case.page_of(kind, order.seat)?;
         let mut facts = WindowFacts {
             window: order.window,
             kind,
             ..WindowFacts::zeroed()
         };
 
-        let page = case.page_of(kind, order.seat)?;
-        match kind {
-            WindowKind::Null => self.repeat_takings(case)?,
-            WindowKind::Timed | WindowKind::EarlyCheck => self.take_from_author(case, order.window)?,
-        }
-        self.driver.reset_persisting_lines()?;
-        let mut batch = self.harness.begin(&mut *self.driver, self.stream)?;
-        // From here to S1 nothing waits for the host, so that a gap between the stamps is the device's.
-        let s0 = self.stamp(&mut batch)?;
-        self.restore(case, place)?;
-        let flush_begins = self.stamp(&mut batch)?;
-        self.flush()?;
-        let flush_ends = self.stamp(&mut batch)?;
-        self.reveal(case, place)?;
-        let s1 = self.stamp(&mut batch)?;
+        self.take_instance(case, kind, order.window)?;
+        let (mut batch, preparation) = self.prepare(case, place)?;
         // While the device flushes: behind *done* they would take time of their own.
         let keys = self.hand_in_keys(case, place, kind, &mut batch)?;
         self.driver.synchronize(self.stream)?;
@@ -68,15 +56,7 @@ impl Referee {
             WindowEnd::NotDone | WindowEnd::Aborted => None,
         };
         let found = self.harness.collect(&mut *self.driver, batch)?;
-        let stamps = Stamps {
-            s0,
-            flush_begins,
-            flush_ends,
-            s1,
-            s2,
-            s3,
-        };
-        stamps.report(&found, &mut facts)?;
+        Stamps { preparation, s2, s3 }.report(&found, &mut facts)?;
         if let Some(looks) = looks {
             self.report(case, place, looks, &found, &seals, &mut facts)?;
         }

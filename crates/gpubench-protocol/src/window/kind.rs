@@ -1,6 +1,7 @@
 //! The kinds of windows.
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+use gpubench_device::harness::Coverage;
 
 /// What a window is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
@@ -26,6 +27,14 @@ impl WindowKind {
         match self {
             WindowKind::Timed | WindowKind::Null => true,
             WindowKind::EarlyCheck => false,
+        }
+    }
+
+    /// How much of each output its seal covers.
+    pub fn coverage(self) -> Coverage {
+        match self {
+            WindowKind::Timed | WindowKind::Null => Coverage::Sample,
+            WindowKind::EarlyCheck => Coverage::Whole,
         }
     }
 

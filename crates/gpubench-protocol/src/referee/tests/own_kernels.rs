@@ -79,7 +79,14 @@ fn open(recording: Recording) -> (Referee, Result<OpenCase, RefereeError>) {
     let cache = tempfile::tempdir().expect("a directory");
     let mut referee = referee(Box::new(cpu())).unwrap();
     referee.kernels_run_in = CodeHome::Referee;
-    let case = OpenCase::open(&mut referee, BEGINNING, Cast::Worker, recording, &compile(cache.path()));
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        Method::Cold,
+        Cast::Worker,
+        recording,
+        &compile(cache.path()),
+    );
     (referee, case)
 }
 

@@ -1,6 +1,7 @@
 //! What the referee is told of a run, a case and a window.
 
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use gpubench_contract::Method;
 use gpubench_device::FlushKind;
 
 use crate::window::{Seat, WindowKind};
@@ -12,7 +13,7 @@ use crate::wire::FixedText;
 pub struct Begin {
     /// The run's master seed.
     pub master_seed: [u8; 32],
-    /// Bytes of the cache flush; 0 flushes nothing.
+    /// Bytes that the cold method flushes.
     pub flush_bytes: u64,
     /// How the cache is flushed.
     pub flush_kind: FlushKind,
@@ -32,8 +33,8 @@ pub struct OpenCase {
     pub cast: Cast,
     /// Number behind which those of its windows begin.
     pub opening: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// How its calls are measured: what the referee prepares before each.
+    pub method: Method,
 }
 
 /// Which workers a case has. Each has a shared page of its own, which the others cannot write.

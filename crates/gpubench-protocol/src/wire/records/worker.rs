@@ -3,6 +3,7 @@
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 
 use crate::wire::FixedText;
+use gpubench_contract::Method;
 use gpubench_device::DeviceOrder;
 
 /// First words to a worker.
@@ -23,6 +24,10 @@ pub struct WorkerSetup {
     pub request_bytes: u32,
     /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and author.
     pub guarded: [u32; 2],
+    /// How calls are measured: what the worker arms round each, and reads after it.
+    pub method: Method,
+    /// Zero.
+    pub reserved: u32,
     /// The device.
     pub device: DeviceOrder,
 }

@@ -73,7 +73,7 @@ fn the_host_decides_where_it_is_the_device() {
 #[test]
 fn cold_and_warm_results_are_not_compared() {
     let warm = BenchmarkComplete {
-        mode: Mode::Warm,
+        mode: Method::Warm,
         ..quiet("axpy", 1e5)
     };
     let row = row_of(quiet("axpy", 1e5), warm.clone(), &Rules::default());

@@ -1,11 +1,12 @@
-//! Bringing the buffers into the state a window starts from.
+//! The instance of a window: its inputs and what is expected of it, made or taken into private memory.
 
 use gpubench::catalog::Role;
 
 use super::RefereeError;
+use super::buffers::Answers;
 use super::case::{OpenCase, Referee};
-use crate::window::{Maker, Place, Purpose};
-use gpubench_device::CodeHome;
+use crate::window::{Maker, Place, Purpose, WindowKind};
+use gpubench_device::{CodeHome, DevicePtr};
 
 impl Referee {
     /// Makes the inputs of a window in private memory, and the instance that decoys are taken from: another of the same distribution where the harness makes
@@ -65,39 +66,30 @@ impl Referee {
         Ok(driver.synchronize(stream)?)
     }
 
+    /// Takes what the author made for a window.
+    pub(super) fn take_instance(&mut self, case: &OpenCase, kind: WindowKind, window: u32) -> Result<(), RefereeError> {
+        match kind {
+            WindowKind::Null => self.repeat_takings(case),
+            WindowKind::Timed | WindowKind::EarlyCheck => self.take_from_author(case, window),
+        }
+    }
+
     /// Takes what the author made into private memory, where it cannot change any more: generated inputs and expected outputs. What was taken
     /// for a reference of the referee's own stays as it was taken.
-    pub(super) fn take_from_author(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
+    fn take_from_author(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         if case.duties(self).reference() == CodeHome::Referee {
             return Ok(());
         }
         self.take_inputs(case)?;
         self.remember_answers(case)?;
-        let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
-            if let Some(answers) = buffer.answers()
-                && let Some(author) = answers.author
-            {
-                let made = author.address.offset(buffer.layout.offset);
-                driver.copy(stream, answers.expected, made, buffer.layout.len)?;
-            }
-        }
+        self.take_answers(case, |answers| answers.expected)?;
         self.keep_first_answers(case, window)
     }
 
     /// Copies what the author made to where it changes nothing: before a null window the device does what it does before every other.
-    pub(super) fn repeat_takings(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+    fn repeat_takings(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         self.take_inputs(case)?;
-        let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
-            if let Some(answers) = buffer.answers()
-                && let Some(author) = answers.author
-            {
-                let made = author.address.offset(buffer.layout.offset);
-                driver.copy(stream, answers.snapshot, made, buffer.layout.len)?;
-            }
-        }
-        Ok(())
+        self.take_answers(case, |answers| answers.snapshot)
     }
 
     /// Takes the inputs that the author made.
@@ -114,86 +106,39 @@ impl Referee {
         Ok(())
     }
 
-    /// Keeps what was expected of the call before.
-    pub(super) fn remember_answers(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+    /// Takes the answers that the author made.
+    fn take_answers(&mut self, case: &OpenCase, to: fn(&Answers) -> DevicePtr) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
-            if let Some(answers) = buffer.answers() {
-                driver.copy(stream, answers.previous, answers.expected, buffer.layout.len)?;
+            if let Some(answers) = buffer.answers()
+                && let Some(author) = answers.author
+            {
+                let made = author.address.offset(buffer.layout.offset);
+                driver.copy(stream, to(answers), made, buffer.layout.len)?;
             }
         }
         Ok(())
+    }
+
+    /// Keeps what was expected of the call before.
+    pub(super) fn remember_answers(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+        self.keep_expected(case, |answers| answers.previous)
     }
 
     /// Keeps what is expected of the first call.
     pub(super) fn keep_first_answers(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
-        if case.position(window) != 1 {
-            return Ok(());
+        match case.position(window) {
+            1 => self.keep_expected(case, |answers| answers.first),
+            _ => Ok(()),
         }
-        let (driver, stream) = (&mut *self.driver, self.stream);
+    }
+
+    fn keep_expected(&mut self, case: &OpenCase, to: fn(&Answers) -> DevicePtr) -> Result<(), RefereeError> {
         for buffer in &case.buffers {
             if let Some(answers) = buffer.answers() {
-                driver.copy(stream, answers.first, answers.expected, buffer.layout.len)?;
+                self.driver
+                    .copy(self.stream, to(answers), answers.expected, buffer.layout.len)?;
             }
-        }
-        Ok(())
-    }
-
-    /// Poisons what the worker writes, with the slack round every buffer, and hands out the inputs with decoy lines in them.
-    pub(super) fn restore(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
-        let poison = self.seeds.key(Purpose::Poison, place);
-        let decoys = self.seeds.key(Purpose::Decoys, place);
-        let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
-            let layout = buffer.layout;
-            let start = buffer.shared.address;
-            let Some(masters) = buffer.masters() else {
-                self.harness
-                    .noise(driver, stream, start, layout.allocation, poison, 0)?;
-                continue;
-            };
-            let back = layout.offset + layout.len;
-            self.harness.noise(driver, stream, start, layout.offset, poison, 0)?;
-            self.harness.noise(
-                driver,
-                stream,
-                start.offset(back),
-                layout.allocation - back,
-                poison,
-                back,
-            )?;
-            driver.copy(stream, buffer.address(), masters.current, layout.len)?;
-            self.harness
-                .lines(driver, stream, buffer.address(), masters.decoy, layout.len, decoys)?;
-        }
-        Ok(())
-    }
-
-    /// Puts the true lines where the decoys were.
-    pub(super) fn reveal(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
-        let decoys = self.seeds.key(Purpose::Decoys, place);
-        let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
-            if let Some(masters) = buffer.masters() {
-                self.harness.lines(
-                    driver,
-                    stream,
-                    buffer.address(),
-                    masters.current,
-                    buffer.layout.len,
-                    decoys,
-                )?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Flushes the cache.
-    pub(super) fn flush(&mut self) -> Result<(), RefereeError> {
-        let flush = &self.flush;
-        if flush.bytes > 0 {
-            self.harness
-                .flush(&mut *self.driver, self.stream, flush.buffer, flush.bytes, flush.kind)?;
         }
         Ok(())
     }
