@@ -7,6 +7,7 @@ use crate::archive::ExtractTo;
 use crate::broker::code::libraries::Libraries;
 use crate::broker::options::{ArchivedLibraries, LibrarySource, OpponentSource, Verbosity};
 use crate::broker::recording::authors::{AuthorSettings, Authors};
+use crate::broker::status::status;
 use crate::build::kernels::Compiler;
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
@@ -93,7 +94,8 @@ fn check_out(
     let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
     if verbosity > Verbosity::Quiet && Revision::of(&root).is_some_and(|ours| ours.modified) {
-        anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
+        let what = format_args!("what is not committed is part of what is measured, and not of `{revision}`");
+        status(verbosity, "Note", what);
     }
     warn_of_what_is_shared(&checkout);
     Ok(checkout)
@@ -131,10 +133,12 @@ impl OtherRevision {
         verbosity: Verbosity,
         interrupt: &Interrupt,
     ) -> Result<OtherRevision, ExpectedError> {
-        if verbosity > Verbosity::Quiet {
-            let (name, revision) = (checkout.name(), checkout.revision().short());
-            anstream::eprintln!("    Building the baseline, `{name}` ({revision})");
-        }
+        let (name, revision) = (checkout.name(), checkout.revision().short());
+        status(
+            verbosity,
+            "Building",
+            format_args!("the baseline, `{name}` ({revision})"),
+        );
         let options = LibrarySource::Build(checkout.build_options(candidate));
         match Libraries::obtain(&options, interrupt) {
             Ok(libraries) => Ok(OtherRevision {
@@ -152,10 +156,8 @@ impl OtherRevision {
         });
         let libraries =
             Libraries::obtain(&source, interrupt).map_err(|error| of_the_baseline(archive.as_str(), error))?;
-        if verbosity > Verbosity::Quiet
-            && let Some(archive) = libraries.archive()
-        {
-            anstream::eprintln!("    Unpacked the baseline, {archive}");
+        if let Some(archive) = libraries.archive() {
+            status(verbosity, "Unpacked", format_args!("the baseline, {archive}"));
         }
         Ok(OtherRevision {
             origin: Origin::Archive(archive.to_owned()),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use gpubench::catalog::Catalog;
 
+use crate::broker::options::RunOptions;
 use crate::build::BuiltLibrary;
 use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use crate::error::Expected;
@@ -20,6 +21,17 @@ pub(in crate::broker) struct AuthorSettings<'a> {
     pub(in crate::broker) output: Output,
     /// Ctrl-C.
     pub(in crate::broker) interrupt: &'a Interrupt,
+}
+
+impl<'a> AuthorSettings<'a> {
+    /// Those of a run.
+    pub(in crate::broker) fn of(options: &RunOptions, interrupt: &'a Interrupt) -> AuthorSettings<'a> {
+        AuthorSettings {
+            within: options.measurement.everywhere().limits.reference,
+            output: options.user_output(),
+            interrupt,
+        }
+    }
 }
 
 /// The authors of a run, in the order of their libraries.

@@ -1,0 +1,49 @@
+//! What came of the other revision of a run.
+
+use super::other_revision::OtherRevision;
+use crate::broker::cases::Case;
+use crate::build::kernels::Compiler;
+use crate::compare::{CaseKey, LooksTaken};
+use crate::report::BenchmarkComplete;
+use crate::stats::Looks;
+use crate::store::Revision;
+
+/// What came of the other revision so far.
+#[derive(Clone, Debug)]
+pub(in crate::broker) struct OtherResults {
+    /// What was asked for.
+    pub(in crate::broker) name: String,
+    /// What that is, where it is known.
+    pub(in crate::broker) revision: Option<Revision>,
+    /// What compiled its kernels.
+    pub(in crate::broker) compiler: String,
+    /// A result for each of its cases.
+    pub(in crate::broker) results: Vec<BenchmarkComplete>,
+    /// How often they were looked at.
+    pub(in crate::broker) looks: LooksTaken,
+}
+
+impl OtherResults {
+    /// Results of a revision before there are any.
+    pub(in crate::broker) fn none_of(revision: &OtherRevision, compiler: &dyn Compiler) -> OtherResults {
+        OtherResults {
+            name: revision.name().to_owned(),
+            revision: revision.revision(),
+            compiler: compiler.identity().to_owned(),
+            results: Vec::new(),
+            looks: LooksTaken::new(),
+        }
+    }
+
+    /// Keeps a result that may have been looked at so often before there were no more samples.
+    pub(in crate::broker) fn keep_looked_at(&mut self, result: BenchmarkComplete, looks: Looks) {
+        self.looks.insert(CaseKey::of(&result), looks);
+        self.results.push(result);
+    }
+
+    /// Whether there is a result of a case.
+    pub(in crate::broker) fn has(&self, case: &Case) -> bool {
+        let name = case.full_name();
+        self.results.iter().any(|result| result.full_name() == name)
+    }
+}
