@@ -2,7 +2,7 @@
 
 use gpubench::catalog::DeviceKind;
 
-use super::options::{DeviceChoice, DeviceOptions, RunOptions};
+use super::options::{DeviceChoice, RunOptions};
 use crate::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 use crate::device::cpu::{self, available_threads};
 use crate::device::{Absence, AbsenceKind, Facts};
@@ -21,28 +21,9 @@ pub(super) struct ChosenDevice {
 /// A device with the referee that found its facts out, where one had to; or why there is none.
 type Opened = Result<(ChosenDevice, Option<RefereeClient>), Absence>;
 
-/// What is asked of a device of any kind.
-#[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
-    options: &'a DeviceOptions,
-    /// Seed of the order of threads.
-    schedule: u64,
-    interrupt: &'a Interrupt,
-}
-
-impl<'a> Wanted<'a> {
-    pub(super) fn of(options: &'a RunOptions, interrupt: &'a Interrupt) -> Wanted<'a> {
-        Wanted {
-            options: &options.device,
-            schedule: options.measurement.schedule,
-            interrupt,
-        }
-    }
-}
-
 /// How a kind of device is opened, and spoken of.
 struct Kind {
-    open: fn(Wanted<'_>) -> Result<Opened, ExpectedError>,
+    open: fn(&RunOptions, &Interrupt) -> Result<Opened, ExpectedError>,
     /// `no GPU is used`.
     noun: &'static str,
     /// Where the first thing is missing, others may be: what looks at all of them.
@@ -79,15 +60,18 @@ impl Kind {
 ///
 /// # Errors
 /// It is not there, or the user interrupts.
-pub(super) fn choose_device(wanted: Wanted<'_>) -> Result<(ChosenDevice, Option<RefereeClient>), ExpectedError> {
-    let kinds = match wanted.options.choice {
+pub(super) fn choose_device(
+    options: &RunOptions,
+    interrupt: &Interrupt,
+) -> Result<(ChosenDevice, Option<RefereeClient>), ExpectedError> {
+    let kinds = match options.device.choice {
         DeviceChoice::Kind(kind) => vec![kind],
         DeviceChoice::Auto => PREFERENCE.to_vec(),
     };
     let mut kinds = kinds.into_iter().map(Kind::of).peekable();
     loop {
         let kind = kinds.next().expect("the last one is opened or refused");
-        match (kind.open)(wanted)? {
+        match (kind.open)(options, interrupt)? {
             Ok(chosen) => return Ok(chosen),
             Err(absence) if kinds.peek().is_none() => return Err(kind.refused(absence)),
             Err(absence) if absence.kind == AbsenceKind::Unusable => {
@@ -98,7 +82,7 @@ pub(super) fn choose_device(wanted: Wanted<'_>) -> Result<(ChosenDevice, Option<
     }
 }
 
-fn open_cpu(wanted: Wanted<'_>) -> Result<Opened, ExpectedError> {
+fn open_cpu(options: &RunOptions, _: &Interrupt) -> Result<Opened, ExpectedError> {
     if let Err(reason) = gpubench_harness::HOST_BUILD {
         return Ok(Err(Absence {
             kind: AbsenceKind::NotInstalled,
@@ -106,15 +90,15 @@ fn open_cpu(wanted: Wanted<'_>) -> Result<Opened, ExpectedError> {
             hint: "build the tool again where a C++ compiler is found as `c++` or named in `CXX`".to_owned(),
         }));
     }
-    let facts = cpu::facts(wanted.options.threads.unwrap_or_else(available_threads));
-    let order = DeviceOrder::cpu(facts.device.multiprocessors, wanted.schedule);
+    let facts = cpu::facts(options.device.threads.unwrap_or_else(available_threads));
+    let order = DeviceOrder::cpu(facts.device.multiprocessors, options.measurement.schedule);
     Ok(Ok((ChosenDevice { order, facts }, None)))
 }
 
 /// Only the referee has a context on the GPU, so only the referee can tell whether there is one.
-fn open_cuda(wanted: Wanted<'_>) -> Result<Opened, ExpectedError> {
-    let order = DeviceOrder::cuda(wanted.options.ordinal);
-    match RefereeClient::spawn(&order, Output::Captured, wanted.interrupt) {
+fn open_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Opened, ExpectedError> {
+    let order = DeviceOrder::cuda(options.device.ordinal);
+    match RefereeClient::spawn(&order, Output::Captured, interrupt) {
         Ok(referee) => {
             let facts = referee.facts().clone();
             Ok(Ok((ChosenDevice { order, facts }, Some(referee))))

@@ -1,7 +1,7 @@
 //! The command from its options to its exit code.
 
 use super::campaign::Campaign;
-use super::device_choice::{Wanted, choose_device};
+use super::device_choice::choose_device;
 use super::listing::print_names;
 use super::options::{Action, ResultOptions, ResultSource, RunOptions};
 use super::places::Places;
@@ -31,7 +31,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
         return Ok(sources.name_libraries(options));
     }
     prepare_for_roles(options.annotations)?;
-    let (device, referee) = choose_device(Wanted::of(options, &interrupt))?;
+    let (device, referee) = choose_device(options, &interrupt)?;
     let (authors, catalogs) = sources.list(AuthorSettings::of(options, &interrupt))?;
     let chosen = sources.select(options, catalogs, &device.facts)?;
     if options.action == Action::List {

@@ -20,8 +20,8 @@ use super::status::status;
 use super::stored::bookkeeping::{Origin, ResultPlan, ResultTargets};
 use super::stored::noise_floors::NoiseFloors;
 use super::stored::saving::others_of_measured;
+use crate::build::Built;
 use crate::build::kernels::Processors;
-use crate::build::{Built, BuiltLibrary};
 use crate::clients::Interrupt;
 use crate::device::Facts;
 use crate::error::{ExpectedError, print_warning};
@@ -78,13 +78,7 @@ impl Sources {
     /// Names the libraries, as `cargo bench --no-run` names its executables.
     pub(super) fn name_libraries(&self, options: &RunOptions) -> ExitCode {
         for library in &self.built().libraries {
-            let BuiltLibrary {
-                package,
-                version,
-                library,
-                ..
-            } = library;
-            let what = format_args!("{package} v{version} ({library})");
+            let what = format_args!("{} v{} ({})", library.package, library.version, library.library);
             status(options.output.verbosity, "Library", what);
         }
         ExitCode::Success

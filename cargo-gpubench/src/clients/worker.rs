@@ -191,10 +191,7 @@ impl WorkerClient {
         let armed: WindowOrder = self.child.record(&frame)?;
         if armed.window != order.window || armed.kind != order.kind {
             let text = format!("it armed window `{}` instead of `{}`", armed.window, order.window);
-            return Err(RoleFailure::Protocol {
-                role: RoleName::Worker,
-                text,
-            });
+            return Err(RoleFailure::protocol(RoleName::Worker, text));
         }
         Ok(())
     }
@@ -222,10 +219,7 @@ impl WorkerClient {
         let claim: Claim = self.child.record(&frame)?;
         if claim.window != window {
             let text = format!("it claimed window `{}` instead of `{window}`", claim.window);
-            return Err(RoleFailure::Protocol {
-                role: RoleName::Worker,
-                text,
-            });
+            return Err(RoleFailure::protocol(RoleName::Worker, text));
         }
         Ok(Box::new(claim))
     }

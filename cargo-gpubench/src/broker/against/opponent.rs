@@ -18,7 +18,7 @@ use crate::error::print_warning;
 
 /// Cases of the other revision.
 #[derive(Debug)]
-pub(in crate::broker) struct OtherCases {
+pub(crate) struct OtherCases {
     /// Those that the candidate has as well, and that can run.
     shared: Vec<Case>,
     /// The others.
@@ -27,7 +27,7 @@ pub(in crate::broker) struct OtherCases {
 
 impl OtherCases {
     /// Tells those that the candidate has from others. Those that it has and that are not selected, `left_out`, take no part.
-    pub(in crate::broker) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
+    pub(crate) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
         let names = |cases: &[Case]| -> HashSet<String> { cases.iter().map(Case::full_name).collect() };
         let (candidate, left_out) = (names(candidate), names(left_out));
         let theirs = theirs.into_iter().filter(|case| !left_out.contains(&case.full_name()));
@@ -36,23 +36,23 @@ impl OtherCases {
     }
 
     /// Whether there are cases, and none that the candidate has.
-    pub(in crate::broker) fn are_all_strange(&self) -> bool {
+    pub(crate) fn are_all_strange(&self) -> bool {
         self.shared.is_empty() && !self.only_there.is_empty()
     }
 }
 
 /// What the candidate is measured in turns with.
-pub(in crate::broker) struct Opponent<'a> {
+pub(crate) struct Opponent<'a> {
     /// The cases that both have.
-    pub(in crate::broker) side: Side<'a>,
+    pub(crate) side: Side<'a>,
     /// Cases that the candidate lacks.
-    pub(in crate::broker) only_there: &'a [Case],
+    pub(crate) only_there: &'a [Case],
     /// What came of them so far.
-    pub(in crate::broker) results: OtherResults,
+    pub(crate) results: OtherResults,
 }
 
 /// What there is of a case in the other revision.
-pub(in crate::broker) enum Counterpart<'p> {
+pub(crate) enum Counterpart<'p> {
     /// It has no such case.
     Absent,
     /// It can be measured in turns.
@@ -65,7 +65,7 @@ pub(in crate::broker) enum Counterpart<'p> {
 
 impl<'a> Opponent<'a> {
     /// The other revision on the device and with the kernels' cache of the candidate.
-    pub(in crate::broker) fn new(
+    pub(crate) fn new(
         revision: &'a OtherRevision,
         cases: &'a OtherCases,
         catalogs: &'a [Catalog],
@@ -90,7 +90,7 @@ impl<'a> Opponent<'a> {
     }
 
     /// What compilers say of its cases stands in no table and no record: only the candidate's does.
-    pub(in crate::broker) fn warn_of_compile_errors(&self, prepared: &[Prepared]) {
+    pub(crate) fn warn_of_compile_errors(&self, prepared: &[Prepared]) {
         let name = &self.results.name;
         for error in compile_errors(prepared) {
             print_warning(&format_args!(
@@ -100,7 +100,7 @@ impl<'a> Opponent<'a> {
     }
 
     /// Whether it has a case of the candidate's and no result of it.
-    pub(in crate::broker) fn owes(&self, candidate: &Case) -> bool {
+    pub(crate) fn owes(&self, candidate: &Case) -> bool {
         let name = candidate.full_name();
         let has = self.side.selected.cases.iter().any(|case| case.full_name() == name);
         has && !self.results.has(candidate)
@@ -109,7 +109,7 @@ impl<'a> Opponent<'a> {
 
 impl<'p> Counterpart<'p> {
     /// What the other revision, whose `cases` are `prepared`, has of a case of the candidate's.
-    pub(in crate::broker) fn of(
+    pub(crate) fn of(
         candidate: &Case,
         recording: &Recording,
         cases: &'p [Case],

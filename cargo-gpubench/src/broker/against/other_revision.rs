@@ -18,7 +18,7 @@ use crate::store::Revision;
 
 /// Another revision before the candidate is built.
 #[derive(Debug)]
-pub(in crate::broker) enum Opposition<'o> {
+pub(crate) enum Opposition<'o> {
     /// It is checked out, and is built as the candidate is.
     CheckedOut(Checkout, &'o BuildOptions),
     /// It was built when it was archived.
@@ -27,7 +27,7 @@ pub(in crate::broker) enum Opposition<'o> {
 
 /// A revision that is built.
 #[derive(Debug)]
-pub(in crate::broker) struct OtherRevision {
+pub(crate) struct OtherRevision {
     origin: Origin,
     libraries: Libraries,
 }
@@ -44,7 +44,7 @@ impl<'o> Opposition<'o> {
     ///
     /// # Errors
     /// It cannot be checked out, the archive cannot be used, or there are no sources whose repository has the revision.
-    pub(in crate::broker) fn obtain(
+    pub(crate) fn obtain(
         source: &OpponentSource,
         candidate: &'o LibrarySource,
         verbosity: Verbosity,
@@ -70,11 +70,7 @@ impl<'o> Opposition<'o> {
     ///
     /// # Errors
     /// When it does not build.
-    pub(in crate::broker) fn build(
-        self,
-        verbosity: Verbosity,
-        interrupt: &Interrupt,
-    ) -> Result<OtherRevision, ExpectedError> {
+    pub(crate) fn build(self, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, ExpectedError> {
         match self {
             Opposition::CheckedOut(checkout, candidate) => {
                 OtherRevision::build(checkout, candidate, verbosity, interrupt)
@@ -166,7 +162,7 @@ impl OtherRevision {
     }
 
     /// What it was asked for by: a revision, or an archive's file.
-    pub(in crate::broker) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match &self.origin {
             Origin::Checkout(checkout) => checkout.name(),
             Origin::Archive(archive) => archive.as_str(),
@@ -174,7 +170,7 @@ impl OtherRevision {
     }
 
     /// What that is, where it is known.
-    pub(in crate::broker) fn revision(&self) -> Option<Revision> {
+    pub(crate) fn revision(&self) -> Option<Revision> {
         match &self.origin {
             Origin::Checkout(checkout) => Some(checkout.revision()),
             Origin::Archive(_) => self.libraries.archive().and_then(|archive| archive.revision().cloned()),
@@ -182,7 +178,7 @@ impl OtherRevision {
     }
 
     /// What was built.
-    pub(in crate::broker) fn built(&self) -> &Built {
+    pub(crate) fn built(&self) -> &Built {
         &self.libraries.built
     }
 
@@ -190,7 +186,7 @@ impl OtherRevision {
     ///
     /// # Errors
     /// When one of them cannot be listed.
-    pub(in crate::broker) fn authors<'a>(
+    pub(crate) fn authors<'a>(
         &'a self,
         settings: AuthorSettings<'a>,
     ) -> Result<(Authors<'a>, Vec<Catalog>), ExpectedError> {
@@ -199,7 +195,7 @@ impl OtherRevision {
     }
 
     /// Whether kernels that were compiled elsewhere are measured on one of the sides, so that what is compiled here should be compiled as they were.
-    pub(in crate::broker) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
+    pub(crate) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
         match self.origin {
             Origin::Checkout(_) => false,
             Origin::Archive(_) => [candidate, &self.libraries]
@@ -212,7 +208,7 @@ impl OtherRevision {
     ///
     /// # Errors
     /// There is no compiler here, and the archive has nothing for the device.
-    pub(in crate::broker) fn compiler(
+    pub(crate) fn compiler(
         &self,
         device: &DeviceFacts,
         catalogs: &[Catalog],

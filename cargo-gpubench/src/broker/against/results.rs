@@ -10,22 +10,22 @@ use crate::store::Revision;
 
 /// What came of the other revision so far.
 #[derive(Clone, Debug)]
-pub(in crate::broker) struct OtherResults {
+pub(crate) struct OtherResults {
     /// What was asked for.
-    pub(in crate::broker) name: String,
+    pub(crate) name: String,
     /// What that is, where it is known.
-    pub(in crate::broker) revision: Option<Revision>,
+    pub(crate) revision: Option<Revision>,
     /// What compiled its kernels.
-    pub(in crate::broker) compiler: String,
+    pub(crate) compiler: String,
     /// A result for each of its cases.
-    pub(in crate::broker) results: Vec<BenchmarkComplete>,
+    pub(crate) results: Vec<BenchmarkComplete>,
     /// How often they were looked at.
-    pub(in crate::broker) looks: LooksTaken,
+    pub(crate) looks: LooksTaken,
 }
 
 impl OtherResults {
     /// Results of a revision before there are any.
-    pub(in crate::broker) fn none_of(revision: &OtherRevision, compiler: &dyn Compiler) -> OtherResults {
+    pub(crate) fn none_of(revision: &OtherRevision, compiler: &dyn Compiler) -> OtherResults {
         OtherResults {
             name: revision.name().to_owned(),
             revision: revision.revision(),
@@ -36,13 +36,13 @@ impl OtherResults {
     }
 
     /// Keeps a result that may have been looked at so often before there were no more samples.
-    pub(in crate::broker) fn keep_looked_at(&mut self, result: BenchmarkComplete, looks: Looks) {
+    pub(crate) fn keep_looked_at(&mut self, result: BenchmarkComplete, looks: Looks) {
         self.looks.insert(CaseKey::of(&result), looks);
         self.results.push(result);
     }
 
     /// Whether there is a result of a case.
-    pub(in crate::broker) fn has(&self, case: &Case) -> bool {
+    pub(crate) fn has(&self, case: &Case) -> bool {
         let name = case.full_name();
         self.results.iter().any(|result| result.full_name() == name)
     }

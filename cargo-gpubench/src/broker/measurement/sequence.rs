@@ -219,10 +219,7 @@ impl Sequencer<'_> {
         let both = [self.referee.child().channel(), worker.child().channel()];
         let channels = if said.is_none() { &both[..] } else { &both[..1] };
         listen(channels, deadline, self.protocol.interrupt).map_err(|error| {
-            WindowError::Referee(RoleFailure::Protocol {
-                role: RoleName::Referee,
-                text: crate::error::chain(&error),
-            })
+            WindowError::Referee(RoleFailure::protocol(RoleName::Referee, crate::error::chain(&error)))
         })
     }
 

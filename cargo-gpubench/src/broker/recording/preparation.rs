@@ -20,9 +20,9 @@ use crate::wire::{SealedFile, SourceModule};
 
 /// A case that can be measured.
 #[derive(Debug)]
-pub(in crate::broker) struct PreparedCase {
+pub(crate) struct PreparedCase {
     /// Its recording.
-    pub(in crate::broker) recorded: RecordedCase,
+    pub(crate) recorded: RecordedCase,
     /// The compiled sources that its plan uses, by their positions in the catalog.
     modules: Vec<SourceModule>,
     /// Those that its generators and its reference use.
@@ -36,16 +36,16 @@ pub(in crate::broker) struct PreparedCase {
 }
 
 /// What a case and its counterpart have in common.
-pub(in crate::broker) struct CaseInputs<'g> {
-    pub(in crate::broker) number: u64,
-    pub(in crate::broker) annotation: Option<&'g str>,
-    pub(in crate::broker) facts: &'g Facts,
-    pub(in crate::broker) flush_bytes: u64,
+pub(crate) struct CaseInputs<'g> {
+    pub(crate) number: u64,
+    pub(crate) annotation: Option<&'g str>,
+    pub(crate) facts: &'g Facts,
+    pub(crate) flush_bytes: u64,
 }
 
 impl PreparedCase {
     /// The case as it is measured.
-    pub(in crate::broker) fn ready<'g>(&'g self, inputs: &CaseInputs<'g>) -> ReadyCase<'g> {
+    pub(crate) fn ready<'g>(&'g self, inputs: &CaseInputs<'g>) -> ReadyCase<'g> {
         let RecordedCase {
             request,
             recording,
@@ -70,11 +70,11 @@ impl PreparedCase {
 }
 
 /// A case that can be measured, or its failure; nothing of a case that is skipped.
-pub(in crate::broker) type Prepared = Option<Result<PreparedCase, CaseFailure>>;
+pub(crate) type Prepared = Option<Result<PreparedCase, CaseFailure>>;
 
 impl Side<'_> {
     /// Prepares every case that is to run, in the order of the cases. Where one cannot be prepared, the others go on.
-    pub(in crate::broker) fn prepare(
+    pub(crate) fn prepare(
         &mut self,
         ask_device: &mut AskDevice<'_>,
         phase: &mut dyn FnMut(Phase),
@@ -117,7 +117,7 @@ impl Side<'_> {
 }
 
 /// What compilers say of cases that cannot be prepared, each text once.
-pub(in crate::broker) fn compile_errors(prepared: &[Prepared]) -> Vec<&str> {
+pub(crate) fn compile_errors(prepared: &[Prepared]) -> Vec<&str> {
     let failures = prepared.iter().flatten().filter_map(|case| case.as_ref().err());
     let mut errors = Vec::new();
     for failure in failures.filter(|failure| failure.cause == Cause::CompileFailed) {

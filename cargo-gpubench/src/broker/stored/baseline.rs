@@ -13,7 +13,7 @@ use crate::store::{Home, RunName, StoreError, StoredRun};
 
 /// A stored run, as it was read.
 #[derive(Debug)]
-pub(in crate::broker) struct Baseline {
+pub(crate) struct Baseline {
     name: RunName,
     newcomers: Newcomers,
     run: StoredRun,
@@ -21,9 +21,9 @@ pub(in crate::broker) struct Baseline {
 
 /// A stored run without what a run leaves out.
 #[derive(Debug)]
-pub(in crate::broker) struct FittedBaseline {
-    pub(in crate::broker) name: RunName,
-    pub(in crate::broker) run: StoredRun,
+pub(crate) struct FittedBaseline {
+    pub(crate) name: RunName,
+    pub(crate) run: StoredRun,
 }
 
 impl Baseline {
@@ -31,7 +31,7 @@ impl Baseline {
     ///
     /// # Errors
     /// There is none, or it is refused.
-    pub(in crate::broker) fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
+    pub(crate) fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
         let BaselineOptions { name, newcomers } = options;
         let run = load_run(name, home)?;
         Ok(Baseline {
@@ -45,11 +45,7 @@ impl Baseline {
     ///
     /// # Errors
     /// It lacks what is to be measured, and that is refused.
-    pub(in crate::broker) fn fitted(
-        self,
-        names: &NameFilter,
-        ours: &ChosenCases,
-    ) -> Result<FittedBaseline, BaselineError> {
+    pub(crate) fn fitted(self, names: &NameFilter, ours: &ChosenCases) -> Result<FittedBaseline, BaselineError> {
         let Baseline {
             name,
             newcomers,

@@ -27,33 +27,36 @@ use crate::store::{DeviceIdentity, Home, Others, Revision, StoreError, StoredRun
 
 /// What a run's results are compared with and where they are kept, whatever its cases are.
 #[derive(Debug)]
-pub(in crate::broker) struct ResultTargets {
+pub(crate) struct ResultTargets {
     baseline: Option<Baseline>,
     save: Option<SaveTarget>,
-    histories: Histories,
-    /// Where a page about the results is written to.
-    page: Option<Outlet>,
     origin: Origin,
-    judging: JudgingOptions,
-    verbosity: Verbosity,
+    records: Records,
 }
 
 /// The same for the cases of a run.
 #[derive(Debug)]
-pub(in crate::broker) struct ResultPlan {
+pub(crate) struct ResultPlan {
     baseline: Option<FittedBaseline>,
     save: Option<SavePlan>,
-    histories: Histories,
-    page: Option<Outlet>,
     origin: Origin,
-    judging: JudgingOptions,
+    records: Records,
     floors: NoiseFloors,
+}
+
+/// What does not depend on the run's cases.
+#[derive(Debug)]
+struct Records {
+    histories: Histories,
+    /// Where a page about the results is written to.
+    page: Option<Outlet>,
+    judging: JudgingOptions,
     verbosity: Verbosity,
 }
 
 /// What becomes of the results of a run in progress.
 #[derive(Debug)]
-pub(in crate::broker) struct Bookkeeping {
+pub(crate) struct Bookkeeping {
     plan: ResultPlan,
     /// The history of its device.
     past: Option<History>,
@@ -61,16 +64,16 @@ pub(in crate::broker) struct Bookkeeping {
 
 /// What a run is made from.
 #[derive(Clone, Debug)]
-pub(in crate::broker) struct Origin {
+pub(crate) struct Origin {
     /// What it is called beside its baseline.
-    pub(in crate::broker) name: String,
+    pub(crate) name: String,
     /// Where its sources stood.
-    pub(in crate::broker) revision: Option<Revision>,
+    pub(crate) revision: Option<Revision>,
 }
 
 impl Origin {
     /// Only an archive knows where its sources stood.
-    pub(in crate::broker) fn of_archive(archive: &OpenedArchive) -> Origin {
+    pub(crate) fn of_archive(archive: &OpenedArchive) -> Origin {
         Origin {
             name: archive.path().to_string(),
             revision: archive.revision().cloned(),
@@ -83,7 +86,7 @@ impl ResultTargets {
     ///
     /// # Errors
     /// A baseline cannot be read, a file cannot be written, or there is nowhere to keep what is to be kept.
-    pub(in crate::broker) fn open(
+    pub(crate) fn open(
         options: &ResultOptions,
         places: &Places,
         verbosity: Verbosity,
@@ -94,14 +97,16 @@ impl ResultTargets {
         Ok(ResultTargets {
             baseline: baseline.transpose()?,
             save: save.map(|name| SaveTarget::prepare(name, home)).transpose()?,
-            histories: Histories::find(options, home)?,
             origin: Origin {
                 name: "this run".to_owned(),
                 revision: places.revision(options),
             },
-            judging: options.judging,
-            page: page(options.page.as_ref(), home)?,
-            verbosity,
+            records: Records {
+                histories: Histories::find(options, home)?,
+                page: page(options.page.as_ref(), home)?,
+                judging: options.judging,
+                verbosity,
+            },
         })
     }
 
@@ -109,7 +114,7 @@ impl ResultTargets {
     ///
     /// # Errors
     /// The baseline lacks what is to be measured, and that is refused.
-    pub(in crate::broker) fn of_cases(
+    pub(crate) fn of_cases(
         self,
         names: &NameFilter,
         ours: &ChosenCases,
@@ -121,12 +126,9 @@ impl ResultTargets {
         Ok(ResultPlan {
             baseline: baseline.transpose()?,
             save: self.save.map(|target| target.of_cases(ours, others)),
-            histories: self.histories,
-            page: self.page,
             origin: origin.unwrap_or(self.origin),
-            judging: self.judging,
+            records: self.records,
             floors,
-            verbosity: self.verbosity,
         })
     }
 }
@@ -138,14 +140,15 @@ impl ResultPlan {
     /// # Errors
     /// The history is damaged, of a later tool, no history, or cannot be written; what would stay of the baseline is of
     /// another device.
-    pub(in crate::broker) fn begin(self, run: &RunStarted) -> Result<Bookkeeping, StoreError> {
+    pub(crate) fn begin(self, run: &RunStarted) -> Result<Bookkeeping, StoreError> {
         let device = DeviceIdentity::of(run);
         if let Some(save) = &self.save {
             save.ensure_keepable(&device)?;
         }
-        let needs_past = self.baseline.is_some() || self.page.is_some() || self.histories.recording == Recording::On;
+        let Records { histories, page, .. } = &self.records;
+        let needs_past = self.baseline.is_some() || page.is_some() || histories.recording == Recording::On;
         let past = match needs_past {
-            true => self.histories.of_device(&device)?,
+            true => histories.of_device(&device)?,
             false => None,
         };
         Ok(Bookkeeping { plan: self, past })
@@ -154,21 +157,12 @@ impl ResultPlan {
 
 impl Bookkeeping {
     /// The run as it is stored.
-    pub(in crate::broker) fn stored(
-        &self,
-        run: RunStarted,
-        results: Vec<BenchmarkComplete>,
-        finished: RunFinished,
-    ) -> StoredRun {
+    pub(crate) fn stored(&self, run: RunStarted, results: Vec<BenchmarkComplete>, finished: RunFinished) -> StoredRun {
         StoredRun::of(run, results, Some(finished), self.plan.origin.revision.clone())
     }
 
     /// The results beside those of the revision that they were measured in turns with, where the run came to its end.
-    pub(in crate::broker) fn compare_in_turns(
-        &self,
-        candidate: &StoredRun,
-        other: OtherResults,
-    ) -> Option<ComparisonComplete> {
+    pub(crate) fn compare_in_turns(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
         let OtherResults {
             name,
             revision,
@@ -200,12 +194,12 @@ impl Bookkeeping {
         let fences = self.past.as_ref().map(|past| fences(past, results)).unwrap_or_default();
         Rules {
             floors: self.plan.floors.of_results(results),
-            ..self.plan.judging.rules(fences)
+            ..self.plan.records.judging.rules(fences)
         }
     }
 
     /// The results beside those of the baseline, where there is one and the run came to its end.
-    pub(in crate::broker) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
+    pub(crate) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
         let baseline = self.plan.baseline.as_ref().filter(|_| candidate.is_complete())?;
         let rules = self.rules(&candidate.results);
         let name = baseline.name.to_string();
@@ -221,38 +215,31 @@ impl Bookkeeping {
     }
 
     /// Whether a comparison is a reason to fail.
-    pub(in crate::broker) fn passage(&self, comparison: &ComparisonComplete) -> Passage {
-        self.plan.judging.gate.passage(comparison)
+    pub(crate) fn passage(&self, comparison: &ComparisonComplete) -> Passage {
+        self.plan.records.judging.gate.passage(comparison)
     }
 
     /// Saves the run and adds it to the history, and gives what keeps it from the one or the other. A run that did not come to its end is not kept: what it
     /// lacks would look removed.
-    pub(in crate::broker) fn keep(&self, stored: &StoredRun) -> Vec<StoreError> {
+    pub(crate) fn keep(&self, stored: &StoredRun) -> Vec<StoreError> {
         if !stored.is_complete() {
             self.say_what_is_not_done();
             return Vec::new();
         }
-        let ResultPlan {
-            save,
-            histories,
-            verbosity,
-            ..
-        } = &self.plan;
-        let saved = save.as_ref().map_or(Ok(()), |save| save.save(stored, *verbosity));
-        let recorded = histories.record(stored, *verbosity);
-        [saved, recorded].into_iter().filter_map(Result::err).collect()
+        let ResultPlan { save, records, .. } = &self.plan;
+        let saved = save.as_ref().map(|save| save.save(stored, records.verbosity));
+        let recorded = records.histories.record(stored, records.verbosity);
+        saved.into_iter().chain([recorded]).filter_map(Result::err).collect()
     }
 
     /// Writes the page about the results, whether they are complete or not.
     ///
     /// # Errors
     /// It cannot be written.
-    pub(in crate::broker) fn write_page(
-        &self,
-        run: &StoredRun,
-        comparisons: &[ComparisonComplete],
-    ) -> Result<(), OutputError> {
-        let Some(outlet) = &self.plan.page else { return Ok(()) };
+    pub(crate) fn write_page(&self, run: &StoredRun, comparisons: &[ComparisonComplete]) -> Result<(), OutputError> {
+        let Some(outlet) = &self.plan.records.page else {
+            return Ok(());
+        };
         let report = HtmlReport {
             run,
             comparisons,
@@ -260,24 +247,19 @@ impl Bookkeeping {
         };
         outlet.write(&report.page())?;
         if let Some(file) = outlet.file() {
-            status(self.plan.verbosity, "Report", address(file));
+            status(self.plan.records.verbosity, "Report", address(file));
         }
         Ok(())
     }
 
     fn say_what_is_not_done(&self) {
-        let ResultPlan {
-            baseline,
-            save,
-            histories,
-            ..
-        } = &self.plan;
+        let plan = &self.plan;
         let undone = [
-            baseline
+            plan.baseline
                 .as_ref()
                 .map(|baseline| format!("compared with `{}`", baseline.name)),
-            save.as_ref().map(|save| format!("saved as `{}`", save.name())),
-            (histories.recording == Recording::On).then(|| "added to the history".to_owned()),
+            plan.save.as_ref().map(|save| format!("saved as `{}`", save.name())),
+            (plan.records.histories.recording == Recording::On).then(|| "added to the history".to_owned()),
         ];
         let undone: Vec<String> = undone.into_iter().flatten().collect();
         if !undone.is_empty() {

@@ -6,7 +6,7 @@ use crate::stats::history_fence;
 use crate::store::history::History;
 
 /// How much neighbouring runs of each case differ, where the history has enough of them.
-pub(in crate::broker) fn fences(past: &History, results: &[BenchmarkComplete]) -> Fences {
+pub(crate) fn fences(past: &History, results: &[BenchmarkComplete]) -> Fences {
     let fence = |result: &BenchmarkComplete| {
         let fence = history_fence(&past.medians(&result.full_name()))?;
         Some((CaseKey::of(result), fence))

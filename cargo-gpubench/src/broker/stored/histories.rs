@@ -10,9 +10,9 @@ use crate::store::{DeviceIdentity, Home, StoreError, StoredRun};
 
 /// Where histories are, and whether the run is added to that of its device.
 #[derive(Debug)]
-pub(in crate::broker) struct Histories {
+pub(crate) struct Histories {
     folder: Option<Utf8PathBuf>,
-    pub(in crate::broker) recording: Recording,
+    pub(crate) recording: Recording,
 }
 
 impl Histories {
@@ -20,7 +20,7 @@ impl Histories {
     ///
     /// # Errors
     /// The run is to be recorded, no folder is named, and there is no target directory.
-    pub(in crate::broker) fn find(options: &ResultOptions, home: &Home) -> Result<Histories, StoreError> {
+    pub(crate) fn find(options: &ResultOptions, home: &Home) -> Result<Histories, StoreError> {
         let HistoryOptions { recording, folder } = &options.history;
         let folder = folder.clone().or_else(|| home.histories());
         if folder.is_none() && *recording == Recording::On {
@@ -37,7 +37,7 @@ impl Histories {
     ///
     /// # Errors
     /// It is damaged, of a later tool, no history, or cannot be written.
-    pub(in crate::broker) fn of_device(&self, device: &DeviceIdentity) -> Result<Option<History>, StoreError> {
+    pub(crate) fn of_device(&self, device: &DeviceIdentity) -> Result<Option<History>, StoreError> {
         let Some(folder) = &self.folder else { return Ok(None) };
         let past = history::of_device(folder, device)?;
         if self.recording == Recording::On {
@@ -50,7 +50,7 @@ impl Histories {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(in crate::broker) fn record(&self, stored: &StoredRun, verbosity: Verbosity) -> Result<(), StoreError> {
+    pub(crate) fn record(&self, stored: &StoredRun, verbosity: Verbosity) -> Result<(), StoreError> {
         let (Recording::On, Some(folder)) = (self.recording, &self.folder) else {
             return Ok(());
         };

@@ -20,7 +20,7 @@ use crate::verdict::Verdict;
 ///
 /// # Errors
 /// It cannot be read, nothing in it is chosen, or something cannot be written.
-pub(in crate::broker) fn show_loaded_run(
+pub(crate) fn show_loaded_run(
     name: &RunName,
     options: &RunOptions,
     places: &Places,

@@ -12,14 +12,14 @@ use crate::store::{Destination, DeviceIdentity, Home, Others, RunName, Saved, St
 
 /// Where results are saved.
 #[derive(Debug)]
-pub(in crate::broker) struct SaveTarget {
+pub(crate) struct SaveTarget {
     name: RunName,
     destination: Destination,
 }
 
 /// Which results are saved, and what becomes of the others that are there.
 #[derive(Debug)]
-pub(in crate::broker) struct SavePlan {
+pub(crate) struct SavePlan {
     target: SaveTarget,
     /// Full names of the cases that it gets results of.
     cases: HashSet<String>,
@@ -31,7 +31,7 @@ impl SaveTarget {
     ///
     /// # Errors
     /// It cannot.
-    pub(in crate::broker) fn prepare(name: &RunName, home: &Home) -> Result<SaveTarget, StoreError> {
+    pub(crate) fn prepare(name: &RunName, home: &Home) -> Result<SaveTarget, StoreError> {
         let destination = Destination::of(name, home)?;
         Ok(SaveTarget {
             name: name.clone(),
@@ -40,7 +40,7 @@ impl SaveTarget {
     }
 
     /// Saves results of these cases; `others` says what becomes of the results that are there.
-    pub(in crate::broker) fn of_cases(self, ours: &ChosenCases, others: Others) -> SavePlan {
+    pub(crate) fn of_cases(self, ours: &ChosenCases, others: Others) -> SavePlan {
         SavePlan {
             target: self,
             cases: full_names(&ours.cases),
@@ -50,7 +50,7 @@ impl SaveTarget {
 }
 
 /// What becomes of other results where a measured run is saved: they stay where only a part was selected.
-pub(in crate::broker) fn others_of_measured(selection: &CaseSelection, ours: &ChosenCases) -> Others {
+pub(crate) fn others_of_measured(selection: &CaseSelection, ours: &ChosenCases) -> Others {
     match selection.reach() {
         Reach::Part => Others::Stay,
         Reach::Everything => Others::GoWithTheirBenchmarks {
@@ -62,7 +62,7 @@ pub(in crate::broker) fn others_of_measured(selection: &CaseSelection, ours: &Ch
 
 /// The same where a run is saved that was measured before. All of it takes the place of another, as a copy of its file
 /// would.
-pub(in crate::broker) fn others_of_loaded(names: &NameFilter) -> Others {
+pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
     match names.is_everything() {
         true => Others::Go,
         false => Others::Stay,
@@ -75,7 +75,7 @@ fn full_names(cases: &[Case]) -> HashSet<String> {
 
 impl SavePlan {
     /// The name.
-    pub(in crate::broker) fn name(&self) -> &RunName {
+    pub(crate) fn name(&self) -> &RunName {
         &self.target.name
     }
 
@@ -83,7 +83,7 @@ impl SavePlan {
     ///
     /// # Errors
     /// What would stay is of another device.
-    pub(in crate::broker) fn ensure_keepable(&self, device: &DeviceIdentity) -> Result<(), StoreError> {
+    pub(crate) fn ensure_keepable(&self, device: &DeviceIdentity) -> Result<(), StoreError> {
         self.target
             .destination
             .ensure_keepable(device, &self.cases, &self.others)
@@ -93,7 +93,7 @@ impl SavePlan {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(in crate::broker) fn save(&self, stored: &StoredRun, verbosity: Verbosity) -> Result<(), StoreError> {
+    pub(crate) fn save(&self, stored: &StoredRun, verbosity: Verbosity) -> Result<(), StoreError> {
         let SaveTarget { name, destination } = &self.target;
         let Saved {
             kept,
