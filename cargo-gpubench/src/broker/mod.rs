@@ -24,7 +24,6 @@ mod run;
 mod run_names;
 mod selected;
 mod settings;
-mod side;
 mod sources;
 mod status;
 mod stored;

@@ -43,7 +43,7 @@ pub struct WorkerLaunch<'a> {
 }
 
 /// What a hosted worker is given besides.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HostedLaunch<'a> {
     /// The user's cdylib, behind the libraries that it needs.
     pub library: &'a [SealedFile],
@@ -55,18 +55,6 @@ pub struct HostedLaunch<'a> {
     pub request: &'a [u8],
     /// Processes whose memory must be closed to it, beside the broker's own.
     pub guarded: [u32; 2],
-}
-
-impl HostedLaunch<'_> {
-    fn none() -> HostedLaunch<'static> {
-        HostedLaunch {
-            library: &[],
-            library_path: &[],
-            benchmark: 0,
-            request: &[],
-            guarded: [0; 2],
-        }
-    }
 }
 
 /// How a worker's set-up ended.
@@ -111,7 +99,7 @@ impl WorkerClient {
 
     /// Sends what the worker has from now on.
     pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
-        let none = HostedLaunch::none();
+        let none = HostedLaunch::default();
         let hosted = launch.hosted.unwrap_or(&none);
         let modules = encode_modules(launch.modules);
         let annotation = launch.annotation.unwrap_or_default().as_bytes();

@@ -11,8 +11,7 @@ use crate::broker::cases::{Case, Disposition};
 use crate::broker::measurement::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::preparation::{Prepared, PreparedCase, compile_errors};
-use crate::broker::selected::Selected;
-use crate::broker::side::Side;
+use crate::broker::selected::{Selected, Side};
 use crate::build::kernels::Compiler;
 use crate::error::print_warning;
 

@@ -10,7 +10,7 @@ use crate::broker::cases::{Case, Disposition};
 use crate::broker::code::kernels::{self, Modules};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::measurement::{CaseFailure, CaseLibrary, ReadyCase};
-use crate::broker::side::Side;
+use crate::broker::selected::Side;
 use crate::build::BuiltLibrary;
 use crate::clients::Interrupt;
 use crate::device::Facts;
