@@ -4,8 +4,10 @@ use gpubench::catalog::DeviceFacts;
 
 use super::code::ahead::{AheadTarget, compile_ahead};
 use super::code::compilers::gpu_compilers;
-use super::options::{ArchiveOptions, Verbosity};
+use super::options::{Annotations, ArchiveOptions};
+use super::process::{catch_interrupts, prepare_for_roles};
 use super::recording::authors::{AuthorSettings, Authors};
+use super::status::status;
 use crate::archive::{Contents, typical_device, write};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
 use crate::error::ExpectedError;
@@ -18,23 +20,20 @@ use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::cuda::Architecture;
 use gpubench_diagnostic::ExitCode;
 use gpubench_diagnostic::print_warning;
-use gpubench_measure::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
+use gpubench_measure::clients::Output;
 
 /// Builds the selected packages and archives their libraries.
 ///
 /// # Errors
 /// What keeps the archive from being made.
 pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
-    let interrupt = Interrupt::catch().map_err(|source| ExpectedError::Internal {
-        what: "cannot listen to signals".to_owned(),
-        source: source.into(),
-    })?;
+    let interrupt = catch_interrupts()?;
+    let verbosity = options.output.verbosity;
     // Before the build: what is changed meanwhile need not be in it.
     let revision = revision_of(&options.build)?;
     let built = build_cdylibs(&options.build, interrupt.flag())?;
     built.notices.iter().for_each(|notice| print_warning(notice));
-    adopt_orphans();
-    allow_many_descriptors();
+    prepare_for_roles(Annotations::None)?;
     let settings = AuthorSettings {
         within: options.within,
         output: Output::Captured,
@@ -49,7 +48,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     }];
     let mut lacking = Vec::new();
     for target in targets(options)? {
-        say(options, &format_args!("   Compiling kernels for {}", target.name));
+        status(verbosity, "Compiling", format_args!("kernels for {}", target.name));
         target
             .compiler
             .notices()
@@ -66,10 +65,8 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     }
     let written = write(&contents, &options.archive)?;
     archived.push(size(written).to_string());
-    say(
-        options,
-        &format_args!("    Archived {} to {}", archived.join(", "), options.archive),
-    );
+    let what = format_args!("{} to {}", archived.join(", "), options.archive);
+    status(verbosity, "Archived", what);
     if !lacking.is_empty() {
         return Err(ExpectedError::NotCompiledAhead {
             archive: options.archive.clone(),
@@ -141,11 +138,5 @@ fn facts_for_recording(device: DeviceFacts) -> Facts {
         device,
         free_memory: None,
         ..cpu::facts(available_threads())
-    }
-}
-
-fn say(options: &ArchiveOptions, line: &dyn std::fmt::Display) {
-    if options.output.verbosity > Verbosity::Quiet {
-        anstream::eprintln!("{line}");
     }
 }

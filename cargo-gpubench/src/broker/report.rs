@@ -1,7 +1,8 @@
 //! `cargo gpubench report`: from stored runs to a page.
 
-use super::options::JudgingOptions;
+use super::options::{JudgingOptions, Verbosity};
 use super::places::PlaceOptions;
+use super::status::status;
 use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
 use crate::error::ExpectedError;
@@ -55,7 +56,7 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, ExpectedError> {
     };
     options.output.write(&report.page())?;
     if let Some(file) = options.output.file() {
-        anstream::eprintln!("{:>12} {}", "Report", address(file));
+        status(Verbosity::Normal, "Report", address(file));
     }
     Ok(ExitCode::Success)
 }

@@ -16,7 +16,7 @@ use gpubench_protocol::sandbox::this_program;
 /// # Errors
 /// If the CPU device has no compiler, or `--nvrtc` names none. A GPU without a compiler is no error here: images that are compiled already need
 /// none.
-pub(in crate::broker) fn compiler_for(
+pub(crate) fn compiler_for(
     facts: &Facts,
     options: &DeviceOptions,
     processors: Processors,
@@ -35,7 +35,7 @@ pub(in crate::broker) fn compiler_for(
 ///
 /// # Errors
 /// What is named is none.
-pub(in crate::broker) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
+pub(crate) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
     Ok(GpuCompilers::find(
         this_program(),
         &NamedCompilers { nvrtc, nvcc: None },

@@ -19,21 +19,21 @@ const MOST_OCCUPANCIES: usize = 64;
 
 /// A case with its validated recording.
 #[derive(Debug)]
-pub(in crate::broker) struct RecordedCase {
+pub(crate) struct RecordedCase {
     /// The encoded request it was recorded for.
-    pub(in crate::broker) request: Vec<u8>,
+    pub(crate) request: Vec<u8>,
     /// What was recorded.
-    pub(in crate::broker) recording: Recording,
+    pub(crate) recording: Recording,
     /// Its encoding.
-    pub(in crate::broker) encoded: Vec<u8>,
+    pub(crate) encoded: Vec<u8>,
 }
 
 /// The user wants the run to end.
 #[derive(Debug)]
-pub(in crate::broker) struct Interrupted;
+pub(crate) struct Interrupted;
 
 /// Records every case of one library. A case that cannot be recorded has its failure; the others go on.
-pub(in crate::broker) fn record_cases(
+pub(crate) fn record_cases(
     cases: &[&Case],
     library: usize,
     catalog: &Catalog,

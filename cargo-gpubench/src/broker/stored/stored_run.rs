@@ -7,7 +7,7 @@ use gpubench_store::{Home, RunName, StoreError, StoredRun, load};
 ///
 /// # Errors
 /// There is none, or it is refused.
-pub(in crate::broker) fn load_run(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
+pub(crate) fn load_run(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
     let run = load(name, home)?;
     if !run.is_complete() {
         print_warning(&format!(

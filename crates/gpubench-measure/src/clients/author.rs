@@ -216,11 +216,7 @@ impl AuthorProblem {
             from_author::FAILED => Err(AuthorProblem::read(&frame.payload)),
             found => {
                 let text = format!("it sent message `{found}` out of turn");
-                Err(RoleFailure::Protocol {
-                    role: RoleName::Author,
-                    text,
-                }
-                .into())
+                Err(RoleFailure::protocol(RoleName::Author, text).into())
             }
         }
     }

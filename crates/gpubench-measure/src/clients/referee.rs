@@ -81,9 +81,8 @@ impl RefereeClient {
             }));
         }
         let frame = child.check_kind(frame, from_referee::READY)?;
-        let facts = Facts::decode(&frame.payload).map_err(|error| RoleFailure::Protocol {
-            role: RoleName::Referee,
-            text: format!("its device's facts cannot be read: {error}"),
+        let facts = Facts::decode(&frame.payload).map_err(|error| {
+            RoleFailure::protocol(RoleName::Referee, format!("its device's facts cannot be read: {error}"))
         })?;
         Ok(RefereeClient { child, facts })
     }
@@ -132,10 +131,7 @@ impl RefereeClient {
         let expected = pages + buffers + order.duties.author_allocations();
         if layouts.len() != buffers || descriptors.len() != expected {
             let text = "it opened the case with other buffers than it should".to_owned();
-            return Err(RoleFailure::Protocol {
-                role: RoleName::Referee,
-                text,
-            });
+            return Err(RoleFailure::protocol(RoleName::Referee, text));
         }
         let author_descriptors = descriptors.split_off(pages + buffers);
         let buffers = descriptors.split_off(pages);

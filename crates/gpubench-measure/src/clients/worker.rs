@@ -47,7 +47,7 @@ pub struct WorkerLaunch<'a> {
 }
 
 /// What a hosted worker is given besides.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HostedLaunch<'a> {
     /// The user's cdylib, behind the libraries that it needs.
     pub library: &'a [SealedFile],
@@ -59,18 +59,6 @@ pub struct HostedLaunch<'a> {
     pub request: &'a [u8],
     /// Processes whose memory must be closed to it, beside the broker's own.
     pub guarded: [u32; 2],
-}
-
-impl HostedLaunch<'_> {
-    fn none() -> HostedLaunch<'static> {
-        HostedLaunch {
-            library: &[],
-            library_path: &[],
-            benchmark: 0,
-            request: &[],
-            guarded: [0; 2],
-        }
-    }
 }
 
 /// How a worker's set-up ended.
@@ -115,7 +103,7 @@ impl WorkerClient {
 
     /// Sends what the worker has from now on.
     pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
-        let none = HostedLaunch::none();
+        let none = HostedLaunch::default();
         let hosted = launch.hosted.unwrap_or(&none);
         let modules = encode_modules(launch.modules);
         let annotation = launch.annotation.unwrap_or_default().as_bytes();
@@ -197,10 +185,7 @@ impl WorkerClient {
         let armed: WindowOrder = self.child.record(&frame)?;
         if armed.window != order.window || armed.kind != order.kind {
             let text = format!("it armed window `{}` instead of `{}`", armed.window, order.window);
-            return Err(RoleFailure::Protocol {
-                role: RoleName::Worker,
-                text,
-            });
+            return Err(RoleFailure::protocol(RoleName::Worker, text));
         }
         Ok(())
     }
@@ -228,10 +213,7 @@ impl WorkerClient {
         let claim: Claim = self.child.record(&frame)?;
         if claim.window != window {
             let text = format!("it claimed window `{}` instead of `{window}`", claim.window);
-            return Err(RoleFailure::Protocol {
-                role: RoleName::Worker,
-                text,
-            });
+            return Err(RoleFailure::protocol(RoleName::Worker, text));
         }
         Ok(Box::new(claim))
     }

@@ -35,14 +35,14 @@ pub(super) struct Arm<'a> {
 }
 
 /// Who leads through windows, and what both arms of a case share.
-pub(super) struct SampleContext<'c> {
+pub(super) struct Context<'c> {
     pub(super) sequencer: Sequencer<'c>,
     pub(super) null: NullArm<'c>,
     /// Number of the window that was begun last, of whatever arm; before the first, the one after which they begin.
     pub(super) begun: u32,
 }
 
-impl SampleContext<'_> {
+impl Context<'_> {
     /// The next window. Windows are numbered over all workers and arms: none sees a number, and with it a key, that another had.
     pub(super) fn next_place(&self, case: u64) -> Place {
         Place {
@@ -50,6 +50,17 @@ impl SampleContext<'_> {
             window: self.begun + 1,
         }
     }
+}
+
+/// What a window of an arm is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    /// Its worker warms up.
+    WarmUp,
+    /// A sample, or an early check.
+    Sample(WindowKind),
+    /// To be seen or checked by itself: nothing is kept of it but whether it was right.
+    Alone(WindowKind),
 }
 
 /// How a step of an arm ended.
@@ -128,12 +139,25 @@ impl<'a> Arm<'a> {
         self.evidence.last_call > 0 && self.stopping.is_warm(&self.samples)
     }
 
-    /// A window of the same kind as the sampled ones. It is checked like all others.
-    pub(super) fn warm_up(
+    /// Runs a window.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the worker.
+    pub(super) fn run(
         &mut self,
-        context: &mut SampleContext<'_>,
+        context: &mut Context<'_>,
         worker: &mut WorkerClient,
+        part: Part,
     ) -> Result<Step, WindowError> {
+        match part {
+            Part::WarmUp => self.warm_up(context, worker),
+            Part::Sample(kind) => self.sample(context, worker, kind),
+            Part::Alone(kind) => self.window(context, worker, kind),
+        }
+    }
+
+    /// A window of the same kind as the sampled ones. It is checked like all others.
+    fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, WindowError> {
         let started = Instant::now();
         if self.evidence.last_call > 0 {
             self.null_turn(context, NullPace::Usual)?;
@@ -155,9 +179,9 @@ impl<'a> Arm<'a> {
     }
 
     /// A window for a sample, or for an early check.
-    pub(super) fn sample(
+    fn sample(
         &mut self,
-        context: &mut SampleContext<'_>,
+        context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
     ) -> Result<Step, WindowError> {
@@ -181,24 +205,6 @@ impl<'a> Arm<'a> {
         Ok(Step::Done)
     }
 
-    /// A window whose whole output is checked, and of which nothing else is kept.
-    pub(super) fn check(
-        &mut self,
-        context: &mut SampleContext<'_>,
-        worker: &mut WorkerClient,
-    ) -> Result<Step, WindowError> {
-        self.window(context, worker, WindowKind::EarlyCheck)
-    }
-
-    /// A window for someone else to look at: nothing is kept of it but whether it was right.
-    pub(super) fn show(
-        &mut self,
-        context: &mut SampleContext<'_>,
-        worker: &mut WorkerClient,
-    ) -> Result<Step, WindowError> {
-        self.window(context, worker, WindowKind::Timed)
-    }
-
     /// Whether the present worker has samples enough.
     pub(super) fn has_enough(&self) -> bool {
         self.samples.turn().stop.is_some()
@@ -220,7 +226,7 @@ impl<'a> Arm<'a> {
         turn.stop = turn.stop.or(decided);
     }
 
-    fn null_turn(&mut self, context: &mut SampleContext<'_>, pace: NullPace) -> Result<(), WindowError> {
+    fn null_turn(&mut self, context: &mut Context<'_>, pace: NullPace) -> Result<(), WindowError> {
         let place = context.next_place(self.case);
         context
             .null
@@ -229,7 +235,7 @@ impl<'a> Arm<'a> {
 
     fn window(
         &mut self,
-        context: &mut SampleContext<'_>,
+        context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
     ) -> Result<Step, WindowError> {
@@ -245,7 +251,7 @@ impl<'a> Arm<'a> {
     }
 
     /// A few more windows after a wrong output.
-    fn diagnose(&mut self, context: &mut SampleContext<'_>, worker: &mut WorkerClient) -> Result<(), WindowError> {
+    fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), WindowError> {
         for _ in 0..DIAGNOSIS {
             self.conduct(context, worker, WindowKind::Timed)?;
             if self.evidence.ending != Ending::Stopped {
@@ -259,7 +265,7 @@ impl<'a> Arm<'a> {
 
     fn conduct(
         &mut self,
-        context: &mut SampleContext<'_>,
+        context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
     ) -> Result<(), WindowError> {

@@ -7,6 +7,9 @@ use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::wire::AuthorFailure;
 
+const GENERATOR: &str = "the input generator failed";
+const REFERENCE: &str = "the reference failed";
+
 /// Why a case was not measured to its end, as its record says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseFailure {
@@ -55,33 +58,27 @@ impl CaseFailure {
 
     /// What a case that could not be measured ends in; nothing when the user interrupted.
     pub fn of_measuring(error: &MeasureError) -> Option<CaseFailure> {
-        let timed_out = |problem: &AuthorProblem| matches!(problem, AuthorProblem::Role(RoleFailure::Silent { .. }));
+        let own_code = |problem: &AuthorProblem, failed: Cause, timed_out: Cause, what: &str| {
+            let is_silent = matches!(problem, AuthorProblem::Role(RoleFailure::Silent { .. }));
+            let cause = if is_silent { timed_out } else { failed };
+            CaseFailure::author(cause, problem).prefixed(what)
+        };
         Some(match error {
             MeasureError::Window(WindowError::Interrupted)
             | MeasureError::Open(RoleFailure::Interrupted)
             | MeasureError::Worker(RoleFailure::Interrupted)
             | MeasureError::Attach(AuthorProblem::Role(RoleFailure::Interrupted)) => return None,
             MeasureError::Open(RoleFailure::Generator { text }) => {
-                CaseFailure::error(Cause::GeneratorFailed, text).prefixed("the input generator failed")
+                CaseFailure::error(Cause::GeneratorFailed, text).prefixed(GENERATOR)
             }
             MeasureError::Open(RoleFailure::Reference { text }) => {
-                CaseFailure::error(Cause::ReferenceFailed, text).prefixed("the reference failed")
+                CaseFailure::error(Cause::ReferenceFailed, text).prefixed(REFERENCE)
             }
             MeasureError::Window(WindowError::Generator(problem)) => {
-                let cause = if timed_out(problem) {
-                    Cause::GeneratorTimeout
-                } else {
-                    Cause::GeneratorFailed
-                };
-                CaseFailure::author(cause, problem).prefixed("the input generator failed")
+                own_code(problem, Cause::GeneratorFailed, Cause::GeneratorTimeout, GENERATOR)
             }
             MeasureError::Window(WindowError::Reference(problem)) => {
-                let cause = if timed_out(problem) {
-                    Cause::ReferenceTimeout
-                } else {
-                    Cause::ReferenceFailed
-                };
-                CaseFailure::author(cause, problem).prefixed("the reference failed")
+                own_code(problem, Cause::ReferenceFailed, Cause::ReferenceTimeout, REFERENCE)
             }
             MeasureError::Open(RoleFailure::OutOfMemory { .. })
             | MeasureError::Worker(RoleFailure::OutOfMemory { .. })

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::arm::{Arm, SampleContext, Step};
+use super::arm::{Arm, Context, Part, Step};
 use super::buffers::Buffers;
 use super::case::{Contest, StoppingQuery};
 use super::error::{MeasureError, WindowError};
@@ -13,11 +13,8 @@ use super::purpose::Purpose;
 use super::watcher::Watcher;
 use crate::clients::{OpenedCase, RoleFailure, WorkerClient};
 use crate::verdict::Ending;
-use gpubench_protocol::window::{Seat, Seeds};
+use gpubench_protocol::window::{Seat, Seeds, WindowKind};
 use gpubench_stats::Shares;
-
-/// A window of an arm that is no part of a pair.
-type Window<'a> = fn(&mut Arm<'a>, &mut SampleContext<'_>, &mut WorkerClient) -> Result<Step, WindowError>;
 
 /// Runs an arm's workers, one a round.
 struct ArmRunner<'a> {
@@ -30,24 +27,6 @@ struct ArmRunner<'a> {
 }
 
 impl<'a> ArmRunner<'a> {
-    fn new(arm: Arm<'a>, pool: WorkerPool<'a>) -> ArmRunner<'a> {
-        ArmRunner {
-            arm,
-            pool,
-            worker: None,
-            lost: None,
-        }
-    }
-
-    /// What is left when it takes no part any more: its processes are gone.
-    fn retire(self) -> Result<Arm<'a>, RoleFailure> {
-        let ArmRunner { arm, lost, .. } = self;
-        match lost {
-            None => Ok(arm),
-            Some(failure) => Err(failure),
-        }
-    }
-
     /// Whether it came through all rounds so far.
     fn goes_on(&self) -> bool {
         self.lost.is_none() && self.arm.came_through()
@@ -74,15 +53,12 @@ impl<'a> ArmRunner<'a> {
         self.worker = None;
     }
 
-    fn step(
-        &mut self,
-        context: &mut SampleContext<'_>,
-        window: impl FnOnce(&mut Arm<'a>, &mut SampleContext<'_>, &mut WorkerClient) -> Result<Step, WindowError>,
-    ) -> Result<(), WindowError> {
+    /// Runs a window of its worker, if there is one.
+    fn step(&mut self, context: &mut Context<'_>, part: Part) -> Result<(), WindowError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
-        if window(&mut self.arm, context, worker)? == Step::Failed {
+        if self.arm.run(context, worker, part)? == Step::Failed {
             self.arm.keep_last_words(worker.last_words());
-            self.worker = None;
+            self.leave();
         }
         Ok(())
     }
@@ -128,7 +104,12 @@ impl<'a> Rounds<'a> {
                 reserve: most - first,
             };
             let pool = WorkerPool::start(case, protocol, order, guarded, opened);
-            ArmRunner::new(Arm::new(seat, case, protocol, &buffers.recording.plan.scratch), pool)
+            ArmRunner {
+                arm: Arm::new(seat, case, protocol, &buffers.recording.plan.scratch),
+                pool,
+                worker: None,
+                lost: None,
+            }
         };
         Rounds {
             candidate: runner(Seat::Candidate, candidate, &buffers.of_candidate),
@@ -147,7 +128,9 @@ impl<'a> Rounds<'a> {
 
     /// The arms, whose processes are gone; a baseline that was lost for no fault of its code is that failure.
     pub(super) fn retire(self) -> (Arm<'a>, Option<Result<Arm<'a>, RoleFailure>>) {
-        let baseline = self.baseline.map(ArmRunner::retire);
+        let baseline = self
+            .baseline
+            .map(|baseline| baseline.lost.map_or(Ok(baseline.arm), Err));
         (self.candidate.arm, baseline)
     }
 
@@ -158,27 +141,27 @@ impl<'a> Rounds<'a> {
     pub(super) fn run(
         &mut self,
         purpose: Purpose,
-        context: &mut SampleContext<'_>,
+        context: &mut Context<'_>,
         watcher: &mut dyn Watcher,
     ) -> Result<(), MeasureError> {
         match purpose {
             Purpose::Measure => self.measure(context, watcher),
-            Purpose::Test => self.call_for(Duration::ZERO, context, Arm::check),
-            Purpose::Profile(duration) => self.call_for(duration, context, Arm::show),
+            Purpose::Test => self.call_for(Duration::ZERO, context, WindowKind::EarlyCheck),
+            Purpose::Profile(duration) => self.call_for(duration, context, WindowKind::Timed),
         }
     }
 
-    /// Calls the candidate at least once, and again and again for so long.
+    /// Calls the candidate at least once, and again and again for so long. Nothing is kept of it but whether it was right.
     fn call_for(
         &mut self,
         duration: Duration,
-        context: &mut SampleContext<'_>,
-        window: Window<'a>,
+        context: &mut Context<'_>,
+        kind: WindowKind,
     ) -> Result<(), MeasureError> {
         self.enter()?;
         let started = Instant::now();
         loop {
-            self.candidate.step(context, window)?;
+            self.candidate.step(context, Part::Alone(kind))?;
             if !self.candidate.takes_part() || started.elapsed() >= duration {
                 break;
             }
@@ -187,19 +170,19 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    fn measure(&mut self, context: &mut SampleContext<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
+    fn measure(&mut self, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
         let (mut round, mut last) = (0, self.first);
         while round < last {
             round += 1;
             self.enter()?;
             context.null.warm_up_begins();
-            while self.is_needed(|arm| !arm.is_warm()) {
+            while self.is_needed(Phase::WarmUp) {
                 self.pair(Phase::WarmUp, context, watcher)?;
             }
             if self.candidate.takes_part() {
                 context.null.warm_up_ends();
             }
-            while self.is_needed(|arm| !arm.has_enough()) {
+            while self.is_needed(Phase::Samples) {
                 self.pair(Phase::Samples, context, watcher)?;
             }
             let goes_on = self.candidate.takes_part();
@@ -256,34 +239,33 @@ impl<'a> Rounds<'a> {
     }
 
     /// Whether a runner that takes part needs more; without the candidate none does.
-    fn is_needed(&mut self, needs: impl Fn(&Arm<'a>) -> bool) -> bool {
+    fn is_needed(&mut self, phase: Phase) -> bool {
         let goes_on = self.candidate.takes_part();
-        goes_on && self.runners().any(|runner| runner.takes_part() && needs(&runner.arm))
+        goes_on
+            && self
+                .runners()
+                .any(|runner| runner.takes_part() && phase.lacks(&runner.arm))
     }
 
     /// A window of each runner that needs one. Who begins is drawn by the key, so that neither arm always
     /// runs after the other. Both windows are of one kind, so that the samples of one number are neighbours in time.
-    fn pair(
-        &mut self,
-        phase: Phase,
-        context: &mut SampleContext<'_>,
-        watcher: &mut dyn Watcher,
-    ) -> Result<(), WindowError> {
+    fn pair(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), WindowError> {
         let (seeds, place) = (self.seeds, context.next_place(self.case));
         let alone = !self.baseline.as_ref().is_some_and(ArmRunner::takes_part);
         let needy = self.runners().filter(|runner| runner.takes_part());
-        let mut runners: Vec<&mut ArmRunner<'a>> = needy.filter(|runner| phase.needs(&runner.arm, alone)).collect();
+        let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.keeps_company(arm) && !alone;
+        let mut runners: Vec<&mut ArmRunner<'a>> = needy.filter(|runner| needs(&runner.arm)).collect();
         if seeds.first_of_pair(place) == Seat::Baseline {
             runners.reverse();
         }
         let since_early = runners.iter().map(|runner| runner.arm.since_early()).max();
-        let kind = seeds.kind(place, since_early.unwrap_or_default());
+        let part = match phase {
+            Phase::WarmUp => Part::WarmUp,
+            Phase::Samples => Part::Sample(seeds.kind(place, since_early.unwrap_or_default())),
+        };
         for runner in runners {
             let before = runner.arm.samples().ns.len();
-            runner.step(context, |arm, context, worker| match phase {
-                Phase::WarmUp => arm.warm_up(context, worker),
-                Phase::Samples => arm.sample(context, worker, kind),
-            })?;
+            runner.step(context, part)?;
             let samples = runner.arm.samples();
             if runner.arm.seat() == Seat::Candidate && samples.ns.len() > before {
                 watcher.sampled(&samples.ns, &samples.by_worker());
@@ -301,10 +283,16 @@ enum Phase {
 }
 
 impl Phase {
-    fn needs(self, arm: &Arm<'_>, alone: bool) -> bool {
+    /// Whether the worker of an arm is not through with it.
+    fn lacks(self, arm: &Arm<'_>) -> bool {
         match self {
             Phase::WarmUp => !arm.is_warm(),
-            Phase::Samples => !arm.has_enough() || !alone && arm.may_go_on(),
+            Phase::Samples => !arm.has_enough(),
         }
+    }
+
+    /// Whether an arm that is through with it may go on as long as the other does.
+    fn keeps_company(self, arm: &Arm<'_>) -> bool {
+        matches!(self, Phase::Samples) && arm.may_go_on()
     }
 }

@@ -218,10 +218,10 @@ impl Sequencer<'_> {
         let both = [self.referee.child().channel(), worker.child().channel()];
         let channels = if said.is_none() { &both[..] } else { &both[..1] };
         listen(channels, deadline, self.protocol.interrupt).map_err(|error| {
-            WindowError::Referee(RoleFailure::Protocol {
-                role: RoleName::Referee,
-                text: gpubench_diagnostic::chain(&error),
-            })
+            WindowError::Referee(RoleFailure::protocol(
+                RoleName::Referee,
+                gpubench_diagnostic::chain(&error),
+            ))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::arm::SampleContext;
+use super::arm::Context;
 use super::buffers::Buffers;
 use super::case::{Contest, ReadyCase};
 use super::error::MeasureError;
@@ -103,7 +103,7 @@ impl Session<'_> {
         Ok(OpenSession {
             protocol,
             rounds,
-            context: SampleContext {
+            context: Context {
                 sequencer: Sequencer {
                     referee: self.referee,
                     author: self.author,
@@ -123,7 +123,7 @@ impl Session<'_> {
 struct OpenSession<'o> {
     protocol: &'o Protocol<'o>,
     rounds: Rounds<'o>,
-    context: SampleContext<'o>,
+    context: Context<'o>,
     watcher: &'o mut dyn Watcher,
 }
 
@@ -143,7 +143,7 @@ impl OpenSession<'_> {
             context,
             watcher,
         } = self;
-        let SampleContext {
+        let Context {
             mut sequencer,
             mut null,
             begun,

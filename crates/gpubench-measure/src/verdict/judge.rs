@@ -92,27 +92,17 @@ fn judgement(
     found: Option<Finding>,
 ) -> Judgement {
     let (grade, grade_reason) = grade(evidence, balance);
-    match found {
-        None => Judgement {
-            verdict: Verdict::Pass,
-            cause: None,
-            message: None,
-            grade,
-            grade_reason,
-            window,
-        },
-        Some(Finding {
-            verdict,
-            cause,
-            message,
-        }) => Judgement {
-            verdict,
-            cause: Some(cause),
-            message: Some(message),
-            grade,
-            grade_reason,
-            window,
-        },
+    let (verdict, cause, message) = match found {
+        None => (Verdict::Pass, None, None),
+        Some(found) => (found.verdict, Some(found.cause), Some(found.message)),
+    };
+    Judgement {
+        verdict,
+        cause,
+        message,
+        grade,
+        grade_reason,
+        window,
     }
 }
 
