@@ -570,10 +570,9 @@ fn an_option_in_front_of_a_subcommand_is_refused_with_a_hint() {
         ),
         (&["-q", "compare", "a", "b"], "write `compare --quiet`"),
         (&["--max-time", "5s", "doctor"], "`doctor` has no such option"),
-        (
-            &["--list", "archive", "--archive-file", "x"],
-            "`archive` has no such option",
-        ),
+        (&["--list", "archive"], "`archive` has no such option"),
+        (&["--exact", "-P", "ci", "report"], "`report` has no such option"),
+        (&["-q", "compare"], "write `compare --quiet`"),
         (
             &["-p", "a", "archive", "--archive-file", "x"],
             "write `archive --package`",
