@@ -12,7 +12,7 @@ use clap::{Arg, Command, FromArgMatches};
 use thiserror::Error;
 
 use super::app::described;
-use super::environment::{Environment, UnknownVariable, variable_of};
+use super::environment::{Environment, variable_of};
 use super::foreign;
 use super::gpubench::rows_of;
 use super::offer::{is_flag, of_environment, of_profile};
@@ -38,8 +38,8 @@ pub type FindWorkspace<'a> = &'a dyn Fn(Option<&Utf8Path>) -> Option<Utf8PathBuf
 pub struct Settled {
     /// It.
     pub verb: Verb,
-    /// What has no effect in the environment.
-    pub unknown_variables: Vec<UnknownVariable>,
+    /// Warnings of what has no effect in the environment.
+    pub unknown_variables: Vec<String>,
     /// What has no effect in the configuration.
     pub warnings: Vec<ConfigWarning>,
 }
@@ -216,7 +216,7 @@ fn in_front_of(subcommand: &Command, option: &Arg) -> UsageError {
         subcommand: name.to_owned(),
         instead: match subcommand.get_arguments().any(has_it) {
             true => format!("write `{name} --{long}`"),
-            false => format!("`{name}` has no such option, leave it out"),
+            false => format!("leave it out, `{name}` has no such option"),
         },
     }
 }
