@@ -32,7 +32,7 @@ pub enum UsageError {
         instead: &'static str,
     },
     /// An option of a run in front of a subcommand.
-    #[error("`--{option}` is an option of a run, and here comes before `{subcommand}`")]
+    #[error("`--{option}` cannot come before `{subcommand}`")]
     InFrontOfSubcommand {
         /// Its long name.
         option: String,
@@ -97,7 +97,7 @@ impl Expected for UsageError {
             Self::InFrontOfSubcommand {
                 subcommand, instead, ..
             } => Some(format!(
-                "{instead}; a filter of this name comes after `--`: `-- {subcommand}`"
+                "{instead}; `-- {subcommand}` runs the cases with `{subcommand}` in their names"
             )),
             Self::OptionBehindDashes { .. } => {
                 Some("leave out the `--`: `cargo gpubench` takes its options itself".to_owned())

@@ -34,7 +34,7 @@ mod show_config;
 mod standard_output;
 
 pub use app::{App, Verb, parse};
-pub use environment::{Environment, UnknownVariable};
+pub use environment::Environment;
 pub use error::UsageError;
 pub use gpubench::{Command, GpubenchArguments};
 pub use man::Manual;

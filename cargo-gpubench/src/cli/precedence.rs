@@ -6,15 +6,17 @@
 use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::error::ErrorKind;
 use clap::{Arg, Command, FromArgMatches};
 use thiserror::Error;
 
 use super::app::described;
-use super::environment::{Environment, UnknownVariable, variable_of};
+use super::environment::{Environment, variable_of};
 use super::foreign;
 use super::gpubench::rows_of;
 use super::offer::{is_flag, of_environment, of_profile};
 use super::repeated::repeated;
+use super::selection::names;
 use super::settings::RunArguments;
 use super::show_config::{InForce, SettingInForce};
 use super::{App, GpubenchArguments, UsageError, Verb};
@@ -35,8 +37,8 @@ pub type FindWorkspace<'a> = &'a dyn Fn(Option<&Utf8Path>) -> Option<Utf8PathBuf
 pub struct Settled {
     /// It.
     pub verb: Verb,
-    /// What has no effect in the environment.
-    pub unknown_variables: Vec<UnknownVariable>,
+    /// Warnings of what has no effect in the environment.
+    pub unknown_variables: Vec<String>,
     /// What has no effect in the configuration.
     pub warnings: Vec<ConfigWarning>,
 }
@@ -77,7 +79,8 @@ pub fn settle(
         verb.mut_subcommands(|below| below.mut_args(|option| not_required_beside(environment, option)))
     });
     app.build();
-    let given = app.try_get_matches_from_mut(arguments).map_err(refused)?;
+    let given = app.try_get_matches_from_mut(arguments);
+    let given = given.map_err(|error| refused(error, arguments, gpubench(&app)))?;
     let Some(line) = given.subcommand_matches(GPUBENCH) else {
         return Ok(Settled {
             verb: App::from_arg_matches(&given)?.verb,
@@ -95,8 +98,11 @@ pub fn settle(
         Some((name, line)) => Some((name, values(subcommand(gpubench, name), line)?)),
         None => None,
     };
-    if let Some((name, _)) = below {
-        refuse_in_front_of(name, gpubench, &run)?;
+    let mut options = gpubench.get_arguments().filter(|option| !option.is_global_set());
+    if let Some((name, _)) = below
+        && let Some(option) = options.find(|option| run.on_line(option.get_id().as_str()))
+    {
+        return Err(in_front_of(subcommand(gpubench, name), option).into());
     }
     let rows = RunArguments::rows();
     let text = |id| {
@@ -167,11 +173,29 @@ fn configuration(
     }
 }
 
-fn refused(error: clap::Error) -> Unsettled {
+fn refused(error: clap::Error, arguments: &[OsString], gpubench: &Command) -> Unsettled {
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(refusal) = subcommand_behind_an_option(arguments, gpubench)
+    {
+        return refusal.into();
+    }
     match foreign::explain(&error) {
         Some(foreign) => foreign.into(),
         None => error.into(),
     }
+}
+
+/// What a subcommand lacks is of no interest to one who meant it as a filter.
+fn subcommand_behind_an_option(arguments: &[OsString], gpubench: &Command) -> Option<UsageError> {
+    let mut in_front = None;
+    for word in arguments.iter().skip(2).filter_map(|word| word.to_str()) {
+        if let Some(subcommand) = gpubench.find_subcommand(word) {
+            return in_front.map(|option| in_front_of(subcommand, option));
+        }
+        let mut options = gpubench.get_arguments().filter(|option| !option.is_global_set());
+        in_front = in_front.or_else(|| options.find(|option| names(word, option)));
+    }
+    None
 }
 
 fn gpubench(command: &Command) -> &Command {
@@ -182,22 +206,18 @@ fn subcommand<'a>(command: &'a Command, name: &str) -> &'a Command {
     command.find_subcommand(name).expect("clap found it there")
 }
 
-/// An option in front of a subcommand is one of a run, and would have no effect.
-fn refuse_in_front_of(name: &str, gpubench: &Command, run: &Values<'_>) -> Result<(), UsageError> {
-    let mut options = gpubench.get_arguments().filter(|option| !option.is_global_set());
-    let Some(option) = options.find(|option| run.on_line(option.get_id().as_str())) else {
-        return Ok(());
-    };
-    let long = option.get_long().unwrap_or_default();
+/// An option of a run that comes before a subcommand, where it would have no effect.
+fn in_front_of(subcommand: &Command, option: &Arg) -> UsageError {
+    let (name, long) = (subcommand.get_name(), option.get_long().unwrap_or_default());
     let has_it = |other: &Arg| other.get_long() == Some(long);
-    Err(UsageError::InFrontOfSubcommand {
+    UsageError::InFrontOfSubcommand {
         option: long.to_owned(),
         subcommand: name.to_owned(),
-        instead: match subcommand(gpubench, name).get_arguments().any(has_it) {
+        instead: match subcommand.get_arguments().any(has_it) {
             true => format!("write `{name} --{long}`"),
-            false => format!("`{name}` has no such option, leave it out"),
+            false => format!("leave it out, `{name}` has no such option"),
         },
-    })
+    }
 }
 
 /// The file's name as short as the current folder allows.

@@ -33,7 +33,8 @@ settings! {
         change: ChangeArguments;
 
         /// Write the page to this file, or to standard output, which is `-`
-        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, default_value = "gpubench-report.html", help_heading = "Output options")]
+        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath,
+            default_value = "gpubench-report.html", help_heading = "Output options")]
         output: Outlet => Line "results.jsonl --output page.html";
 
         #[command(flatten)]

@@ -58,14 +58,18 @@ pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> 
 
 /// Whether a filter is an option, of this tool or of one whose habits are known, that `cargo bench` would have passed on.
 fn is_option(filter: &str) -> bool {
-    let option = filter.split('=').next().unwrap_or(filter);
-    let of_gpubench = |argument: &Arg| {
-        let long = argument.get_long_and_visible_aliases().unwrap_or_default();
-        let short = argument.get_short_and_visible_aliases().unwrap_or_default();
-        long.iter().any(|long| option.strip_prefix("--") == Some(long))
-            || short.iter().any(|short| option == format!("-{short}"))
-    };
-    option.starts_with('-') && (is_foreign(option) || described_verb().get_arguments().any(of_gpubench))
+    let verb = described_verb();
+    let mut options = verb.get_arguments();
+    is_foreign(filter.split('=').next().unwrap_or(filter)) || options.any(|option| names(filter, option))
+}
+
+/// Whether a word of a command line gives an option.
+pub(super) fn names(word: &str, option: &Arg) -> bool {
+    let word = word.split('=').next().unwrap_or(word);
+    let long = option.get_long_and_visible_aliases().unwrap_or_default();
+    let short = option.get_short_and_visible_aliases().unwrap_or_default();
+    long.iter().any(|long| word.strip_prefix("--") == Some(long))
+        || short.iter().any(|short| word == format!("-{short}"))
 }
 
 /// What words stand for that are subcommands of other tools.

@@ -1,5 +1,7 @@
 //! The reference of settings in the documentation is what the table says.
 
+use std::fmt::Write;
+
 use clap::{Arg, Command};
 
 use super::RunArguments;
@@ -24,7 +26,12 @@ fn generated() -> String {
     let mut text = table(&verb, &RunArguments::rows());
     for below in verb.get_subcommands().filter(|below| below.get_name() != "help") {
         let rows = rows_of(below.get_name());
-        text += &format!("\n### `cargo gpubench {}`\n{}", below.get_name(), table(below, &rows));
+        let _ = write!(
+            text,
+            "\n### `cargo gpubench {}`\n{}",
+            below.get_name(),
+            table(below, &rows)
+        );
     }
     text
 }
@@ -48,7 +55,7 @@ fn table(command: &Command, rows: &[Row]) -> String {
             None => (help, built_in(option)),
         };
         let cells = [names(option), otherwise, also_in.to_owned(), help + &possible(option)];
-        text += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+        let _ = writeln!(text, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
     }
     text
 }
