@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use gpubench::catalog::DeviceKind;
-
 use crate::broker::options::DeviceOptions;
 use crate::error::ExpectedError;
-use gpubench_device::Facts;
-use gpubench_device::compilers::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors};
-use gpubench_device::cuda::Architecture;
+use gpubench_device::compilers::{Compiler, GpuCompilers, NamedCompilers, Processors};
+use gpubench_device::{CompilerNotFound, CompilerWishes, Facts};
 use gpubench_protocol::sandbox::this_program;
 
-/// The host's C++ compiler for the CPU device, on these processors; NVRTC and nvcc for a GPU.
+/// The compiler of a device's kernels; those of the CPU device are for these processors.
 ///
 /// # Errors
 /// If the CPU device has no compiler, or `--nvrtc` names none. A GPU without a compiler is no error here: images that are compiled already need
@@ -21,14 +18,15 @@ pub(crate) fn compiler_for(
     options: &DeviceOptions,
     processors: Processors,
 ) -> Result<Box<dyn Compiler>, ExpectedError> {
-    match facts.device.kind {
-        DeviceKind::Cpu => Ok(Box::new(HostCompiler::find()?.for_processors(processors))),
-        DeviceKind::Cuda => {
-            let compilers = gpu_compilers(options.nvrtc.clone())?;
-            let architecture = Architecture::of_capability(facts.device.capability);
-            Ok(Box::new(GpuCompiler::new(architecture, compilers)))
-        }
-    }
+    let wishes = CompilerWishes {
+        tool: this_program(),
+        nvrtc: options.nvrtc.clone(),
+        processors,
+    };
+    (facts.backend().compiler)(&facts.device, wishes).map_err(|missing| match missing {
+        CompilerNotFound::Host(missing) => missing.into(),
+        CompilerNotFound::Nvrtc(missing) => missing.into(),
+    })
 }
 
 /// The compilers for GPUs that this machine has, with this NVRTC where one is named.
