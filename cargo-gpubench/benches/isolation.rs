@@ -13,7 +13,7 @@ use clap::Parser;
 use gpubench::catalog::RecordRequest;
 use gpubench::codec;
 use gpubench_contract::Method;
-use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
 use gpubench_device::{KernelPart, cpu};
 use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
@@ -71,12 +71,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let within = Duration::from_secs(60);
     let (mut author, catalog) = AuthorClient::spawn(&library.code, &[], within, Output::Captured, &interrupt)?;
     let facts = cpu::facts(cpu::available_threads());
-    let module = HostCompiler::find()?.compile(
-        &catalog.sources[0],
-        &["nothing".to_owned()],
-        folder.path(),
-        interrupt.flag(),
-    )?;
+    let module = HostCompiler::find()?.compile(Wanted {
+        source: &catalog.sources[0],
+        names: &["nothing".to_owned()],
+        cache: folder.path(),
+        interrupt: interrupt.flag(),
+    })?;
     let modules = [(0, SealedFile::copy_of(&module)?)];
     let seeds = Seeds::from_os()?;
     let device = DeviceOrder::cpu(facts.device.multiprocessors, 0);

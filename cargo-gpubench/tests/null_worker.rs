@@ -14,7 +14,7 @@ use gpubench::codec;
 use gpubench_contract::KernelPartSource;
 use gpubench_contract::Method;
 use gpubench_contract::{Grade, Verdict};
-use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{ClockBound, KernelPart, cpu};
 use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
 use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
@@ -304,12 +304,12 @@ impl Stage {
         let library = &built.libraries[0].code;
         let (author, catalog) =
             AuthorClient::spawn(library, &[], Duration::from_secs(60), Output::Captured, &interrupt)?;
-        let module = HostCompiler::find()?.compile(
-            &catalog.sources[0],
-            &["copy".to_owned()],
-            folder.path(),
-            interrupt.flag(),
-        )?;
+        let module = HostCompiler::find()?.compile(Wanted {
+            source: &catalog.sources[0],
+            names: &["copy".to_owned()],
+            cache: folder.path(),
+            interrupt: interrupt.flag(),
+        })?;
         let seeds = Seeds::from_os()?;
         let device = DeviceOrder::cpu(2, 0);
         let begin = Begin {

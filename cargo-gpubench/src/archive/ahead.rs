@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use camino::Utf8Path;
 use gpubench::catalog::{DeviceFacts, Source};
 use gpubench::codec;
 
 use super::{ArchivedKernels, Digest, Manifest};
-use gpubench_device::compilers::{Compiled, Compiler, KernelBuildError};
+use gpubench_device::compilers::{Compiled, Compiler, KernelBuildError, Wanted};
 use gpubench_device::{Backend, SealedFile};
 
 /// Why no compiler is here, as a person reads it.
@@ -118,20 +117,15 @@ impl Compiler for AheadCompiler {
         self.here.as_ref().map_or_else(|_| Vec::new(), |here| here.notices())
     }
 
-    fn compile(
-        &self,
-        source: &Source,
-        names: &[String],
-        cache: &Path,
-        interrupt: &AtomicBool,
-    ) -> Result<PathBuf, KernelBuildError> {
+    fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+        let Wanted { source, names, .. } = wanted;
         let missing = match self.best(source, names) {
             Some((image, missing)) if missing.is_empty() => return Ok(image.path.clone()),
             Some((_, missing)) => missing,
             None => names.to_vec(),
         };
         match self.here(source) {
-            Ok(here) => here.compile(source, names, cache, interrupt),
+            Ok(here) => here.compile(wanted),
             Err(reason) => Err(not_ahead(source, missing, &reason)),
         }
     }
@@ -148,13 +142,8 @@ impl Compiler for AheadCompiler {
         }
     }
 
-    fn compile_separately(
-        &self,
-        source: &Source,
-        names: &[String],
-        cache: &Path,
-        interrupt: &AtomicBool,
-    ) -> Result<Compiled, KernelBuildError> {
+    fn compile_separately(&self, wanted: Wanted<'_>) -> Result<Compiled, KernelBuildError> {
+        let Wanted { source, names, .. } = wanted;
         let best = self.best(source, names);
         let all = |path: &Path| Compiled {
             library: Some(path.to_owned()),
@@ -162,7 +151,7 @@ impl Compiler for AheadCompiler {
         };
         match (self.here(source), best) {
             (_, Some((image, missing))) if missing.is_empty() => Ok(all(&image.path)),
-            (Ok(here), _) => here.compile_separately(source, names, cache, interrupt),
+            (Ok(here), _) => here.compile_separately(wanted),
             (Err(reason), Some((image, missing))) if missing.len() < names.len() => {
                 let rejection = |name: String| (name.clone(), not_ahead(source, vec![name], &reason));
                 Ok(Compiled {
@@ -185,6 +174,8 @@ fn not_ahead(source: &Source, names: Vec<String>, reason: &str) -> KernelBuildEr
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use gpubench::catalog::{Source, SourceForm};
 
     use super::*;
@@ -263,7 +254,12 @@ mod tests {
         let compiler = AheadCompiler::new(&fitting, Utf8Path::new("/x"), Err("there is no NVRTC".to_owned()));
         assert_eq!(compiler.identity(), "ahead: NVRTC 13.0 for sm_90");
         let compile = |source: &Source, wanted: &[&str]| {
-            compiler.compile_separately(source, &names(wanted), Path::new("/none"), &AtomicBool::new(false))
+            compiler.compile_separately(Wanted {
+                source,
+                names: &names(wanted),
+                cache: Path::new("/none"),
+                interrupt: &AtomicBool::new(false),
+            })
         };
         let both = compile(&source("a.cu"), &["k<1>", "k<2>"]).expect("it is there");
         assert_eq!(

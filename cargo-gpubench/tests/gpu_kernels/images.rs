@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::{Source, SourceForm};
-use gpubench_device::compilers::{Compiler as _, GpuCompilers, HostCompiler};
+use gpubench_device::compilers::{Compiler as _, GpuCompilers, HostCompiler, Wanted};
 
 use super::tools::{CUDA_12, CUDA_13, compile, names, nvrtc_in, source};
 
@@ -109,7 +109,12 @@ fn the_cpu_device_refuses_images_by_name() {
     image.form = SourceForm::Ptx;
     let compiler = HostCompiler::find().expect("a C++ compiler");
     let error = compiler
-        .compile(&image, &names(&["k"]), cache.path(), &AtomicBool::new(false))
+        .compile(Wanted {
+            source: &image,
+            names: &names(&["k"]),
+            cache: cache.path(),
+            interrupt: &AtomicBool::new(false),
+        })
         .expect_err("it is refused");
     assert_eq!(
         error.to_string(),

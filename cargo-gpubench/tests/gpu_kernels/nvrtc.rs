@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::Source;
-use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers};
+use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers, Wanted};
 
 use super::tools::{CUDA_12, CUDA_13, compile, has_symbol, names, nvrtc_in, sm, source};
 
@@ -149,7 +149,12 @@ fn an_image_is_made_once_for_each_of_what_it_depends_on() {
     let plain = source(&[("k.cu", "__global__ void k(float *x) { x[0] = 1; }\n")]);
     let made = |architecture: &str, compilers: &GpuCompilers| {
         let compiler = GpuCompiler::new(sm(architecture), compilers.clone());
-        let path = compiler.compile(&plain, &names(&["k"]), cache.path(), &AtomicBool::new(false));
+        let path = compiler.compile(Wanted {
+            source: &plain,
+            names: &names(&["k"]),
+            cache: cache.path(),
+            interrupt: &AtomicBool::new(false),
+        });
         let path = path.expect("it compiles");
         let written = std::fs::metadata(&path)
             .and_then(|data| data.modified())
@@ -172,7 +177,12 @@ fn an_interrupted_compilation_ends() {
     let plain = source(&[("k.cu", "__global__ void k(float *x) { x[0] = 1; }\n")]);
     let compiler = GpuCompiler::new(sm("sm_90"), nvrtc_in(&CUDA_12));
     let error = compiler
-        .compile(&plain, &names(&["k"]), cache.path(), &AtomicBool::new(true))
+        .compile(Wanted {
+            source: &plain,
+            names: &names(&["k"]),
+            cache: cache.path(),
+            interrupt: &AtomicBool::new(true),
+        })
         .expect_err("it is interrupted");
     assert_eq!(error.to_string(), "interrupted");
     assert_eq!(

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::{Source, SourceFile, SourceForm};
-use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers, KernelBuildError, NamedCompilers};
+use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers, KernelBuildError, NamedCompilers, Wanted};
 use gpubench_device::cuda::{Architecture, KernelImage};
 
 /// The folders of Python's packages with the compilers of CUDA 12 and 13.
@@ -78,7 +78,12 @@ pub(crate) fn compile(
 ) -> Result<KernelImage, KernelBuildError> {
     let cache = tempfile::tempdir().expect("a directory");
     let compiler = GpuCompiler::new(sm(architecture), compilers);
-    let path = compiler.compile(source, &names(wanted), cache.path(), &AtomicBool::new(false))?;
+    let path = compiler.compile(Wanted {
+        source,
+        names: &names(wanted),
+        cache: cache.path(),
+        interrupt: &AtomicBool::new(false),
+    })?;
     Ok(read(&path))
 }
 
@@ -91,7 +96,12 @@ pub(crate) fn compile_separately(
     let cache = tempfile::tempdir().expect("a directory");
     let compiler = GpuCompiler::new(sm("sm_90"), compilers);
     let compiled = compiler
-        .compile_separately(source, &names(wanted), cache.path(), &AtomicBool::new(false))
+        .compile_separately(Wanted {
+            source,
+            names: &names(wanted),
+            cache: cache.path(),
+            interrupt: &AtomicBool::new(false),
+        })
         .expect("the source compiles");
     let rejected = compiled.rejected.into_iter();
     (

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use gpubench::catalog::{Source, SourceFile, SourceForm};
-use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::cpu::executor::{Kernel, LaunchShape, Module, Pool, ScheduleSeed};
 
 const KERNELS: &str = r#"
@@ -161,7 +161,12 @@ fn compiled() -> Option<Module> {
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cpu-device-kernels");
     let compiler = HostCompiler::find().map_err(|error| eprintln!("{error}")).ok()?;
     let library = compiler
-        .compile(&source, &names, &cache, &AtomicBool::new(false))
+        .compile(Wanted {
+            source: &source,
+            names: &names,
+            cache: &cache,
+            interrupt: &AtomicBool::new(false),
+        })
         .map_err(|error| eprintln!("{error}"))
         .ok()?;
     // SAFETY: the library was built from the source above.

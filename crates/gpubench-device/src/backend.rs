@@ -27,7 +27,7 @@ pub struct Backend {
     /// Opens a device in this process.
     pub open: fn(&DeviceOrder) -> Result<Box<dyn Driver>, DeviceError>,
     /// The compiler of its kernels.
-    pub compiler: fn(&DeviceFacts, CompilerWishes<'_>) -> Result<Box<dyn Compiler>, CompilerNotFound>,
+    pub compiler: fn(&DeviceFacts, CompilerWishes<'_>) -> FoundCompiler,
     /// What its kernels are compiled for where they are compiled ahead.
     pub target: fn(&DeviceFacts) -> String,
     /// How far a device is from such a target; `None` where it does not run what was compiled for it.
@@ -35,6 +35,9 @@ pub struct Backend {
     /// The instruments of an open device, where they can be read.
     pub gauge: fn(&Facts) -> Option<Box<dyn Gauge>>,
 }
+
+/// A compiler, or why there is none.
+pub type FoundCompiler = Result<Box<dyn Compiler>, CompilerNotFound>;
 
 /// What a person wishes of a device, whatever its kind turns out to be.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::{Source, SourceFile, SourceForm};
-use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_harness::SHIM;
 
 /// `NVRTC_ERROR_COMPILATION`.
@@ -173,7 +173,12 @@ fn compile(program: &Program, options: Vec<String>) -> Result<Vec<u8>, Failure> 
         .collect();
     let compiler = HostCompiler::find().map_err(|error| Failure::Broken(error.to_string()))?;
     let (_folder, cache) = crate::image::scratch()?;
-    let made = compiler.compile(&source, &names, &cache, &AtomicBool::new(false));
+    let made = compiler.compile(Wanted {
+        source: &source,
+        names: &names,
+        cache: &cache,
+        interrupt: &AtomicBool::new(false),
+    });
     let library = made.map_err(|error| Failure::Rejected(as_front_end(&gpubench_diagnostic::chain(&error))))?;
     Ok(std::fs::read(library)?)
 }

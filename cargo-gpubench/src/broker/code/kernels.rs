@@ -10,7 +10,7 @@ use gpubench::plan::{KernelRef, Plan, Step};
 
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
-use gpubench_device::compilers::{Compiler, KernelBuildError};
+use gpubench_device::compilers::{Compiler, KernelBuildError, Wanted};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
 
@@ -167,7 +167,12 @@ fn compile_source(
     let source = catalog.sources.get(position as usize);
     let source = source.ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "it names a source that there is not"))?;
     let compiled = compiler
-        .compile_separately(source, names, cache, interrupt.flag())
+        .compile_separately(Wanted {
+            source,
+            names,
+            cache,
+            interrupt: interrupt.flag(),
+        })
         .map_err(|error| failure(&error))?;
     let rejected = compiled
         .rejected

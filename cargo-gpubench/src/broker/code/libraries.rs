@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
-    use gpubench_device::compilers::{BASELINE, CompilerMissing, GpuCompiler, GpuCompilers};
+    use gpubench_device::compilers::{BASELINE, CompilerMissing, GpuCompiler, GpuCompilers, Wanted};
     use gpubench_device::cuda::Architecture;
     use gpubench_diagnostic::{Expected, Explanation};
 
@@ -294,7 +294,12 @@ mod tests {
         };
         let names = ["missing".to_owned()];
         let error = compiler
-            .compile_separately(&source, &names, std::path::Path::new("/none"), &AtomicBool::new(false))
+            .compile_separately(Wanted {
+                source: &source,
+                names: &names,
+                cache: std::path::Path::new("/none"),
+                interrupt: &AtomicBool::new(false),
+            })
             .expect_err("it was not compiled ahead");
         assert!(
             error

@@ -2,6 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
+use super::compiler::Wanted;
 use gpubench_diagnostic::hexadecimal;
 
 /// A hash of parts, each with its length, so that no two lists of parts run into one.
@@ -24,6 +25,16 @@ impl CacheKey {
     pub(super) fn add_all<T: AsRef<[u8]>>(&mut self, parts: &[T]) {
         self.0.update((parts.len() as u64).to_le_bytes());
         parts.iter().for_each(|part| self.add(part));
+    }
+
+    /// A source and the kernels that are wanted of it.
+    pub(super) fn add_wanted(&mut self, wanted: Wanted<'_>) {
+        self.add_all(wanted.names);
+        self.add_all(&wanted.source.options);
+        for file in &wanted.source.files {
+            self.add(&file.path);
+            self.add(&file.contents);
+        }
     }
 
     /// 64 hexadecimal digits.

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::slice;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use gpubench::catalog::Source;
 
-use super::error::KernelBuildError;
+use super::diagnostics::{readable, unknown_kernel};
+use super::error::{KernelBuildError, Target};
+use super::process::{Finished, Patience, Unfinished, run};
+use super::scratch::Scratch;
 use crate::SealedFile;
 
 /// What the names of a source became.
@@ -17,6 +22,53 @@ pub struct Compiled {
     pub library: Option<PathBuf>,
     /// The name expressions that do not, with the reason of each.
     pub rejected: BTreeMap<String, KernelBuildError>,
+}
+
+/// Kernels that are wanted of a source.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The source.
+    pub source: &'a Source,
+    /// The kernels' name expressions, such as `axpy` or `reduce<256>`.
+    pub names: &'a [String],
+    /// The directory that keeps what is compiled.
+    pub cache: &'a Path,
+    /// A compilation that runs when it is set is ended.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl Wanted<'_> {
+    /// Runs a command of a compiler, which is told of by `name`, for so long at most.
+    pub(super) fn run(
+        &self,
+        (name, limit): (&'static str, Duration),
+        command: &mut Command,
+        input: Stdio,
+        scratch: &Scratch,
+    ) -> Result<Finished, KernelBuildError> {
+        let patience = Patience {
+            limit,
+            interrupt: self.interrupt,
+        };
+        run(command, input, scratch.directory(), patience).map_err(|unfinished| match unfinished {
+            Unfinished::Interrupted => KernelBuildError::Interrupted,
+            Unfinished::TimedOut => KernelBuildError::Timeout {
+                compiler: name,
+                source_name: self.source.name.clone(),
+                limit,
+            },
+            Unfinished::Io(error) => KernelBuildError::io("run", Path::new(command.get_program()))(error),
+        })
+    }
+
+    /// Why a compiler rejected the source: a kernel that is not there, or else its own words.
+    pub(super) fn rejection(&self, target: Target, scratch: &Scratch, messages: &str) -> KernelBuildError {
+        unknown_kernel(self.source, self.names, messages).unwrap_or_else(|| KernelBuildError::Compile {
+            source_name: self.source.name.clone(),
+            target,
+            diagnostics: readable(self.source, scratch, messages),
+        })
+    }
 }
 
 /// Makes of kernel sources what a device loads.
@@ -37,18 +89,11 @@ pub trait Compiler: Sync {
         None
     }
 
-    /// Compiles the kernels `names` (name expressions such as `axpy` or `reduce<256>`) of a source into a file in the directory `cache`, or
-    /// finds it there; answers its path. A compilation that runs when `interrupt` is set is ended.
+    /// Compiles kernels into a file in the cache, or finds it there; answers its path.
     ///
     /// # Errors
     /// If the source does not compile, uses what the device cannot run, lacks a kernel, or a file cannot be written.
-    fn compile(
-        &self,
-        source: &Source,
-        names: &[String],
-        cache: &Path,
-        interrupt: &AtomicBool,
-    ) -> Result<PathBuf, KernelBuildError>;
+    fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError>;
 
     /// What is loaded of a file that this compiler gave: from now on, it does not matter what becomes of the file.
     ///
@@ -62,14 +107,9 @@ pub trait Compiler: Sync {
     ///
     /// # Errors
     /// If no name can be compiled because of the source itself, or a file cannot be written.
-    fn compile_separately(
-        &self,
-        source: &Source,
-        names: &[String],
-        cache: &Path,
-        interrupt: &AtomicBool,
-    ) -> Result<Compiled, KernelBuildError> {
-        let compile = |names: &[String]| self.compile(source, names, cache, interrupt);
+    fn compile_separately(&self, wanted: Wanted<'_>) -> Result<Compiled, KernelBuildError> {
+        let names = wanted.names;
+        let compile = |names: &[String]| self.compile(Wanted { names, ..wanted });
         let together = match compile(names) {
             Ok(library) => {
                 return Ok(Compiled {

@@ -28,36 +28,7 @@ const DEFINED_BY_THE_LINKER: &[u8] = b"_TLS_MODULE_BASE_";
 
 /// What a library gets along with an object that has arrays: the function by which the executor places them on the calling thread, and the
 /// descriptor's function, which like every one of them keeps all registers but rax. Part of what a cached library depends on.
-pub(super) const PLACED: &str = r#"	.text
-	.type gb_dynamic_place, @function
-gb_dynamic_place:
-	endbr64
-	subq $8, %rsp
-	leaq gb_dynamic_start@tlsdesc(%rip), %rax
-	call *gb_dynamic_start@tlscall(%rax)
-	movq %fs:(%rax), %rax
-	subq %fs:0, %rax
-	addq $8, %rsp
-	ret
-	.globl gb_place_dynamic_shared_v1
-	.type gb_place_dynamic_shared_v1, @function
-gb_place_dynamic_shared_v1:
-	endbr64
-	subq $8, %rsp
-	leaq gb_dynamic_start@tlsdesc(%rip), %rax
-	call *gb_dynamic_start@tlscall(%rax)
-	movq %rdi, %fs:(%rax)
-	addq $8, %rsp
-	ret
-	.section .tbss,"awT",@nobits
-	.balign 8
-	.type gb_dynamic_start, @object
-gb_dynamic_start:
-	.zero 8
-	.section .note.GNU-stack,"",@progbits
-	.section .data.rel.ro,"aw",@progbits
-	.balign 8
-"#;
+pub(super) const PLACED: &str = include_str!("dynamic_shared.s");
 
 /// The undefined thread-local symbols of an object, and where it speaks of them.
 struct Arrays {

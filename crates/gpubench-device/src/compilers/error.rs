@@ -1,7 +1,7 @@
 //! Why kernels could not be compiled.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gpubench::catalog::SourceForm;
@@ -235,6 +235,12 @@ pub enum KernelBuildError {
 }
 
 impl KernelBuildError {
+    /// What the system's refusal to do something with a file becomes.
+    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> KernelBuildError {
+        let path = path.to_owned();
+        move |source| KernelBuildError::Io { action, path, source }
+    }
+
     /// Whether it may be about one name of several, and not about the source or the machine.
     pub(super) fn may_be_of_one_name(&self) -> bool {
         matches!(

@@ -2,23 +2,21 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::atomic::AtomicBool;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use gpubench::catalog::Source;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
 
 use super::cache_key::CacheKey;
-use super::compiler::Compiler;
-use super::diagnostics::{readable, unknown_kernel};
+use super::compiler::{Compiler, Wanted};
+use super::diagnostics::readable;
 use super::dynamic_shared::{PLACED, define_arrays};
 use super::error::{CompilerMissing, KernelBuildError, Target};
 use super::options::host_options;
-use super::process::{Finished, Outcome, Patience, run};
+use super::process::Finished;
 use super::processors::{BASELINE, Processors};
 use super::refusal::{Refusal, refusals, refusals_after_preprocessing};
-use super::scratch::Scratch;
+use super::scratch::{Scratch, read, write};
 use super::undefined::missing_definitions;
 use super::unit::{UNIT, host_unit};
 
@@ -75,7 +73,7 @@ impl HostCompiler {
     }
 
     /// Everything a library depends on, as a file name.
-    fn key(&self, source: &Source, names: &[String]) -> String {
+    fn key(&self, wanted: Wanted<'_>) -> String {
         let mut key = CacheKey::new();
         key.add(&self.identity);
         match self.processors {
@@ -89,12 +87,7 @@ impl HostCompiler {
             key.add(text);
         }
         key.add(PLACED);
-        key.add_all(names);
-        key.add_all(&source.options);
-        for file in &source.files {
-            key.add(&file.path);
-            key.add(&file.contents);
-        }
+        key.add_wanted(wanted);
         key.finish()
     }
 }
@@ -108,20 +101,17 @@ impl Compiler for HostCompiler {
         self.processors.name().to_owned()
     }
 
-    fn compile(
-        &self,
-        source: &Source,
-        names: &[String],
-        cache: &Path,
-        interrupt: &AtomicBool,
-    ) -> Result<PathBuf, KernelBuildError> {
+    fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+        let Wanted {
+            source, names, cache, ..
+        } = wanted;
         if !source.form.is_compiled() {
             return Err(KernelBuildError::ForGpusOnly {
                 source_name: source.name.clone(),
                 form: source.form,
             });
         }
-        let library = cache.join(format!("{}.so", self.key(source, names)));
+        let library = cache.join(format!("{}.so", self.key(wanted)));
         if library.is_file() {
             return Ok(library);
         }
@@ -130,19 +120,13 @@ impl Compiler for HostCompiler {
         scratch.add_unit(UNIT, &host_unit(source, names))?;
         let job = Job {
             compiler: self,
-            source,
-            names,
+            wanted,
             scratch: &scratch,
-            interrupt,
         };
         job.refuse_unsupported()?;
         job.build()?;
         let built = scratch.file("kernels.so");
-        fs_err::rename(&built, &library).map_err(|error| KernelBuildError::Io {
-            action: "write",
-            path: library.clone(),
-            source: error,
-        })?;
+        fs_err::rename(&built, &library).map_err(KernelBuildError::io("write", &library))?;
         Ok(library)
     }
 }
@@ -150,17 +134,15 @@ impl Compiler for HostCompiler {
 /// A source on its way through the compiler.
 struct Job<'a> {
     compiler: &'a HostCompiler,
-    source: &'a Source,
-    names: &'a [String],
+    wanted: Wanted<'a>,
     scratch: &'a Scratch,
-    interrupt: &'a AtomicBool,
 }
 
 impl Job<'_> {
     /// Refuses what the CPU device cannot run. The text is read first; only if something is found there, the preprocessor says whether it is
     /// really compiled.
     fn refuse_unsupported(&self) -> Result<(), KernelBuildError> {
-        let source = self.source;
+        let source = self.wanted.source;
         let found: Vec<Refusal> = source
             .files
             .iter()
@@ -190,34 +172,30 @@ impl Job<'_> {
     }
 
     fn build(&self) -> Result<(), KernelBuildError> {
-        let Job { source, scratch, .. } = *self;
+        let Job { wanted, scratch, .. } = *self;
         let object = scratch.file("kernels.o");
         let compiled = self.run(self.command().args(["-c", UNIT, "-o"]).arg(&object))?;
         if !compiled.status.success() {
-            return Err(self.rejection(&compiled));
+            return Err(wanted.rejection(Target::Cpu, scratch, &compiled.stderr));
         }
         let mut link = Command::new(&self.compiler.program);
         link.current_dir(scratch.root())
             .args(["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic"])
             .arg(&object);
-        let io = |action, path: &Path| {
-            let path = path.to_owned();
-            move |source| KernelBuildError::Io { action, path, source }
-        };
-        let mut bytes = fs_err::read(&object).map_err(io("read", &object))?;
+        let mut bytes = read(&object)?;
         if let Some(definitions) = define_arrays(&mut bytes) {
-            fs_err::write(&object, &bytes).map_err(io("write", &object))?;
+            write(&object, &bytes)?;
             let assembly = scratch.file("dynamic_shared.s");
-            fs_err::write(&assembly, definitions).map_err(io("write", &assembly))?;
+            write(&assembly, definitions.as_bytes())?;
             link.arg(&assembly);
         }
         let linked = self.run(link.arg("-o").arg(scratch.file("kernels.so")))?;
         if !linked.status.success() {
             return Err(KernelBuildError::Compile {
-                source_name: source.name.clone(),
+                source_name: wanted.source.name.clone(),
                 target: Target::Cpu,
-                diagnostics: missing_definitions(source, &linked.stderr)
-                    .unwrap_or_else(|| readable(source, scratch, &linked.stderr)),
+                diagnostics: missing_definitions(wanted.source, &linked.stderr)
+                    .unwrap_or_else(|| readable(wanted.source, scratch, &linked.stderr)),
             });
         }
         Ok(())
@@ -225,7 +203,7 @@ impl Job<'_> {
 
     /// The compiler with everything but what to do.
     fn command(&self) -> Command {
-        let Job { source, scratch, .. } = *self;
+        let Job { wanted, scratch, .. } = *self;
         let mut command = Command::new(&self.compiler.program);
         command
             .current_dir(scratch.root())
@@ -236,7 +214,7 @@ impl Job<'_> {
             .args(SILENCED_WARNINGS)
             .args(["-fdiagnostics-color=never", "-w"]);
         command
-            .args(host_options(&source.options))
+            .args(host_options(&wanted.source.options))
             .arg("-I")
             .arg(scratch.shim())
             .arg("-I.");
@@ -244,33 +222,8 @@ impl Job<'_> {
     }
 
     fn run(&self, command: &mut Command) -> Result<Finished, KernelBuildError> {
-        let patience = Patience {
-            limit: LIMIT,
-            interrupt: self.interrupt,
-        };
-        match run(command, self.scratch.directory(), patience) {
-            Ok(Outcome::Finished(finished)) => Ok(finished),
-            Ok(Outcome::Interrupted) => Err(KernelBuildError::Interrupted),
-            Ok(Outcome::TimedOut) => Err(KernelBuildError::Timeout {
-                compiler: "the C++ compiler",
-                source_name: self.source.name.clone(),
-                limit: LIMIT,
-            }),
-            Err(error) => Err(KernelBuildError::Io {
-                action: "run",
-                path: self.compiler.program.clone(),
-                source: error,
-            }),
-        }
-    }
-
-    /// Why the compiler failed: a kernel that is not there, or else its own words.
-    fn rejection(&self, finished: &Finished) -> KernelBuildError {
-        unknown_kernel(self.source, self.names, &finished.stderr).unwrap_or_else(|| KernelBuildError::Compile {
-            source_name: self.source.name.clone(),
-            target: Target::Cpu,
-            diagnostics: readable(self.source, self.scratch, &finished.stderr),
-        })
+        let compiler = ("the C++ compiler", LIMIT);
+        self.wanted.run(compiler, command, Stdio::null(), self.scratch)
     }
 }
 

@@ -24,7 +24,7 @@ mod tests;
 mod undefined;
 mod unit;
 
-pub use compiler::{Compiled, Compiler};
+pub use compiler::{Compiled, Compiler, Wanted};
 pub use error::{CompilerMissing, KernelBuildError, Target};
 pub use gpu::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, serve};
 pub use host_compiler::HostCompiler;

@@ -1,45 +1,31 @@
 //! The options a user gives for a kernel source, as the host's compiler understands them.
 
+use super::gpu::{Known, Shape, known};
+
 /// Keeps definitions, include paths and the language standard; drops what only NVIDIA's compilers know. Nothing else passes, since an option
 /// such as a plugin would run code in the build.
 pub(super) fn host_options(options: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut rest = options.iter();
     while let Some(option) = rest.next() {
-        let (name, value) = split(option);
-        let Some(short) = short_form(name) else { continue };
-        let value = if value.is_empty() {
-            rest.next().map_or("", String::as_str)
-        } else {
-            value
+        let Some(Known {
+            name, shape, attached, ..
+        }) = known(option)
+        else {
+            continue;
         };
-        if short == "-std=" {
-            kept.extend(standard(value));
-        } else if !value.is_empty() {
-            kept.push(format!("{short}{value}"));
+        let value = match (shape, attached) {
+            (Shape::Flag, _) => continue,
+            (_, Some(value)) => value,
+            (_, None) => rest.next().map_or("", String::as_str),
+        };
+        match name {
+            "--std" => kept.extend(standard(value)),
+            _ if shape == Shape::Text && !value.is_empty() => kept.push(format!("{name}{value}")),
+            _ => {}
         }
     }
     kept
-}
-
-fn split(option: &str) -> (&str, &str) {
-    if option.starts_with("--") || option.starts_with("-std") {
-        return option.split_once('=').unwrap_or((option, ""));
-    }
-    match option.char_indices().nth(2) {
-        Some((at, _)) => option.split_at(at),
-        None => (option, ""),
-    }
-}
-
-fn short_form(name: &str) -> Option<&'static str> {
-    match name {
-        "-D" | "--define-macro" => Some("-D"),
-        "-U" | "--undefine-macro" => Some("-U"),
-        "-I" | "--include-path" => Some("-I"),
-        "-std" | "--std" => Some("-std="),
-        _ => None,
-    }
 }
 
 /// The shim needs C++17, so an older standard is raised to it.

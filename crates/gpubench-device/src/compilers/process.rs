@@ -21,13 +21,18 @@ pub(super) struct Finished {
     pub(super) stderr: String,
 }
 
-/// How a process ended.
-pub(super) enum Outcome {
-    Finished(Finished),
+/// Why a process left nothing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unfinished {
     /// It was killed with everything it had started.
+    #[error("it does not answer")]
     TimedOut,
     /// The same, because the user wants no more of it.
+    #[error("interrupted")]
     Interrupted,
+    /// The system refuses.
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 /// When a process is ended.
@@ -38,17 +43,12 @@ pub(super) struct Patience<'a> {
 }
 
 /// Runs a command; its output goes through files in `scratch`, so that a process it leaves behind cannot keep a pipe open.
-pub(super) fn run(command: &mut Command, scratch: &Path, patience: Patience<'_>) -> io::Result<Outcome> {
-    run_with_input(command, Stdio::null(), scratch, patience)
-}
-
-/// The same with something to read.
-pub(super) fn run_with_input(
+pub(super) fn run(
     command: &mut Command,
     input: Stdio,
     scratch: &Path,
     patience: Patience<'_>,
-) -> io::Result<Outcome> {
+) -> Result<Finished, Unfinished> {
     let (out, err) = (scratch.join("stdout"), scratch.join("stderr"));
     command
         .stdin(input)
@@ -59,16 +59,16 @@ pub(super) fn run_with_input(
     let status = loop {
         match group.0.try_wait()? {
             Some(status) => break status,
-            None if patience.interrupt.load(Ordering::Relaxed) => return Ok(Outcome::Interrupted),
-            None if begun.elapsed() > patience.limit => return Ok(Outcome::TimedOut),
+            None if patience.interrupt.load(Ordering::Relaxed) => return Err(Unfinished::Interrupted),
+            None if begun.elapsed() > patience.limit => return Err(Unfinished::TimedOut),
             None => std::thread::sleep(POLL),
         }
     };
-    Ok(Outcome::Finished(Finished {
+    Ok(Finished {
         status,
         stdout: beginning_of(&out)?,
         stderr: String::from_utf8_lossy(&beginning_of(&err)?).into_owned(),
-    }))
+    })
 }
 
 fn beginning_of(path: &Path) -> io::Result<Vec<u8>> {
@@ -107,8 +107,8 @@ mod tests {
         };
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 600 & sleep 600"]);
-        let outcome = run(&mut command, folder.path(), patience).expect("a shell");
-        assert!(matches!(outcome, Outcome::Interrupted));
+        let outcome = run(&mut command, Stdio::null(), folder.path(), patience);
+        assert!(matches!(outcome, Err(Unfinished::Interrupted)));
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
             limit: Duration::ZERO,
             interrupt: &interrupt,
         };
-        let outcome = run(Command::new("sleep").arg("600"), folder.path(), patience).expect("sleep");
-        assert!(matches!(outcome, Outcome::TimedOut));
+        let outcome = run(Command::new("sleep").arg("600"), Stdio::null(), folder.path(), patience);
+        assert!(matches!(outcome, Err(Unfinished::TimedOut)));
     }
 }

@@ -1,6 +1,5 @@
 //! The directory a source is compiled in.
 
-use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -22,16 +21,12 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub(super) fn new(parent: &Path, source: &Source) -> Result<Scratch, KernelBuildError> {
-        let failed = |action, path: &Path| {
-            let path = path.to_owned();
-            move |source| KernelBuildError::Io { action, path, source }
-        };
-        fs_err::create_dir_all(parent).map_err(failed("create", parent))?;
+        fs_err::create_dir_all(parent).map_err(KernelBuildError::io("create", parent))?;
         remove_leftovers(parent);
         let directory = tempfile::Builder::new()
             .prefix(PREFIX)
             .tempdir_in(parent)
-            .map_err(failed("create", parent))?;
+            .map_err(KernelBuildError::io("create", parent))?;
         let climbs = source
             .files
             .iter()
@@ -117,16 +112,18 @@ fn climb(path: &str) -> Result<usize, KernelBuildError> {
     Ok(highest.unsigned_abs())
 }
 
-fn write(path: &Path, contents: &[u8]) -> Result<(), KernelBuildError> {
+/// Reads what a compiler made.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, KernelBuildError> {
+    fs_err::read(path).map_err(KernelBuildError::io("read", path))
+}
+
+/// Writes a file, and the folders it lies in.
+pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), KernelBuildError> {
     let write = || {
         if let Some(parent) = path.parent() {
             fs_err::create_dir_all(parent)?;
         }
         fs_err::write(path, contents)
     };
-    write().map_err(|source: io::Error| KernelBuildError::Io {
-        action: "write",
-        path: path.to_owned(),
-        source,
-    })
+    write().map_err(KernelBuildError::io("write", path))
 }

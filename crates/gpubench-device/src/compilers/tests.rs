@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::{Source, SourceFile, SourceForm};
 
-use super::{Compiler as _, HostCompiler, KernelBuildError};
+use super::{Compiler as _, HostCompiler, KernelBuildError, Wanted};
 
 fn source(files: &[(&str, &str)]) -> Source {
     let file = |&(path, text): &(&str, &str)| SourceFile {
@@ -23,9 +23,12 @@ fn source(files: &[(&str, &str)]) -> Source {
 
 fn compile_in(cache: &Path, source: &Source, names: &[&str]) -> Result<std::path::PathBuf, KernelBuildError> {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    HostCompiler::find()
-        .expect("a C++ compiler")
-        .compile(source, &names, cache, &AtomicBool::new(false))
+    HostCompiler::find().expect("a C++ compiler").compile(Wanted {
+        source,
+        names: &names,
+        cache,
+        interrupt: &AtomicBool::new(false),
+    })
 }
 
 fn rejection(files: &[(&str, &str)], names: &[&str]) -> KernelBuildError {
@@ -189,12 +192,12 @@ fn a_name_that_does_not_compile_harms_no_other() {
     let names = ["blur<2>", "blur<none>", "gray", "grey"].map(str::to_owned);
     let compiled = HostCompiler::find()
         .expect("a C++ compiler")
-        .compile_separately(
-            &source(&[("a.cu", text)]),
-            &names,
-            cache.path(),
-            &AtomicBool::new(false),
-        )
+        .compile_separately(Wanted {
+            source: &source(&[("a.cu", text)]),
+            names: &names,
+            cache: cache.path(),
+            interrupt: &AtomicBool::new(false),
+        })
         .expect("the source compiles");
     assert!(compiled.library.is_some_and(|library| library.is_file()));
     let rejected: Vec<&str> = compiled.rejected.keys().map(String::as_str).collect();
@@ -226,12 +229,12 @@ fn an_error_of_the_source_is_that_of_all_its_names() {
     let names = ["blur<2>", "blur<none>"].map(str::to_owned);
     let error = HostCompiler::find()
         .expect("a C++ compiler")
-        .compile_separately(
-            &source(&[("a.cu", text)]),
-            &names,
-            cache.path(),
-            &AtomicBool::new(false),
-        )
+        .compile_separately(Wanted {
+            source: &source(&[("a.cu", text)]),
+            names: &names,
+            cache: cache.path(),
+            interrupt: &AtomicBool::new(false),
+        })
         .expect_err("nothing compiles");
     let text = error.to_string();
     assert!(text.contains("a.cu:2:13: error: 'true_'"), "{text}");

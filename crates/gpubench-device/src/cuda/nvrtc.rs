@@ -7,13 +7,69 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-use libloading::{Library, Symbol};
+use libloading::Library;
 
 use super::image::KernelImage;
 
 type Program = *mut c_void;
 type TextOf = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
 type SizeOf = unsafe extern "C" fn(Program, *mut usize) -> c_int;
+
+macro_rules! nvrtc_api {
+    ($(fn $name:ident($($type:ty),*) -> $result:ty;)*) => {
+        /// The library's functions under their own names.
+        #[derive(Debug)]
+        #[allow(non_snake_case)]
+        struct Api {
+            $($name: unsafe extern "C" fn($($type),*) -> $result,)*
+        }
+
+        impl Api {
+            /// Looks every function up.
+            fn resolve(library: &Library, path: &Path) -> Result<Api, NvrtcError> {
+                Ok(Api {
+                    $(
+                        // SAFETY: the signature is the one that nvrtc.h declares for the symbol.
+                        $name: *unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) }.map_err(|source| {
+                            NvrtcError::Missing {
+                                path: path.to_owned(),
+                                function: stringify!($name),
+                                source,
+                            }
+                        })?,
+                    )*
+                })
+            }
+        }
+    };
+}
+
+nvrtc_api! {
+    fn nvrtcVersion(*mut c_int, *mut c_int) -> c_int;
+    fn nvrtcGetNumSupportedArchs(*mut c_int) -> c_int;
+    fn nvrtcGetSupportedArchs(*mut c_int) -> c_int;
+    fn nvrtcGetErrorString(c_int) -> *const c_char;
+    fn nvrtcCreateProgram(
+        *mut Program, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char
+    ) -> c_int;
+    fn nvrtcDestroyProgram(*mut Program) -> c_int;
+    fn nvrtcAddNameExpression(Program, *const c_char) -> c_int;
+    fn nvrtcCompileProgram(Program, c_int, *const *const c_char) -> c_int;
+    fn nvrtcGetLoweredName(Program, *const c_char, *mut *const c_char) -> c_int;
+    fn nvrtcGetProgramLogSize(Program, *mut usize) -> c_int;
+    fn nvrtcGetProgramLog(Program, *mut c_char) -> c_int;
+    fn nvrtcGetCUBINSize(Program, *mut usize) -> c_int;
+    fn nvrtcGetCUBIN(Program, *mut c_char) -> c_int;
+    fn nvrtcGetPTXSize(Program, *mut usize) -> c_int;
+    fn nvrtcGetPTX(Program, *mut c_char) -> c_int;
+}
+
+/// Calls a function of the library: `call!(nvrtc, nvrtcAddNameExpression(program, name))`. Where it fails, the error has the function's name.
+macro_rules! call {
+    ($nvrtc:expr, $name:ident($($argument:expr),* $(,)?)) => {
+        $nvrtc.check(stringify!($name), ($nvrtc.api.$name)($($argument),*))
+    };
+}
 
 const SUCCESS: c_int = 0;
 /// `NVRTC_ERROR_INVALID_OPTION`, `NVRTC_ERROR_COMPILATION`: what the log is about.
@@ -22,8 +78,9 @@ const REJECTIONS: [c_int; 2] = [5, 6];
 /// The library, loaded.
 #[derive(Debug)]
 pub struct Nvrtc {
-    library: Library,
-    path: PathBuf,
+    api: Api,
+    /// Holds the functions.
+    _library: Library,
 }
 
 /// What is to be compiled.
@@ -57,7 +114,7 @@ pub enum NvrtcError {
         /// The library.
         path: PathBuf,
         /// The function.
-        function: String,
+        function: &'static str,
         /// The loader's reason.
         #[source]
         source: libloading::Error,
@@ -66,7 +123,7 @@ pub enum NvrtcError {
     #[error("`{function}` of NVRTC failed with `{meaning}`")]
     Call {
         /// The function.
-        function: String,
+        function: &'static str,
         /// The result in NVRTC's words.
         meaning: String,
     },
@@ -82,19 +139,17 @@ impl Nvrtc {
     /// Loads the library of a path, or by name where the loader finds it. Libraries run code of their own when they are loaded.
     ///
     /// # Errors
-    /// If there is none, or it is no library.
+    /// If there is none, or it is another.
     pub fn load(path: &Path) -> Result<Nvrtc, NvrtcError> {
         // SAFETY: NVRTC's initializers have no requirements. A file that only calls itself NVRTC runs in a process that holds no secret.
-        match unsafe { Library::new(path) } {
-            Ok(library) => Ok(Nvrtc {
-                library,
-                path: path.to_owned(),
-            }),
-            Err(source) => Err(NvrtcError::Load {
-                path: path.to_owned(),
-                source,
-            }),
-        }
+        let library = unsafe { Library::new(path) }.map_err(|source| NvrtcError::Load {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(Nvrtc {
+            api: Api::resolve(&library, path)?,
+            _library: library,
+        })
     }
 
     /// Its version as major and minor.
@@ -102,13 +157,9 @@ impl Nvrtc {
     /// # Errors
     /// If it does not say.
     pub fn version(&self) -> Result<(u32, u32), NvrtcError> {
-        // SAFETY: the type is that of `nvrtcVersion` in nvrtc.h.
-        let function =
-            unsafe { self.function::<unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int>(c"nvrtcVersion") }?;
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both pointers are to integers that live until the call returns.
-        let result = unsafe { function(&raw mut major, &raw mut minor) };
-        self.check(c"nvrtcVersion", result)?;
+        unsafe { call!(self, nvrtcVersion(&raw mut major, &raw mut minor)) }?;
         Ok((major.try_into().unwrap_or(0), minor.try_into().unwrap_or(0)))
     }
 
@@ -117,19 +168,12 @@ impl Nvrtc {
     /// # Errors
     /// If it does not say.
     pub fn capabilities(&self) -> Result<Vec<u32>, NvrtcError> {
-        type Query = unsafe extern "C" fn(*mut c_int) -> c_int;
-        // SAFETY: the type is that of `nvrtcGetNumSupportedArchs` in nvrtc.h.
-        let count = unsafe { self.function::<Query>(c"nvrtcGetNumSupportedArchs") }?;
-        // SAFETY: the type is that of `nvrtcGetSupportedArchs` in nvrtc.h.
-        let list = unsafe { self.function::<Query>(c"nvrtcGetSupportedArchs") }?;
         let mut length = 0;
         // SAFETY: the pointer is to an integer that lives until the call returns.
-        let result = unsafe { count(&raw mut length) };
-        self.check(c"nvrtcGetNumSupportedArchs", result)?;
+        unsafe { call!(self, nvrtcGetNumSupportedArchs(&raw mut length)) }?;
         let mut capabilities = vec![0; usize::try_from(length).unwrap_or(0)];
         // SAFETY: the array has as many elements as the library has just said it writes.
-        let result = unsafe { list(capabilities.as_mut_ptr()) };
-        self.check(c"nvrtcGetSupportedArchs", result)?;
+        unsafe { call!(self, nvrtcGetSupportedArchs(capabilities.as_mut_ptr())) }?;
         let mut capabilities: Vec<u32> = capabilities.into_iter().filter_map(|it| it.try_into().ok()).collect();
         capabilities.sort_unstable();
         Ok(capabilities)
@@ -149,43 +193,24 @@ impl Nvrtc {
         })
     }
 
-    /// A function of the library.
-    ///
-    /// # Safety
-    /// `T` is the type nvrtc.h gives it.
-    unsafe fn function<T>(&self, name: &CStr) -> Result<Symbol<'_, T>, NvrtcError> {
-        // SAFETY: the caller has the type from nvrtc.h.
-        unsafe { self.library.get(name.to_bytes_with_nul()) }.map_err(|source| NvrtcError::Missing {
-            path: self.path.clone(),
-            function: text(name),
-            source,
-        })
-    }
-
-    fn check(&self, function: &CStr, result: c_int) -> Result<(), NvrtcError> {
+    fn check(&self, function: &'static str, result: c_int) -> Result<(), NvrtcError> {
         match result {
             SUCCESS => Ok(()),
             result => Err(NvrtcError::Call {
-                function: text(function),
+                function,
                 meaning: self.meaning(result),
             }),
         }
     }
 
     fn meaning(&self, result: c_int) -> String {
-        type ErrorString = unsafe extern "C" fn(c_int) -> *const c_char;
-        // SAFETY: the type is that of `nvrtcGetErrorString` in nvrtc.h.
-        let function = unsafe { self.function::<ErrorString>(c"nvrtcGetErrorString") };
-        let Ok(function) = function else {
-            return result.to_string();
-        };
         // SAFETY: the function takes any integer and answers a static text or null.
-        let text = unsafe { function(result) };
-        if text.is_null() {
+        let words = unsafe { (self.api.nvrtcGetErrorString)(result) };
+        if words.is_null() {
             return result.to_string();
         }
         // SAFETY: it is a static text that ends with a zero.
-        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+        text(unsafe { CStr::from_ptr(words) })
     }
 }
 
@@ -195,118 +220,86 @@ struct LoadedProgram<'a> {
     program: Program,
 }
 
-impl<'a> LoadedProgram<'a> {
-    fn create(nvrtc: &'a Nvrtc, unit: Unit<'_>) -> Result<LoadedProgram<'a>, NvrtcError> {
-        type Create = unsafe extern "C" fn(
-            *mut Program,
-            *const c_char,
-            *const c_char,
-            c_int,
-            *const *const c_char,
-            *const *const c_char,
-        ) -> c_int;
-        // SAFETY: the type is that of `nvrtcCreateProgram` in nvrtc.h.
-        let create = unsafe { nvrtc.function::<Create>(c"nvrtcCreateProgram") }?;
+impl LoadedProgram<'_> {
+    fn create<'a>(nvrtc: &'a Nvrtc, unit: Unit<'_>) -> Result<LoadedProgram<'a>, NvrtcError> {
         let mut program = ptr::null_mut();
+        let (source, name, none) = (unit.text.as_ptr(), unit.name.as_ptr(), ptr::null());
         // SAFETY: the texts end with zeros and live until the call returns, which copies them; there are no headers.
-        let result = unsafe {
-            create(
-                &raw mut program,
-                unit.text.as_ptr(),
-                unit.name.as_ptr(),
-                0,
-                ptr::null(),
-                ptr::null(),
-            )
-        };
-        nvrtc.check(c"nvrtcCreateProgram", result)?;
+        unsafe { call!(nvrtc, nvrtcCreateProgram(&raw mut program, source, name, 0, none, none)) }?;
         Ok(LoadedProgram { nvrtc, program })
     }
 
     fn add_names(&self, names: &[CString]) -> Result<(), NvrtcError> {
-        type Add = unsafe extern "C" fn(Program, *const c_char) -> c_int;
-        // SAFETY: the type is that of `nvrtcAddNameExpression` in nvrtc.h.
-        let add = unsafe { self.nvrtc.function::<Add>(c"nvrtcAddNameExpression") }?;
-        for name in names {
+        names.iter().try_for_each(|name| {
             // SAFETY: the program lives, and the name ends with a zero.
-            let result = unsafe { add(self.program, name.as_ptr()) };
-            self.nvrtc.check(c"nvrtcAddNameExpression", result)?;
-        }
-        Ok(())
+            unsafe { call!(self.nvrtc, nvrtcAddNameExpression(self.program, name.as_ptr())) }
+        })
     }
 
     fn compile(&self, options: &[CString]) -> Result<(), NvrtcError> {
-        type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;
-        // SAFETY: the type is that of `nvrtcCompileProgram` in nvrtc.h.
-        let compile = unsafe { self.nvrtc.function::<Compile>(c"nvrtcCompileProgram") }?;
         let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+        let (count, options) = (options.len() as c_int, options.as_ptr());
         // SAFETY: the array has as many texts as is said, each ending with a zero; the program lives.
-        let result = unsafe { compile(self.program, options.len() as c_int, options.as_ptr()) };
+        let result = unsafe { (self.nvrtc.api.nvrtcCompileProgram)(self.program, count, options) };
         if REJECTIONS.contains(&result) {
             return Err(NvrtcError::Rejected { log: self.log()? });
         }
-        self.nvrtc.check(c"nvrtcCompileProgram", result)
+        self.nvrtc.check("nvrtcCompileProgram", result)
     }
 
     fn log(&self) -> Result<String, NvrtcError> {
-        let log = self.bytes(c"nvrtcGetProgramLogSize", c"nvrtcGetProgramLog")?;
+        let api = &self.nvrtc.api;
+        let log = self.bytes("nvrtcGetProgramLog", api.nvrtcGetProgramLogSize, api.nvrtcGetProgramLog)?;
         Ok(String::from_utf8_lossy(&log).trim_end_matches('\0').to_owned())
     }
 
     fn image(&self) -> Result<Vec<u8>, NvrtcError> {
-        let cubin = self.bytes(c"nvrtcGetCUBINSize", c"nvrtcGetCUBIN")?;
+        let api = &self.nvrtc.api;
+        let cubin = self.bytes("nvrtcGetCUBIN", api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN)?;
         match cubin.is_empty() {
             false => Ok(cubin),
             // A virtual architecture.
-            true => self.bytes(c"nvrtcGetPTXSize", c"nvrtcGetPTX"),
+            true => self.bytes("nvrtcGetPTX", api.nvrtcGetPTXSize, api.nvrtcGetPTX),
         }
     }
 
+    /// What a pair of functions gives: one its size, the other the bytes.
+    fn bytes(&self, function: &'static str, size: SizeOf, contents: TextOf) -> Result<Vec<u8>, NvrtcError> {
+        let mut length = 0;
+        // SAFETY: the program lives, and the pointer is to a local.
+        let result = unsafe { size(self.program, &raw mut length) };
+        self.nvrtc.check(function, result)?;
+        let mut bytes = vec![0_u8; length];
+        if length > 0 {
+            // SAFETY: the buffer has the size the library has just asked for.
+            let result = unsafe { contents(self.program, bytes.as_mut_ptr().cast()) };
+            self.nvrtc.check(function, result)?;
+        }
+        Ok(bytes)
+    }
+
     fn symbols(&self, names: &[CString]) -> Result<Vec<(String, String)>, NvrtcError> {
-        type Lowered = unsafe extern "C" fn(Program, *const c_char, *mut *const c_char) -> c_int;
-        // SAFETY: the type is that of `nvrtcGetLoweredName` in nvrtc.h.
-        let lowered = unsafe { self.nvrtc.function::<Lowered>(c"nvrtcGetLoweredName") }?;
         let symbol = |name: &CString| {
             let mut symbol = ptr::null();
             // SAFETY: the program lives, the name is one that was added, and the pointer is to a local.
-            let result = unsafe { lowered(self.program, name.as_ptr(), &raw mut symbol) };
-            self.nvrtc.check(c"nvrtcGetLoweredName", result)?;
+            unsafe {
+                call!(
+                    self.nvrtc,
+                    nvrtcGetLoweredName(self.program, name.as_ptr(), &raw mut symbol)
+                )
+            }?;
             // SAFETY: on success it is a text of the program's, which lives.
             let symbol = unsafe { CStr::from_ptr(symbol) };
             Ok((text(name), text(symbol)))
         };
         names.iter().map(symbol).collect()
     }
-
-    /// What a pair of functions gives: one its size, the other the bytes.
-    fn bytes(&self, size: &CStr, contents: &CStr) -> Result<Vec<u8>, NvrtcError> {
-        // SAFETY: every caller names a function that takes a program and a pointer to a size.
-        let size_of = unsafe { self.nvrtc.function::<SizeOf>(size) }?;
-        // SAFETY: every caller names a function that takes a program and a buffer.
-        let contents_of = unsafe { self.nvrtc.function::<TextOf>(contents) }?;
-        let mut length = 0;
-        // SAFETY: the program lives, and the pointer is to a local.
-        let result = unsafe { size_of(self.program, &raw mut length) };
-        self.nvrtc.check(size, result)?;
-        let mut bytes = vec![0_u8; length];
-        if length > 0 {
-            // SAFETY: the buffer has the size the library has just asked for.
-            let result = unsafe { contents_of(self.program, bytes.as_mut_ptr().cast()) };
-            self.nvrtc.check(contents, result)?;
-        }
-        Ok(bytes)
-    }
 }
 
 impl Drop for LoadedProgram<'_> {
     fn drop(&mut self) {
-        type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
-        // SAFETY: the type is that of `nvrtcDestroyProgram` in nvrtc.h.
-        let destroy = unsafe { self.nvrtc.function::<Destroy>(c"nvrtcDestroyProgram") };
-        if let Ok(destroy) = destroy {
-            // SAFETY: the program lives and is not used again.
-            unsafe { destroy(&raw mut self.program) };
-        }
+        // SAFETY: the program lives and is not used again.
+        unsafe { (self.nvrtc.api.nvrtcDestroyProgram)(&raw mut self.program) };
     }
 }
 
@@ -322,8 +315,7 @@ mod tests {
     fn a_library_that_is_not_there_or_is_another_is_an_error() {
         let error = Nvrtc::load(Path::new("/nowhere/libnvrtc.so.13")).expect_err("there is none");
         assert!(error.to_string().contains("`/nowhere/libnvrtc.so.13`"), "{error}");
-        let other = Nvrtc::load(Path::new("libc.so.6")).expect("the C library");
-        let error = other.version().expect_err("it is no compiler");
+        let error = Nvrtc::load(Path::new("libc.so.6")).expect_err("it is no compiler");
         assert!(error.to_string().contains("`nvrtcVersion`"), "{error}");
     }
 }

@@ -1,11 +1,10 @@
 //! The compilers of a machine as one compiler for a GPU.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::{Source, SourceForm};
 
-use super::super::compiler::Compiler;
+use super::super::compiler::{Compiler, Wanted};
 use super::super::error::KernelBuildError;
 use super::super::scratch::Scratch;
 use super::find::{Surroundings, named};
@@ -177,45 +176,27 @@ impl Compiler for GpuCompiler {
         }
     }
 
-    fn compile(
-        &self,
-        source: &Source,
-        names: &[String],
-        cache: &Path,
-        interrupt: &AtomicBool,
-    ) -> Result<PathBuf, KernelBuildError> {
+    fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+        let Wanted { source, names, .. } = wanted;
         if !source.form.is_compiled() {
             let image = accept(source, names, self.architecture)?;
-            return keep(
-                store::cached(cache, source, names, "as it is", self.architecture),
-                &image,
-            );
+            return keep(store::cached(wanted, "as it is", self.architecture), &image);
         }
         let chosen = self.choose(source)?;
-        match (
-            self.compile_with(chosen, source, names, cache, interrupt),
-            chosen,
-            &self.compilers.nvcc,
-        ) {
+        match (self.compile_with(chosen, wanted), chosen, &self.compilers.nvcc) {
             // It may include headers of the host, which only nvcc knows. What nvcc then says about other things would only confuse.
-            (Err(error @ KernelBuildError::Compile { .. }), Chosen::Nvrtc(_), Some(nvcc)) => self
-                .compile_with(Chosen::Nvcc(nvcc), source, names, cache, interrupt)
-                .map_err(|_| error),
+            (Err(error @ KernelBuildError::Compile { .. }), Chosen::Nvrtc(_), Some(nvcc)) => {
+                self.compile_with(Chosen::Nvcc(nvcc), wanted).map_err(|_| error)
+            }
             (compiled, _, _) => compiled,
         }
     }
 }
 
 impl GpuCompiler {
-    fn compile_with(
-        &self,
-        chosen: Chosen<'_>,
-        source: &Source,
-        names: &[String],
-        cache: &Path,
-        interrupt: &AtomicBool,
-    ) -> Result<PathBuf, KernelBuildError> {
-        let path = store::cached(cache, source, names, &chosen.version(), self.architecture);
+    fn compile_with(&self, chosen: Chosen<'_>, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+        let source = wanted.source;
+        let path = store::cached(wanted, &chosen.version(), self.architecture);
         if store::is_image(&path) {
             return Ok(path);
         }
@@ -224,16 +205,14 @@ impl GpuCompiler {
             option,
             compiler: chosen.dialect().name(),
         })?;
-        let wanted = wanted_architecture(source, &wishes, self.architecture)?;
-        let scratch = Scratch::new(cache, source)?;
+        let architecture = wanted_architecture(source, &wishes, self.architecture)?;
+        let scratch = Scratch::new(wanted.cache, source)?;
         let image = chosen.compile(&Job {
-            source,
-            names,
+            wanted,
             device: self.architecture,
-            code: chosen.code(wanted)?,
+            code: chosen.code(architecture)?,
             wishes: &wishes,
             scratch: &scratch,
-            interrupt,
         })?;
         keep(path, &image)
     }
@@ -251,14 +230,8 @@ fn instead(code: Code, device: Architecture) -> Option<String> {
 }
 
 fn keep(path: PathBuf, image: &KernelImage) -> Result<PathBuf, KernelBuildError> {
-    match store::write(&path, image) {
-        Ok(()) => Ok(path),
-        Err(source) => Err(KernelBuildError::Io {
-            action: "write",
-            path,
-            source,
-        }),
-    }
+    store::write(&path, image).map_err(KernelBuildError::io("write", &path))?;
+    Ok(path)
 }
 
 /// The compiler of one source.

@@ -1,14 +1,13 @@
 //! A source on its way through a compiler.
 
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use gpubench::catalog::Source;
 
-use super::super::diagnostics::{readable, unknown_kernel};
+use super::super::compiler::Wanted;
 use super::super::error::{KernelBuildError, Target};
-use super::super::process::{Finished, Outcome, Patience};
+use super::super::process::Finished;
 use super::super::scratch::Scratch;
 use super::front_end::usual_form;
 use super::options::{Dialect, Wishes};
@@ -82,13 +81,11 @@ pub(super) fn wanted_architecture(
 
 /// What a compiler works on.
 pub(super) struct Job<'a> {
-    pub(super) source: &'a Source,
-    pub(super) names: &'a [String],
+    pub(super) wanted: Wanted<'a>,
     pub(super) device: Architecture,
     pub(super) code: Code,
     pub(super) wishes: &'a Wishes,
     pub(super) scratch: &'a Scratch,
-    pub(super) interrupt: &'a AtomicBool,
 }
 
 impl Job<'_> {
@@ -107,50 +104,27 @@ impl Job<'_> {
         options
     }
 
-    pub(super) fn patience(&self) -> Patience<'_> {
-        Patience {
-            limit: LIMIT,
-            interrupt: self.interrupt,
-        }
-    }
-
-    /// What a process left, if it ended by itself.
-    pub(super) fn finished(
+    /// Runs a command of a compiler.
+    pub(super) fn run(
         &self,
-        outcome: std::io::Result<Outcome>,
         dialect: Dialect,
-        program: PathBuf,
+        command: &mut Command,
+        input: Stdio,
     ) -> Result<Finished, KernelBuildError> {
-        match outcome {
-            Ok(Outcome::Finished(finished)) => Ok(finished),
-            Ok(Outcome::Interrupted) => Err(KernelBuildError::Interrupted),
-            Ok(Outcome::TimedOut) => Err(KernelBuildError::Timeout {
-                compiler: dialect.name(),
-                source_name: self.source.name.clone(),
-                limit: LIMIT,
-            }),
-            Err(source) => Err(KernelBuildError::Io {
-                action: "run",
-                path: program,
-                source,
-            }),
-        }
+        let compiler = (dialect.name(), LIMIT);
+        self.wanted.run(compiler, command, input, self.scratch)
     }
 
     /// Why a compiler rejected the source, from its messages.
     pub(super) fn rejection(&self, log: &str) -> KernelBuildError {
-        let messages = usual_form(log);
-        unknown_kernel(self.source, self.names, &messages).unwrap_or_else(|| KernelBuildError::Compile {
-            source_name: self.source.name.clone(),
-            target: Target::Gpu(self.device),
-            diagnostics: readable(self.source, self.scratch, &messages),
-        })
+        let target = Target::Gpu(self.device);
+        self.wanted.rejection(target, self.scratch, &usual_form(log))
     }
 
     pub(super) fn crash(&self, dialect: Dialect, reason: String) -> KernelBuildError {
         KernelBuildError::Crash {
             compiler: dialect.name(),
-            source_name: self.source.name.clone(),
+            source_name: self.wanted.source.name.clone(),
             reason,
         }
     }

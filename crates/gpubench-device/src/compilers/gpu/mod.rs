@@ -17,4 +17,5 @@ mod serve;
 mod store;
 
 pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound};
+pub(super) use options::{Known, Shape, known};
 pub use serve::{ServeError, serve};

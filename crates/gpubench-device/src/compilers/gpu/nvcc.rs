@@ -1,12 +1,13 @@
 //! nvcc: for sources that need the whole toolkit, and where there is no NVRTC.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::super::error::KernelBuildError;
-use super::super::process::{Finished, Outcome, Patience, run};
+use super::super::process::{Patience, run};
+use super::super::scratch::{read, write};
 use super::super::unit::{NVCC_UNIT, nvcc_unit, without_pointers};
 use super::job::{Code, Job};
 use super::nvrtc::end_ptx;
@@ -61,12 +62,13 @@ impl Nvcc {
 
     /// First to PTX, which tells the kernels' symbols, then to machine code.
     pub(super) fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
-        job.scratch.add_unit(NVCC_UNIT, &nvcc_unit(job.source, job.names))?;
+        job.scratch
+            .add_unit(NVCC_UNIT, &nvcc_unit(job.wanted.source, job.wanted.names))?;
         let ptx = job.scratch.file("kernels.ptx");
         self.run(job, "--ptx", Path::new(NVCC_UNIT), &ptx)?;
         let text = read(&ptx)?;
         let text = String::from_utf8_lossy(&text);
-        let (text, symbols) = without_pointers(&text, job.names.len()).ok_or_else(|| {
+        let (text, symbols) = without_pointers(&text, job.wanted.names.len()).ok_or_else(|| {
             let reason = "its PTX does not say where the kernels are".to_owned();
             job.crash(Dialect::Nvcc, reason)
         })?;
@@ -81,7 +83,7 @@ impl Nvcc {
         };
         end_ptx(&mut image);
         Ok(KernelImage {
-            names: job.names.iter().cloned().zip(symbols).collect(),
+            names: job.wanted.names.iter().cloned().zip(symbols).collect(),
             image,
         })
     }
@@ -95,8 +97,7 @@ impl Nvcc {
             .args(["-I.", "-o"])
             .arg(output)
             .arg(input);
-        let outcome = run(&mut command, job.scratch.directory(), job.patience());
-        let finished = job.finished(outcome, Dialect::Nvcc, self.program.clone())?;
+        let finished = job.run(Dialect::Nvcc, &mut command, Stdio::null())?;
         match finished.status.success() {
             true => Ok(()),
             // Some of its parts write their messages to one stream, some to the other.
@@ -109,22 +110,6 @@ impl Nvcc {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, KernelBuildError> {
-    fs_err::read(path).map_err(|source| KernelBuildError::Io {
-        action: "read",
-        path: path.to_owned(),
-        source,
-    })
-}
-
-fn write(path: &Path, contents: &[u8]) -> Result<(), KernelBuildError> {
-    fs_err::write(path, contents).map_err(|source| KernelBuildError::Io {
-        action: "write",
-        path: path.to_owned(),
-        source,
-    })
-}
-
 /// What the program prints, if it succeeds.
 fn output_of(program: &Path, option: &str) -> Option<String> {
     let folder = tempfile::tempdir().ok()?;
@@ -133,12 +118,15 @@ fn output_of(program: &Path, option: &str) -> Option<String> {
         limit: DESCRIPTION_LIMIT,
         interrupt: &never,
     };
-    match run(Command::new(program).arg(option), folder.path(), patience) {
-        Ok(Outcome::Finished(Finished { status, stdout, .. })) if status.success() => {
-            Some(String::from_utf8_lossy(&stdout).into_owned())
-        }
-        _ => None,
-    }
+    let printed = run(
+        Command::new(program).arg(option),
+        Stdio::null(),
+        folder.path(),
+        patience,
+    )
+    .ok()?;
+    let text = || String::from_utf8_lossy(&printed.stdout).into_owned();
+    printed.status.success().then(text)
 }
 
 /// The number behind `V` in `Cuda compilation tools, release 13.0, V13.0.88`.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::super::error::KernelBuildError;
-use super::super::process::{Finished, Outcome, Patience, run_with_input};
+use super::super::process::{Finished, Patience, run};
 use super::headers::{FIRST, FIRST_HEADERS, HEADERS, INCLUDED_BY_NVCC, STANDARD_HEADERS};
 use super::job::Job;
 use super::options::Dialect;
@@ -45,10 +45,9 @@ impl NvrtcCompiler {
             limit: DESCRIPTION_LIMIT,
             interrupt: &never,
         };
-        let outcome = ask(tool, &request, folder.path(), folder.path(), patience).map_err(|error| error.to_string())?;
-        let Outcome::Finished(finished) = outcome else {
-            return Err("it does not answer".to_owned());
-        };
+        let (mut command, input) =
+            ask(tool, &request, folder.path(), folder.path()).map_err(|error| error.to_string())?;
+        let finished = run(&mut command, input, folder.path(), patience).map_err(|error| error.to_string())?;
         match Reply::decode(&finished.stdout) {
             Some(Reply::Described(library)) => Ok(NvrtcCompiler {
                 tool: tool.to_owned(),
@@ -94,22 +93,18 @@ impl NvrtcCompiler {
             libraries: vec![self.library.path.clone()],
             order: Order::Compile {
                 file: job
+                    .wanted
                     .source
                     .files
                     .first()
                     .map_or_else(String::new, |file| file.path.clone()),
                 options: self.options(job),
-                names: job.names.to_vec(),
+                names: job.wanted.names.to_vec(),
             },
         };
-        let outcome = ask(
-            &self.tool,
-            &request,
-            job.scratch.root(),
-            job.scratch.directory(),
-            job.patience(),
-        );
-        let finished = job.finished(outcome, Dialect::Nvrtc, self.tool.clone())?;
+        let asked = ask(&self.tool, &request, job.scratch.root(), job.scratch.directory());
+        let (mut command, input) = asked.map_err(KernelBuildError::io("run", &self.tool))?;
+        let finished = job.run(Dialect::Nvrtc, &mut command, input)?;
         match Reply::decode(&finished.stdout) {
             Some(Reply::Compiled(mut image)) => {
                 end_ptx(&mut image.image);
@@ -128,21 +123,21 @@ impl NvrtcCompiler {
         options.push(folder(&job.scratch.shim().join(FIRST)));
         options.extend(self.headers.iter().map(|path| folder(path)));
         options.push(folder(&job.scratch.shim()));
-        let mentions = |word: &&str| job.source.files.iter().any(|file| file.text().contains(word));
+        let mentions = |word: &&str| job.wanted.source.files.iter().any(|file| file.text().contains(word));
         let needed = INCLUDED_BY_NVCC.iter().filter(|(_, words)| words.iter().any(mentions));
         options.extend(needed.map(|(header, _)| format!("--pre-include={header}")));
         options
     }
 }
 
-/// Starts this tool as a server of one request, in the folder that paths in it are relative to.
-fn ask(tool: &Path, request: &Request, folder: &Path, scratch: &Path, patience: Patience<'_>) -> io::Result<Outcome> {
+/// The command that starts this tool as a server of one request, in the folder that paths in it are relative to, and what it reads.
+fn ask(tool: &Path, request: &Request, folder: &Path, scratch: &Path) -> io::Result<(Command, Stdio)> {
     let file = scratch.join("request");
     fs_err::write(&file, serde_json::to_vec(request)?)?;
     let input = Stdio::from(fs_err::File::open(&file)?.into_file());
     let mut command = Command::new(tool);
     command.arg(VERB).current_dir(folder);
-    run_with_input(&mut command, input, scratch, patience)
+    Ok((command, input))
 }
 
 fn how_it_ended(finished: &Finished) -> String {

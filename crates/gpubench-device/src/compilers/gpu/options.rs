@@ -31,7 +31,7 @@ pub(super) struct Wishes {
 
 /// How an option is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+pub(crate) enum Shape {
     Flag,
     /// With a number, a word or `true` behind it.
     Word,
@@ -149,7 +149,12 @@ pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, Str
     let mut rest = options.iter();
     while let Some(option) = rest.next() {
         let refuse = || option.clone();
-        let (names, shape, used, attached) = known(option).ok_or_else(refuse)?;
+        let Known {
+            name,
+            shape,
+            used,
+            attached,
+        } = known(option).ok_or_else(refuse)?;
         let value = match (shape, attached) {
             (Shape::Flag, _) => String::new(),
             (_, Some(value)) => value.to_owned(),
@@ -159,7 +164,7 @@ pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, Str
             return Err(option.clone());
         }
         let used = match used {
-            Use::Both if names[0] == "-D" && defines_the_architecture(&value) => Use::Nothing,
+            Use::Both if name == "-D" && defines_the_architecture(&value) => Use::Nothing,
             used => used,
         };
         match (used, dialect) {
@@ -169,9 +174,9 @@ pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, Str
             (Use::Standard, _) => wishes.standard = Some(value),
             (Use::Both, _) | (Use::NvccOnly, Dialect::Nvcc) | (Use::NvrtcOnly, Dialect::Nvrtc) => {
                 wishes.passed.push(match shape {
-                    Shape::Flag => names[0].to_owned(),
-                    Shape::Text => format!("{}{value}", names[0]),
-                    Shape::Word | Shape::Assembler => format!("{}={value}", names[0]),
+                    Shape::Flag => name.to_owned(),
+                    Shape::Text => format!("{name}{value}"),
+                    Shape::Word | Shape::Assembler => format!("{name}={value}"),
                 });
             }
         }
@@ -184,8 +189,18 @@ fn defines_the_architecture(definition: &str) -> bool {
     definition.split('=').next() == Some("__CUDA_ARCH__")
 }
 
-/// What is known of an option, and the value that is written in one word with it.
-fn known(option: &str) -> Option<(&'static [&'static str], Shape, Use, Option<&str>)> {
+/// What is known of an option.
+pub(crate) struct Known<'a> {
+    /// The one of its names that is passed on.
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    used: Use,
+    /// The value that is written in one word with it.
+    pub(crate) attached: Option<&'a str>,
+}
+
+/// Looks an option up, whatever is behind it.
+pub(crate) fn known(option: &str) -> Option<Known<'_>> {
     OPTIONS.iter().find_map(|&(names, shape, used)| {
         let attached = names.iter().find_map(|&name| {
             let rest = option.strip_prefix(name)?;
@@ -196,7 +211,12 @@ fn known(option: &str) -> Option<(&'static [&'static str], Shape, Use, Option<&s
                 (_, rest) => rest.strip_prefix('=').map(Some),
             }
         })?;
-        Some((names, shape, used, attached))
+        Some(Known {
+            name: names[0],
+            shape,
+            used,
+            attached,
+        })
     })
 }
 

@@ -3,30 +3,18 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use gpubench::catalog::Source;
-
 use super::super::cache_key::CacheKey;
+use super::super::compiler::Wanted;
 use crate::cuda::{Architecture, KernelImage};
 
-/// Where a cache keeps the image that a compiler makes of a source.
-pub(super) fn cached(
-    cache: &Path,
-    source: &Source,
-    names: &[String],
-    compiler: &str,
-    architecture: Architecture,
-) -> PathBuf {
+/// Where a cache keeps the image that a compiler makes.
+pub(super) fn cached(wanted: Wanted<'_>, compiler: &str, architecture: Architecture) -> PathBuf {
     let mut key = CacheKey::new();
     key.add(compiler);
-    key.add(source.form.to_string());
+    key.add(wanted.source.form.to_string());
     key.add(architecture.to_string());
-    key.add_all(&source.options);
-    key.add_all(names);
-    for file in &source.files {
-        key.add(&file.path);
-        key.add(&file.contents);
-    }
-    cache.join(format!("{}.gbk", key.finish()))
+    key.add_wanted(wanted);
+    wanted.cache.join(format!("{}.gbk", key.finish()))
 }
 
 /// Whether a file is there and whole.
@@ -46,7 +34,9 @@ pub(super) fn write(path: &Path, image: &KernelImage) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{SourceFile, SourceForm};
+    use std::sync::atomic::AtomicBool;
+
+    use gpubench::catalog::{Source, SourceFile, SourceForm};
 
     use super::*;
 
@@ -64,13 +54,19 @@ mod tests {
         }
     }
 
-    fn names(names: &[&str]) -> Vec<String> {
-        names.iter().map(|&name| name.to_owned()).collect()
-    }
-
     #[test]
     fn everything_that_goes_into_an_image_is_in_its_place() {
-        let (folder, source) = (Path::new("/cache"), source("x"));
+        let source = source("x");
+        let cached = |source: &Source, names: &[&str], compiler, architecture| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            let wanted = Wanted {
+                source,
+                names: &names,
+                cache: Path::new("/cache"),
+                interrupt: &AtomicBool::new(false),
+            };
+            cached(wanted, compiler, architecture)
+        };
         let mut changed = [source.clone(), source.clone(), source.clone(), source.clone()];
         changed[0].files[0].contents.push(b' ');
         changed[1].files[0].path.push('x');
@@ -79,17 +75,11 @@ mod tests {
         let mut places: Vec<PathBuf> = changed
             .iter()
             .chain([&source])
-            .map(|source| cached(folder, source, &names(&["k"]), "nvrtc 12.9", SM_90))
+            .map(|source| cached(source, &["k"], "nvrtc 12.9", SM_90))
             .collect();
-        places.push(cached(folder, &source, &names(&["k", "l"]), "nvrtc 12.9", SM_90));
-        places.push(cached(folder, &source, &names(&["k"]), "nvrtc 13.0", SM_90));
-        places.push(cached(
-            folder,
-            &source,
-            &names(&["k"]),
-            "nvrtc 12.9",
-            Architecture::of_capability(80),
-        ));
+        places.push(cached(&source, &["k", "l"], "nvrtc 12.9", SM_90));
+        places.push(cached(&source, &["k"], "nvrtc 13.0", SM_90));
+        places.push(cached(&source, &["k"], "nvrtc 12.9", Architecture::of_capability(80)));
         let count = places.len();
         places.sort();
         places.dedup();

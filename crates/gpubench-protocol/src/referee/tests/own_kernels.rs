@@ -9,7 +9,7 @@ use super::*;
 use crate::wire::SourceModule;
 use gpubench_device::CodeHome;
 use gpubench_device::SealedFile;
-use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 
 const KERNELS: &str = r#"
 extern "C" __global__ void ramp(float *out, size_t len, unsigned long long seed) {
@@ -40,7 +40,12 @@ fn compile(directory: &std::path::Path) -> Vec<SourceModule> {
     };
     let names = ["ramp", "copy", "add", "stray"].map(str::to_owned);
     let compiler = HostCompiler::find().expect("a C++ compiler");
-    let compiled = compiler.compile(&source, &names, directory, &AtomicBool::new(false));
+    let compiled = compiler.compile(Wanted {
+        source: &source,
+        names: &names,
+        cache: directory,
+        interrupt: &AtomicBool::new(false),
+    });
     let compiled = compiled.expect("they compile");
     vec![(3, SealedFile::copy_of(&compiled).expect("it is there"))]
 }

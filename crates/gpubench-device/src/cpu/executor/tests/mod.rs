@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use gpubench::catalog::{Source, SourceFile, SourceForm};
 
 use super::{Kernel, KernelFault, LaunchShape, Module, Pool, ScheduleSeed};
-use crate::compilers::{Compiler as _, HostCompiler, KernelBuildError};
+use crate::compilers::{Compiler as _, HostCompiler, KernelBuildError, Wanted};
 
 static COMPILER: LazyLock<HostCompiler> = LazyLock::new(|| HostCompiler::find().expect("a C++ compiler"));
 static CACHE: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -39,7 +39,12 @@ pub(super) fn source(text: &str) -> Source {
 
 pub(super) fn build(text: &str, names: &[&str]) -> Result<Module, KernelBuildError> {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    let library = COMPILER.compile(&source(text), &names, &CACHE, &AtomicBool::new(false))?;
+    let library = COMPILER.compile(Wanted {
+        source: &source(text),
+        names: &names,
+        cache: &CACHE,
+        interrupt: &AtomicBool::new(false),
+    })?;
     // SAFETY: the library was built from this test's source.
     Ok(unsafe { Module::load(&library) }.expect("the library loads"))
 }
