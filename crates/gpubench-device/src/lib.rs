@@ -15,6 +15,7 @@ mod fault_code;
 #[cfg(feature = "testing")]
 pub mod faulty;
 mod flush_kind;
+mod guarded;
 pub mod harness;
 mod kernel_part;
 pub mod memfd;

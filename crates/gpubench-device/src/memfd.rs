@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
-use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 
+use super::guarded::Reserved;
 use super::{Access, DeviceError, DevicePtr, Memory, Seal};
 
 /// Bytes of a page: the granularity of allocations.
@@ -19,7 +20,7 @@ pub const GUARD: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub struct MemfdTable {
     shared: HashMap<Memory, SharedAllocation>,
-    private: HashMap<DevicePtr, Mapping>,
+    private: HashMap<DevicePtr, Reserved>,
     next: u32,
 }
 
@@ -27,18 +28,8 @@ pub struct MemfdTable {
 struct SharedAllocation {
     descriptor: OwnedFd,
     bytes: u64,
-    mapping: Option<Mapping>,
+    mapping: Option<Reserved>,
 }
-
-/// A mapping with [`GUARD`] inaccessible bytes on either side, unmapped on drop.
-#[derive(Debug)]
-struct Mapping {
-    reserved: *mut std::ffi::c_void,
-    reserved_bytes: usize,
-}
-
-// SAFETY: a mapping is a range of addresses that this value owns; threads may share it as they may share an integer.
-unsafe impl Send for Mapping {}
 
 impl MemfdTable {
     /// Makes an allocation of `bytes` that can be shared.
@@ -124,12 +115,12 @@ impl MemfdTable {
             Access::Read => ProtFlags::READ,
             Access::ReadWrite => ProtFlags::READ | ProtFlags::WRITE,
         };
-        let mapping = Mapping::reserve(allocation.bytes)?;
+        let (mapping, start) = reserve(allocation.bytes)?;
         let flags = MapFlags::SHARED | MapFlags::FIXED;
         // SAFETY: the target lies inside the range just reserved, which nothing else uses.
         unsafe {
             mmap(
-                mapping.start().cast(),
+                start.cast(),
                 allocation.bytes as usize,
                 protection,
                 flags,
@@ -138,7 +129,7 @@ impl MemfdTable {
             )
         }
         .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?;
-        let address = DevicePtr(mapping.start() as u64);
+        let address = DevicePtr(start as u64);
         allocation.mapping = Some(mapping);
         Ok(address)
     }
@@ -154,17 +145,17 @@ impl MemfdTable {
     /// As [`create`](Self::create) and [`map`](Self::map).
     pub fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
         let bytes = bytes.max(1).next_multiple_of(PAGE);
-        let mapping = Mapping::reserve(bytes)?;
+        let (mapping, start) = reserve(bytes)?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::FIXED;
         // SAFETY: the target lies inside the range just reserved, which nothing else uses.
-        unsafe { mmap_anonymous(mapping.start().cast(), bytes as usize, protection, flags) }.map_err(|error| {
+        unsafe { mmap_anonymous(start.cast(), bytes as usize, protection, flags) }.map_err(|error| {
             DeviceError::OutOfMemory {
                 bytes,
                 source: error.into(),
             }
         })?;
-        let address = DevicePtr(mapping.start() as u64);
+        let address = DevicePtr(start as u64);
         self.private.insert(address, mapping);
         Ok(address)
     }
@@ -183,34 +174,21 @@ fn unknown_memory() -> DeviceError {
     DeviceError::ForeignMemory("it has been released".to_owned())
 }
 
-impl Mapping {
-    fn reserve(bytes: u64) -> Result<Mapping, DeviceError> {
-        let out_of_memory = |source| DeviceError::OutOfMemory { bytes, source };
-        let reserved_bytes = bytes
-            .checked_add(2 * GUARD)
-            .and_then(|bytes| usize::try_from(bytes).ok());
-        let reserved_bytes = reserved_bytes.ok_or_else(|| out_of_memory(rustix::io::Errno::NOMEM.into()))?;
-        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice overlaps nothing.
-        let reserved = unsafe { mmap_anonymous(std::ptr::null_mut(), reserved_bytes, ProtFlags::empty(), flags) }
-            .map_err(|error| out_of_memory(error.into()))?;
-        Ok(Mapping {
-            reserved,
-            reserved_bytes,
-        })
-    }
-
-    fn start(&self) -> *mut u8 {
-        self.reserved.cast::<u8>().wrapping_add(GUARD as usize)
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the range was reserved by `reserve` with this length and is owned by this value.
-        let unmapped = unsafe { munmap(self.reserved, self.reserved_bytes) };
-        debug_assert!(unmapped.is_ok());
-    }
+/// Addresses for `bytes` between two guards, and where those begin.
+fn reserve(bytes: u64) -> Result<(Reserved, *mut u8), DeviceError> {
+    let out_of_memory = |error: rustix::io::Errno| DeviceError::OutOfMemory {
+        bytes,
+        source: error.into(),
+    };
+    let all = bytes
+        .checked_add(2 * GUARD)
+        .and_then(|bytes| usize::try_from(bytes).ok());
+    let reserved = all
+        .ok_or(rustix::io::Errno::NOMEM)
+        .and_then(Reserved::new)
+        .map_err(out_of_memory)?;
+    let start = reserved.at(GUARD as usize);
+    Ok((reserved, start))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub struct TensorMapDescription {
     pub fill: OutOfBoundsFill,
 }
 
-/// Element types of tensor maps.
+/// Element types of tensor maps, in the order of `CUtensorMapDataType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum TensorMapElement {

@@ -26,46 +26,47 @@ impl fmt::Display for Refusal {
 }
 
 const TENSOR_CORES: &str = "tensor cores";
-const CLUSTERS: &str = "thread block clusters";
-const GRID_BARRIER: &str = "a grid-wide barrier";
-const TEXTURES: &str = "textures and surfaces";
-const BULK_COPIES: &str = "asynchronous copies by TMA";
 const CUDA_LIBRARIES: &str = "a library of the CUDA toolkit";
 
-/// Words, each a construct wherever it stands.
-const WORDS: &[(&str, &str)] = &[
-    ("wmma", TENSOR_CORES),
-    ("nvcuda", TENSOR_CORES),
-    ("mma_sync", TENSOR_CORES),
-    ("load_matrix_sync", TENSOR_CORES),
-    ("store_matrix_sync", TENSOR_CORES),
-    ("__cluster_dims__", CLUSTERS),
-    ("cluster_group", CLUSTERS),
-    ("this_cluster", CLUSTERS),
-    ("map_shared_rank", CLUSTERS),
-    ("grid_group", GRID_BARRIER),
-    ("this_grid", GRID_BARRIER),
-    ("multi_grid_group", GRID_BARRIER),
-    ("this_multi_grid", GRID_BARRIER),
-    ("CUtensorMap", BULK_COPIES),
-    ("cp_async_bulk", BULK_COPIES),
-    ("cudaTextureObject_t", TEXTURES),
-    ("cudaSurfaceObject_t", TEXTURES),
-    ("tex1D", TEXTURES),
-    ("tex1Dfetch", TEXTURES),
-    ("tex2D", TEXTURES),
-    ("tex3D", TEXTURES),
-    ("texCubemap", TEXTURES),
-    ("surf1Dread", TEXTURES),
-    ("surf2Dread", TEXTURES),
-    ("surf3Dread", TEXTURES),
-    ("surf1Dwrite", TEXTURES),
-    ("surf2Dwrite", TEXTURES),
-    ("surf3Dwrite", TEXTURES),
-    ("cudaGridDependencySynchronize", "programmatic dependent launch"),
+/// Constructs, each with words that mean it wherever they stand.
+const WORDS: &[(&str, &[&str])] = &[
     (
-        "cudaTriggerProgrammaticLaunchCompletion",
+        TENSOR_CORES,
+        &["wmma", "nvcuda", "mma_sync", "load_matrix_sync", "store_matrix_sync"],
+    ),
+    (
+        "thread block clusters",
+        &["__cluster_dims__", "cluster_group", "this_cluster", "map_shared_rank"],
+    ),
+    (
+        "a grid-wide barrier",
+        &["grid_group", "this_grid", "multi_grid_group", "this_multi_grid"],
+    ),
+    ("asynchronous copies by TMA", &["CUtensorMap", "cp_async_bulk"]),
+    (
+        "textures and surfaces",
+        &[
+            "cudaTextureObject_t",
+            "cudaSurfaceObject_t",
+            "tex1D",
+            "tex1Dfetch",
+            "tex2D",
+            "tex3D",
+            "texCubemap",
+            "surf1Dread",
+            "surf2Dread",
+            "surf3Dread",
+            "surf1Dwrite",
+            "surf2Dwrite",
+            "surf3Dwrite",
+        ],
+    ),
+    (
         "programmatic dependent launch",
+        &[
+            "cudaGridDependencySynchronize",
+            "cudaTriggerProgrammaticLaunchCompletion",
+        ],
     ),
 ];
 
@@ -109,10 +110,8 @@ fn construct_at(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
         }
         _ => {}
     }
-    WORDS
-        .iter()
-        .find(|(known, _)| *known == word)
-        .map(|(_, construct)| *construct)
+    let meant = WORDS.iter().find(|(_, words)| words.contains(&word))?;
+    Some(meant.0)
 }
 
 /// The `#include` line whose words follow.

@@ -293,23 +293,13 @@ impl Driver for CpuDriver {
     }
 
     fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
-        self.push(
-            stream,
-            Operation::Wait {
-                word: self.word(address.0),
-                value,
-            },
-        )
+        let word = self.word(address.0);
+        self.push(stream, Operation::Wait { word, value })
     }
 
     fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
-        self.push(
-            stream,
-            Operation::Write {
-                word: self.word(address.0),
-                value,
-            },
-        )
+        let word = self.word(address.0);
+        self.push(stream, Operation::Write { word, value })
     }
 
     fn store_value(&mut self, address: u64, value: u32) {
@@ -350,36 +340,23 @@ impl Driver for CpuDriver {
             block: config.block,
             dynamic_shared: config.dynamic_shared,
         };
-        self.push(
-            stream,
-            Operation::Launch {
-                kernel,
-                shape,
-                arguments: PackedArguments::new(arguments),
-            },
-        )
+        let arguments = PackedArguments::new(arguments);
+        let launch = Operation::Launch {
+            kernel,
+            shape,
+            arguments,
+        };
+        self.push(stream, launch)
     }
 
     fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
-        self.push(
-            stream,
-            Operation::Copy {
-                target: target.0,
-                source: source.0,
-                bytes: bytes as usize,
-            },
-        )
+        let (target, source, bytes) = (target.0, source.0, bytes as usize);
+        self.push(stream, Operation::Copy { target, source, bytes })
     }
 
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
-        self.push(
-            stream,
-            Operation::Set {
-                target: target.0,
-                value,
-                bytes: bytes as usize,
-            },
-        )
+        let (target, bytes) = (target.0, bytes as usize);
+        self.push(stream, Operation::Set { target, value, bytes })
     }
 
     fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {

@@ -6,7 +6,6 @@ use gpubench::catalog::Tolerance;
 use gpubench_harness::arguments::{CheckArguments, CheckPartial, NoiseCheckArguments, NoisePartial, StampArguments};
 use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, bindings};
 
-use super::kernels::dtype_number;
 use super::{Comparison, Coverage, Harness};
 use crate::{DeviceError, DevicePtr, Driver, Stream};
 
@@ -272,7 +271,7 @@ impl Harness {
             order_key,
             partials: report.address.0,
             partial_count,
-            dtype: dtype_number(dtype),
+            dtype: dtype as u32,
             mode,
         };
         self.launch(driver, batch.stream, bytes, &arguments)?;

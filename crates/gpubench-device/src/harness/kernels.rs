@@ -106,7 +106,7 @@ impl Harness {
             Fill::Poison | Fill::Kernel(_) | Fill::Cpu => return Ok(()),
         };
         let len = tensor.elements();
-        let (out, dtype) = (target.0, dtype_number(tensor.dtype));
+        let (out, dtype) = (target.0, tensor.dtype as u32);
         let arguments = FillArguments {
             out,
             len,
@@ -286,19 +286,27 @@ fn decoy_lines(bytes: u64) -> u64 {
     bytes.div_ceil(LINE_BYTES * 16).max(8)
 }
 
-pub(super) fn dtype_number(dtype: DType) -> u32 {
-    match dtype {
-        DType::U8 => bindings::GB_U8,
-        DType::I8 => bindings::GB_I8,
-        DType::U16 => bindings::GB_U16,
-        DType::I16 => bindings::GB_I16,
-        DType::U32 => bindings::GB_U32,
-        DType::I32 => bindings::GB_I32,
-        DType::U64 => bindings::GB_U64,
-        DType::I64 => bindings::GB_I64,
-        DType::F16 => bindings::GB_F16,
-        DType::BF16 => bindings::GB_BF16,
-        DType::F32 => bindings::GB_F32,
-        DType::F64 => bindings::GB_F64,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn element_types_have_the_numbers_of_the_kernels() {
+        for (dtype, number) in [
+            (DType::U8, bindings::GB_U8),
+            (DType::I8, bindings::GB_I8),
+            (DType::U16, bindings::GB_U16),
+            (DType::I16, bindings::GB_I16),
+            (DType::U32, bindings::GB_U32),
+            (DType::I32, bindings::GB_I32),
+            (DType::U64, bindings::GB_U64),
+            (DType::I64, bindings::GB_I64),
+            (DType::F16, bindings::GB_F16),
+            (DType::BF16, bindings::GB_BF16),
+            (DType::F32, bindings::GB_F32),
+            (DType::F64, bindings::GB_F64),
+        ] {
+            assert_eq!(dtype as u32, number);
+        }
     }
 }

@@ -71,14 +71,25 @@ impl GpuCompilers {
 
     /// NVRTC's version and path, for people.
     pub fn nvrtc(&self) -> Option<String> {
-        let nvrtc = self.nvrtc.as_ref()?;
-        Some(format!("{} ({})", nvrtc.version(), nvrtc.path().display()))
+        self.nvrtc.as_ref().map(Tool::described)
     }
 
     /// nvcc's version and path, for people.
     pub fn nvcc(&self) -> Option<String> {
-        let nvcc = self.nvcc.as_ref()?;
-        Some(format!("{} ({})", nvcc.version(), nvcc.path().display()))
+        self.nvcc.as_ref().map(Tool::described)
+    }
+
+    /// The one that is used where it does not matter: NVRTC.
+    fn first(&self) -> Option<&dyn Tool> {
+        match &self.nvrtc {
+            Some(nvrtc) => Some(nvrtc),
+            None => self.second(),
+        }
+    }
+
+    /// nvcc.
+    fn second(&self) -> Option<&dyn Tool> {
+        self.nvcc.as_ref().map(|nvcc| nvcc as &dyn Tool)
     }
 
     /// The same without NVRTC.
@@ -127,21 +138,17 @@ impl GpuCompiler {
         self.architecture
     }
 
-    /// The compiler that a source needs or, where it does not matter, NVRTC.
-    fn choose(&self, source: &Source) -> Result<Chosen<'_>, KernelBuildError> {
-        let nvcc = || self.compilers.nvcc.as_ref().map(Chosen::Nvcc);
+    /// The compiler that a source needs.
+    fn choose(&self, source: &Source) -> Result<&dyn Tool, KernelBuildError> {
         let source_name = || source.name.clone();
         match source.form {
-            SourceForm::CudaForNvcc => nvcc().ok_or_else(|| KernelBuildError::NoNvcc {
+            SourceForm::CudaForNvcc => self.compilers.second().ok_or_else(|| KernelBuildError::NoNvcc {
                 source_name: source_name(),
             }),
-            _ => {
-                let nvrtc = self.compilers.nvrtc.as_ref().map(Chosen::Nvrtc);
-                nvrtc.or_else(nvcc).ok_or_else(|| KernelBuildError::NoCompiler {
-                    source_name: source_name(),
-                    architecture: self.architecture,
-                })
-            }
+            _ => self.compilers.first().ok_or_else(|| KernelBuildError::NoCompiler {
+                source_name: source_name(),
+                architecture: self.architecture,
+            }),
         }
     }
 }
@@ -161,9 +168,9 @@ impl Compiler for GpuCompiler {
     }
 
     fn notices(&self) -> Vec<String> {
-        let nvrtc = self.compilers.nvrtc.as_ref().map(Chosen::Nvrtc);
-        let chosen = nvrtc.or(self.compilers.nvcc.as_ref().map(Chosen::Nvcc));
-        let Some(chosen) = chosen else { return Vec::new() };
+        let Some(chosen) = self.compilers.first() else {
+            return Vec::new();
+        };
         match chosen.code(self.architecture) {
             Ok(code) => instead(code, self.architecture).map_or_else(Vec::new, |instead| {
                 vec![format!(
@@ -183,10 +190,14 @@ impl Compiler for GpuCompiler {
             return keep(store::cached(wanted, "as it is", self.architecture), &image);
         }
         let chosen = self.choose(source)?;
-        match (self.compile_with(chosen, wanted), chosen, &self.compilers.nvcc) {
+        match (
+            self.compile_with(chosen, wanted),
+            chosen.dialect(),
+            self.compilers.second(),
+        ) {
             // It may include headers of the host, which only nvcc knows. What nvcc then says about other things would only confuse.
-            (Err(error @ KernelBuildError::Compile { .. }), Chosen::Nvrtc(_), Some(nvcc)) => {
-                self.compile_with(Chosen::Nvcc(nvcc), wanted).map_err(|_| error)
+            (Err(error @ KernelBuildError::Compile { .. }), Dialect::Nvrtc, Some(nvcc)) => {
+                self.compile_with(nvcc, wanted).map_err(|_| error)
             }
             (compiled, _, _) => compiled,
         }
@@ -194,7 +205,7 @@ impl Compiler for GpuCompiler {
 }
 
 impl GpuCompiler {
-    fn compile_with(&self, chosen: Chosen<'_>, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+    fn compile_with(&self, chosen: &dyn Tool, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
         let source = wanted.source;
         let path = store::cached(wanted, &chosen.version(), self.architecture);
         if store::is_image(&path) {
@@ -234,44 +245,34 @@ fn keep(path: PathBuf, image: &KernelImage) -> Result<PathBuf, KernelBuildError>
     Ok(path)
 }
 
-/// The compiler of one source.
-#[derive(Clone, Copy)]
-enum Chosen<'a> {
-    Nvrtc(&'a NvrtcCompiler),
-    Nvcc(&'a Nvcc),
-}
+/// NVRTC, or nvcc.
+pub(super) trait Tool {
+    /// How its options are written.
+    fn dialect(&self) -> Dialect;
 
-impl Chosen<'_> {
-    fn dialect(self) -> Dialect {
-        match self {
-            Chosen::Nvrtc(_) => Dialect::Nvrtc,
-            Chosen::Nvcc(_) => Dialect::Nvcc,
-        }
-    }
+    /// Its name and version.
+    fn version(&self) -> String;
 
-    fn version(self) -> String {
-        match self {
-            Chosen::Nvrtc(nvrtc) => nvrtc.version(),
-            Chosen::Nvcc(nvcc) => nvcc.version(),
-        }
-    }
+    /// The file that it is.
+    fn path(&self) -> &Path;
 
-    fn code(self, wanted: Architecture) -> Result<Code, KernelBuildError> {
-        let capabilities = match self {
-            Chosen::Nvrtc(nvrtc) => nvrtc.capabilities(),
-            Chosen::Nvcc(nvcc) => nvcc.capabilities(),
-        };
-        Code::for_device(wanted, capabilities).ok_or_else(|| KernelBuildError::TooOld {
+    /// The compute capabilities it compiles for, ascending.
+    fn capabilities(&self) -> &[u32];
+
+    /// Compiles.
+    fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError>;
+
+    /// What it makes for an architecture.
+    fn code(&self, wanted: Architecture) -> Result<Code, KernelBuildError> {
+        Code::for_device(wanted, self.capabilities()).ok_or_else(|| KernelBuildError::TooOld {
             compiler: self.version(),
-            oldest: capabilities.first().copied().unwrap_or(0),
+            oldest: self.capabilities().first().copied().unwrap_or(0),
             architecture: wanted,
         })
     }
 
-    fn compile(self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
-        match self {
-            Chosen::Nvrtc(nvrtc) => nvrtc.compile(job),
-            Chosen::Nvcc(nvcc) => nvcc.compile(job),
-        }
+    /// Its version and path, for people.
+    fn described(&self) -> String {
+        format!("{} ({})", self.version(), self.path().display())
     }
 }

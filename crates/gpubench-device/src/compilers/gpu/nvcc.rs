@@ -9,6 +9,7 @@ use super::super::error::KernelBuildError;
 use super::super::process::{Patience, run};
 use super::super::scratch::{read, write};
 use super::super::unit::{NVCC_UNIT, nvcc_unit, without_pointers};
+use super::compiler::Tool;
 use super::job::{Code, Job};
 use super::nvrtc::end_ptx;
 use super::options::Dialect;
@@ -46,22 +47,28 @@ impl Nvcc {
             capabilities,
         })
     }
+}
+
+impl Tool for Nvcc {
+    fn dialect(&self) -> Dialect {
+        Dialect::Nvcc
+    }
 
     /// `nvcc 13.0.88`.
-    pub(super) fn version(&self) -> String {
+    fn version(&self) -> String {
         format!("nvcc {}", self.version)
     }
 
-    pub(super) fn path(&self) -> &Path {
+    fn path(&self) -> &Path {
         &self.program
     }
 
-    pub(super) fn capabilities(&self) -> &[u32] {
+    fn capabilities(&self) -> &[u32] {
         &self.capabilities
     }
 
     /// First to PTX, which tells the kernels' symbols, then to machine code.
-    pub(super) fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
+    fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
         job.scratch
             .add_unit(NVCC_UNIT, &nvcc_unit(job.wanted.source, job.wanted.names))?;
         let ptx = job.scratch.file("kernels.ptx");
@@ -87,7 +94,9 @@ impl Nvcc {
             image,
         })
     }
+}
 
+impl Nvcc {
     fn run(&self, job: &Job<'_>, step: &str, input: &Path, output: &Path) -> Result<(), KernelBuildError> {
         let mut command = Command::new(&self.program);
         command

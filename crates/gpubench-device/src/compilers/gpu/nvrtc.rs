@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::super::error::KernelBuildError;
 use super::super::process::{Finished, Patience, run};
+use super::compiler::Tool;
 use super::headers::{FIRST, FIRST_HEADERS, HEADERS, INCLUDED_BY_NVCC, STANDARD_HEADERS};
 use super::job::Job;
 use super::options::Dialect;
@@ -70,22 +71,28 @@ impl NvrtcCompiler {
         }
         self
     }
+}
+
+impl Tool for NvrtcCompiler {
+    fn dialect(&self) -> Dialect {
+        Dialect::Nvrtc
+    }
 
     /// `NVRTC 12.9`.
-    pub(super) fn version(&self) -> String {
+    fn version(&self) -> String {
         let (major, minor) = self.library.version;
         format!("NVRTC {major}.{minor}")
     }
 
-    pub(super) fn path(&self) -> &Path {
+    fn path(&self) -> &Path {
         &self.library.path
     }
 
-    pub(super) fn capabilities(&self) -> &[u32] {
+    fn capabilities(&self) -> &[u32] {
         &self.library.capabilities
     }
 
-    pub(super) fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
+    fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
         for headers in [FIRST_HEADERS, HEADERS, STANDARD_HEADERS] {
             job.scratch.add_headers(headers)?;
         }
@@ -115,7 +122,9 @@ impl NvrtcCompiler {
             Some(Reply::Described(_)) | None => Err(job.crash(Dialect::Nvrtc, how_it_ended(&finished))),
         }
     }
+}
 
+impl NvrtcCompiler {
     fn options(&self, job: &Job<'_>) -> Vec<String> {
         let mut options = job.options();
         let folder = |path: &Path| format!("--include-path={}", path.display());

@@ -5,6 +5,7 @@ use std::ptr;
 
 use super::fault::{Access, FaultKind};
 use super::launch::MAX_DYNAMIC_SHARED;
+use crate::guarded::Reserved;
 
 const PAGE: usize = 4096;
 /// Most a launch may ask for, and room for a margin.
@@ -22,7 +23,7 @@ const NOISE: [u8; MARGIN_BYTES] = noise();
 /// Memory for the dynamic shared memory of the blocks that one thread runs, one after the other. It ends at an inaccessible page, or as close to it as its alignment
 /// permits: the bytes in between, and some in front, hold noise.
 pub(super) struct DynamicShared {
-    mapping: *mut u8,
+    mapping: Reserved,
     asked: u32,
     margins: Margins,
 }
@@ -36,25 +37,13 @@ enum Margins {
 
 impl DynamicShared {
     pub(super) fn new() -> io::Result<DynamicShared> {
-        let bytes = GUARD_BYTES + MEMORY_BYTES + GUARD_BYTES;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a fresh anonymous mapping touches nothing that exists.
-        let mapping = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
-        if mapping == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let shared = DynamicShared {
-            mapping: mapping.cast(),
+        let mapping = Reserved::new(GUARD_BYTES + MEMORY_BYTES + GUARD_BYTES)?;
+        mapping.open(GUARD_BYTES..GUARD_BYTES + MEMORY_BYTES)?;
+        Ok(DynamicShared {
+            mapping,
             asked: 0,
             margins: Margins::Unfilled,
-        };
-        // SAFETY: the middle of the mapping just made.
-        let memory = unsafe { mapping.byte_add(GUARD_BYTES) };
-        // SAFETY: as above.
-        match unsafe { libc::mprotect(memory, MEMORY_BYTES, libc::PROT_READ | libc::PROT_WRITE) } {
-            0 => Ok(shared),
-            _ => Err(io::Error::last_os_error()),
-        }
+        })
     }
 
     /// Where it begins. Where none is asked for it has no accessible byte, and neither has what lies in front of it.
@@ -64,7 +53,7 @@ impl DynamicShared {
             0 => end + GUARD_BYTES / 2,
             asked => end - asked.next_multiple_of(ALIGNMENT),
         };
-        self.mapping.wrapping_add(offset)
+        self.mapping.at(offset)
     }
 
     /// Makes it ready for a launch that asks for so many bytes, at most [`MAX_DYNAMIC_SHARED`], and says where it begins.
@@ -106,7 +95,9 @@ impl DynamicShared {
     /// Names the memory where a stray access met one of the inaccessible pages beside it.
     pub(super) fn name(&self, kind: FaultKind) -> FaultKind {
         match kind {
-            FaultKind::Access { address, access } if access != Access::Unknown && self.guards(address) => {
+            FaultKind::Access { address, access }
+                if access != Access::Unknown && self.mapping.addresses().contains(&address) =>
+            {
                 FaultKind::DynamicShared {
                     access,
                     offset: address as i64 - self.start() as i64,
@@ -115,11 +106,6 @@ impl DynamicShared {
             }
             kind => kind,
         }
-    }
-
-    fn guards(&self, address: usize) -> bool {
-        let start = self.mapping as usize;
-        (start..start + GUARD_BYTES + MEMORY_BYTES + GUARD_BYTES).contains(&address)
     }
 
     /// The bytes in front and those between the end and the inaccessible page: where each begins, from the memory's start, and how many they are.
@@ -135,13 +121,6 @@ impl DynamicShared {
 
     fn at(&self, offset: i64) -> *mut u8 {
         self.start().wrapping_offset(offset as isize)
-    }
-}
-
-impl Drop for DynamicShared {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and no kernel that was told of it runs.
-        unsafe { libc::munmap(self.mapping.cast(), GUARD_BYTES + MEMORY_BYTES + GUARD_BYTES) };
     }
 }
 

@@ -29,16 +29,8 @@ impl LaunchShape {
     }
 
     pub(super) fn is_runnable(&self) -> bool {
-        let threads = self
-            .block
-            .iter()
-            .map(|&extent| u64::from(extent))
-            .try_fold(1u64, u64::checked_mul);
-        let blocks = self
-            .grid
-            .iter()
-            .map(|&extent| u64::from(extent))
-            .try_fold(1u64, u64::checked_mul);
+        let product = |extents: [u32; 3]| extents.into_iter().map(u64::from).try_fold(1, u64::checked_mul);
+        let (threads, blocks) = (product(self.block), product(self.grid));
         threads.is_some_and(|n| (1..=u64::from(MAX_THREADS_PER_BLOCK)).contains(&n))
             && blocks.is_some_and(|n| n > 0)
             && self.dynamic_shared <= MAX_DYNAMIC_SHARED

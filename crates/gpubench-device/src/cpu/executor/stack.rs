@@ -1,9 +1,10 @@
 //! Stacks of a kernel's threads.
 
 use std::io;
-use std::num::NonZeroUsize;
 
 use corosensei::stack::{Stack, StackPointer};
+
+use crate::guarded::Reserved;
 
 /// Usable bytes of a thread's stack; reserved, not committed, until they are touched.
 pub(super) const STACK_BYTES: usize = 256 * 1024;
@@ -16,38 +17,30 @@ const COLOUR_STEP: usize = 320;
 
 /// A stack with a guard below it.
 pub(super) struct GuardedStack {
-    mapping: NonZeroUsize,
+    limit: StackPointer,
     base: StackPointer,
+    _mapping: Reserved,
 }
 
 impl GuardedStack {
     /// Maps a stack; `number` colours it.
     pub(super) fn new(number: usize) -> io::Result<GuardedStack> {
         let bytes = GUARD_BYTES + STACK_BYTES;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-        // SAFETY: a fresh anonymous mapping touches nothing that exists.
-        let mapping = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
-        if mapping == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the upper part of the mapping just made.
-        let usable = unsafe { mapping.byte_add(GUARD_BYTES) };
-        // SAFETY: as above.
-        if unsafe { libc::mprotect(usable, STACK_BYTES, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
-            let error = io::Error::last_os_error();
-            // SAFETY: the mapping made above, which nobody uses.
-            unsafe { libc::munmap(mapping, bytes) };
-            return Err(error);
-        }
+        let mapping = Reserved::new(bytes)?;
+        mapping.open(GUARD_BYTES..bytes)?;
         let colour = (number * COLOUR_STEP) % PAGE;
-        let mapping = NonZeroUsize::new(mapping as usize).ok_or(io::ErrorKind::OutOfMemory)?;
-        let base = mapping.checked_add(bytes - colour).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(GuardedStack { mapping, base })
+        let address = |offset| StackPointer::new(mapping.at(offset) as usize).ok_or(io::ErrorKind::OutOfMemory);
+        let (limit, base) = (address(0)?, address(bytes - colour)?);
+        Ok(GuardedStack {
+            limit,
+            base,
+            _mapping: mapping,
+        })
     }
 
     /// Addresses of the guard.
     pub(super) fn guard(&self) -> std::ops::Range<usize> {
-        self.mapping.get()..self.mapping.get() + GUARD_BYTES
+        self.limit.get()..self.limit.get() + GUARD_BYTES
     }
 }
 
@@ -58,13 +51,6 @@ unsafe impl Stack for GuardedStack {
     }
 
     fn limit(&self) -> StackPointer {
-        self.mapping
-    }
-}
-
-impl Drop for GuardedStack {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is this stack's own.
-        unsafe { libc::munmap(self.mapping.get() as *mut libc::c_void, GUARD_BYTES + STACK_BYTES) };
+        self.limit
     }
 }

@@ -1,0 +1,52 @@
+//! Accessible memory between inaccessible addresses.
+
+use std::ffi::c_void;
+use std::ops::Range;
+
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+
+/// Addresses of this process that nothing else is mapped to, inaccessible at first; given back on drop. They cost nothing.
+#[derive(Debug)]
+pub(crate) struct Reserved {
+    start: *mut c_void,
+    bytes: usize,
+}
+
+// SAFETY: it is a range of addresses that this value owns; threads may share it as they may share an integer.
+unsafe impl Send for Reserved {}
+
+impl Reserved {
+    /// Reserves so many bytes.
+    pub(crate) fn new(bytes: usize) -> rustix::io::Result<Reserved> {
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice overlaps nothing.
+        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::empty(), flags) }?;
+        Ok(Reserved { start, bytes })
+    }
+
+    /// The address so many bytes behind the first.
+    pub(crate) fn at(&self, offset: usize) -> *mut u8 {
+        self.start.cast::<u8>().wrapping_add(offset)
+    }
+
+    /// All of them.
+    pub(crate) fn addresses(&self) -> Range<usize> {
+        self.start as usize..self.start as usize + self.bytes
+    }
+
+    /// Backs a part with memory that can be read and written.
+    pub(crate) fn open(&self, part: Range<usize>) -> rustix::io::Result<()> {
+        assert!(part.end <= self.bytes, "the part lies inside");
+        let access = MprotectFlags::READ | MprotectFlags::WRITE;
+        // SAFETY: the part lies in the range that this value owns, and nobody uses it yet.
+        unsafe { mprotect(self.at(part.start).cast(), part.len(), access) }
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        // SAFETY: the range was reserved by `new` with this length and is owned by this value.
+        let unmapped = unsafe { munmap(self.start, self.bytes) };
+        debug_assert!(unmapped.is_ok());
+    }
+}
