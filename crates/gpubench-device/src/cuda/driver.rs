@@ -60,13 +60,11 @@ impl CudaDriver {
     }
 
     fn stream_handle(&self, stream: Stream) -> Result<CUstream, DeviceError> {
-        let handle = self.streams.get(stream.0 as usize).copied();
-        handle.ok_or_else(|| DeviceError::Unsupported(format!("find its stream number {}", stream.0)))
+        numbered(&self.streams, "stream", stream.0).copied()
     }
 
     fn event_handle(&self, event: Event) -> Result<CUevent, DeviceError> {
-        let handle = self.events.get(event.0 as usize).copied();
-        handle.ok_or_else(|| DeviceError::Unsupported(format!("find its event number {}", event.0)))
+        numbered(&self.events, "event", event.0).copied()
     }
 
     fn kernel(&self, function: Function) -> Result<&Kernel, DeviceError> {
@@ -75,14 +73,19 @@ impl CudaDriver {
     }
 
     fn module(&self, module: Module) -> Result<&LoadedModule, DeviceError> {
-        let found = self.modules.get(module.0 as usize);
-        found.ok_or_else(|| DeviceError::Unsupported(format!("find its module number {}", module.0)))
+        numbered(&self.modules, "module", module.0)
     }
 
     fn word(address: u64) -> SharedWord {
         // SAFETY: the trait's callers pass words of a mapped page that outlives the driver's streams.
         unsafe { SharedWord::at(address) }
     }
+}
+
+/// What the driver made under a number.
+fn numbered<'a, T>(made: &'a [T], what: &str, number: u32) -> Result<&'a T, DeviceError> {
+    let found = made.get(number as usize);
+    found.ok_or_else(|| DeviceError::Unsupported(format!("find its {what} number {number}")))
 }
 
 impl Drop for CudaDriver {

@@ -54,13 +54,7 @@ impl Surroundings {
             .python_folders()
             .into_iter()
             .flat_map(|folder| libraries_of_wheels(&folder));
-        let mut found: Vec<PathBuf> = Vec::new();
-        for library in of_toolkits.chain(of_loader).chain(of_python) {
-            if !found.contains(&library) {
-                found.push(library);
-            }
-        }
-        found
+        distinct(of_toolkits.chain(of_loader).chain(of_python))
     }
 
     /// Programs that may be nvcc, in the order in which they are tried: as named, on the path, of toolkits, of Python's packages.
@@ -110,19 +104,11 @@ impl Surroundings {
         let mut roots: Vec<PathBuf> = self.environments.iter().cloned().chain(prefixes).collect();
         roots.extend(self.home.iter().map(|home| home.join(".local")));
         roots.push(self.local.clone());
-        let mut found: Vec<PathBuf> = Vec::new();
-        for root in roots {
-            let versions = entries(&root.join("lib"), |name| name.starts_with("python3"));
-            let folders = versions
-                .iter()
-                .flat_map(|version| ["site-packages", "dist-packages"].map(|name| version.join(name)));
-            for folder in folders.filter(|folder| folder.is_dir()) {
-                if !found.contains(&folder) {
-                    found.push(folder);
-                }
-            }
-        }
-        found
+        let versions = roots
+            .iter()
+            .flat_map(|root| entries(&root.join("lib"), |name| name.starts_with("python3")));
+        let folders = versions.flat_map(|version| ["site-packages", "dist-packages"].map(|name| version.join(name)));
+        distinct(folders.filter(|folder| folder.is_dir()))
     }
 }
 
@@ -160,11 +146,10 @@ fn libraries_of_wheels(site: &Path) -> Vec<PathBuf> {
 /// The folders of headers that belong to a library.
 pub(super) fn headers_of(library: &Path) -> Vec<PathBuf> {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
-    let mut found: Vec<PathBuf> = Vec::new();
-    for library in [library, &real] {
-        let Some(root) = library.parent().and_then(Path::parent) else {
-            continue;
-        };
+    let roots = [library, &real]
+        .into_iter()
+        .filter_map(|library| library.parent()?.parent());
+    distinct(roots.flat_map(|root| {
         // The wheels of CUDA 12 lie beside one another, each with headers of its own.
         let beside = match root.join("include/cuda_runtime.h").is_file() {
             true => &[][..],
@@ -172,10 +157,18 @@ pub(super) fn headers_of(library: &Path) -> Vec<PathBuf> {
         };
         let beside = beside.iter().map(|wheel| root.with_file_name(wheel));
         let roots = [root.to_owned()].into_iter().chain(beside);
-        for folder in roots.flat_map(|root| with_headers(&root.join("include"))) {
-            if !found.contains(&folder) {
-                found.push(folder);
-            }
+        roots
+            .flat_map(|root| with_headers(&root.join("include")))
+            .collect::<Vec<_>>()
+    }))
+}
+
+/// Each path once, where it comes first.
+fn distinct(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        if !found.contains(&path) {
+            found.push(path);
         }
     }
     found

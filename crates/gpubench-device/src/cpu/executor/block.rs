@@ -4,7 +4,6 @@
 //! with the next thread on another one. Coroutines outlive the block: when its threads have returned, they begin those of the next block.
 
 use std::ffi::c_void;
-use std::io;
 use std::ops::Range;
 use std::ptr;
 use std::thread::{self, ThreadId};
@@ -192,12 +191,7 @@ impl BlockRunner {
                 break;
             }
             if let Some(kind) = self.dynamic_shared(job).and_then(DynamicShared::overrun) {
-                let fault = KernelFault {
-                    kind,
-                    block: [x, y, z],
-                    thread: None,
-                };
-                outcome = Err((block, fault));
+                outcome = Err((block, KernelFault::of_block([x, y, z], kind)));
                 break;
             }
             x += 1;
@@ -367,10 +361,7 @@ impl BlockRunner {
                     Settlement::Settled => break,
                     Settlement::Proceed { lanes, answers } => self.proceed(first, lanes, &answers)?,
                     Settlement::Stuck { line, mask, arrived } => {
-                        return Err(Broken {
-                            kind: FaultKind::WarpDivergence { line, mask, arrived },
-                            thread: None,
-                        });
+                        return Err(FaultKind::WarpDivergence { line, mask, arrived }.into());
                     }
                 }
             }
@@ -457,18 +448,16 @@ impl BlockRunner {
                 arrived: [at_first, at_second],
                 of: threads,
             },
-            [(line, arrived)] => FaultKind::BarrierDivergence {
-                line,
-                arrived,
-                of: threads,
-            },
-            [] => FaultKind::BarrierDivergence {
-                line: 0,
-                arrived: 0,
-                of: threads,
-            },
+            _ => {
+                let (line, arrived) = lines.first().copied().unwrap_or_default();
+                FaultKind::BarrierDivergence {
+                    line,
+                    arrived,
+                    of: threads,
+                }
+            }
         };
-        Broken { kind, thread: None }
+        kind.into()
     }
 
     /// Has a coroutine that is free run threads `first..end`; whether the last of them waits.
@@ -500,16 +489,13 @@ impl BlockRunner {
                 kind,
                 thread: Some(thread),
             },
-            None => Broken {
-                kind: FaultKind::IllegalInstruction,
-                thread: None,
-            },
+            None => FaultKind::IllegalInstruction.into(),
         }
     }
 
     fn slot(&mut self, number: usize) -> Result<*mut Slot, Broken> {
         if number == self.slots.len() {
-            let stack = GuardedStack::new(number).map_err(Broken::without_stack)?;
+            let stack = GuardedStack::new(number).map_err(|_| FaultKind::OutOfStacks)?;
             self.slots.push(Slot::allocate(stack, &self.exchange));
         }
         Ok(self.slots[number])
@@ -533,11 +519,8 @@ impl Drop for BlockRunner {
     }
 }
 
-impl Broken {
-    fn without_stack(_: io::Error) -> Broken {
-        Broken {
-            kind: FaultKind::OutOfStacks,
-            thread: None,
-        }
+impl From<FaultKind> for Broken {
+    fn from(kind: FaultKind) -> Broken {
+        Broken { kind, thread: None }
     }
 }

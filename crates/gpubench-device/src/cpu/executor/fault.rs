@@ -14,6 +14,17 @@ pub struct KernelFault {
     pub thread: Option<[u32; 3]>,
 }
 
+impl KernelFault {
+    /// One that is no single thread's.
+    pub(super) fn of_block(block: [u32; 3], kind: FaultKind) -> KernelFault {
+        KernelFault {
+            kind,
+            block,
+            thread: None,
+        }
+    }
+}
+
 /// Kinds of faults. Lines are of the kernel source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {

@@ -68,12 +68,7 @@ impl Shared {
         let blocks = job.shape.blocks();
         let piece = (blocks / (threads as u64 * PIECES_PER_THREAD)).max(1);
         if let Err(kind) = runner.begin(job) {
-            let fault = KernelFault {
-                kind,
-                block: [0; 3],
-                thread: None,
-            };
-            return self.end_with((0, fault), blocks);
+            return self.end_with((0, KernelFault::of_block([0; 3], kind)), blocks);
         }
         loop {
             let start = self.next.fetch_add(piece, Ordering::Relaxed);
@@ -227,11 +222,7 @@ impl Pool {
         arguments: &[*const c_void],
     ) -> Result<(), KernelFault> {
         if !shape.is_runnable() || arguments.len() != kernel.param_sizes().len() {
-            return Err(KernelFault {
-                kind: FaultKind::InvalidLaunch,
-                block: [0; 3],
-                thread: None,
-            });
+            return Err(KernelFault::of_block([0; 3], FaultKind::InvalidLaunch));
         }
         let mut runner = self.launcher.lock().unwrap_or_else(PoisonError::into_inner);
         let job = Job {
