@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
-use super::kernels;
+use super::kernels::{self, KernelBuild};
 use super::occupancy::Occupancies;
 use crate::archive::{Contents, KernelOrigin};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
@@ -52,7 +52,7 @@ pub(crate) fn compile_ahead(
     interrupt: &Interrupt,
 ) -> Result<Ahead, Failure> {
     let cases = runnable_cases(built, catalogs, &target.facts)?;
-    let cache = built.target_directory.join("gpubench").join("kernels");
+    let cache = kernels::cache_below(&built.target_directory);
     let naming = Naming::for_packages(built.libraries.len());
     let mut ahead = Ahead::default();
     for (library, catalog) in catalogs.iter().enumerate() {
@@ -60,26 +60,21 @@ pub(crate) fn compile_ahead(
         let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
         // Which kernels a plan launches seldom depends on how many blocks fit; a plan that is run is recorded anew.
         let mut ask = |_: &SealedFile, _: &OccupancyQuery| Ok(1);
-        let (compiler, cache) = (&*target.compiler, cache.as_std_path());
-        let mut occupancies = Occupancies::new(catalog, compiler, cache, interrupt, &mut ask);
-        let facts = &target.facts;
-        let recorded = record_cases(
-            &of_library,
-            library,
+        let build = KernelBuild {
+            compiler: &*target.compiler,
             catalog,
-            facts,
-            authors,
-            &mut occupancies,
+            cache: &cache,
             interrupt,
-        );
-        let recorded = recorded?;
+        };
+        let occupancies = Occupancies::new(build, &mut ask);
+        let recorded = record_cases(&of_library, library, &target.facts, authors, occupancies)?;
         for (case, failure) in of_library.iter().zip(&recorded) {
             if let Err(failure) = failure {
                 warn(&target.name, Some(&case.name_as(naming)), failure);
             }
         }
         let recordings = || recorded.iter().flatten().map(|recorded| &recorded.recording);
-        let modules = kernels::compile(compiler, catalog, recordings(), cache, interrupt);
+        let modules = build.compile(recordings());
         if interrupt.is_set() {
             return Err(Interrupted.into());
         }

@@ -7,6 +7,7 @@ use crate::broker::choice::ChosenCases;
 use crate::broker::options::Verbosity;
 use crate::broker::status::status;
 use gpubench_contract::DeviceIdentity;
+use gpubench_contract::units::counted;
 use gpubench_diagnostic::{print_warning, printable_line};
 use gpubench_store::{Destination, Home, Others, RunName, Saved, StoreError, StoredRun};
 
@@ -102,7 +103,7 @@ impl SavePlan {
             lost,
         } = destination.save(stored.clone(), &self.others)?;
         if gone > 0 {
-            let results = results(gone);
+            let results = counted(gone, "result");
             print_warning(&format!(
                 "`{name}` had {results} of benchmarks that this run does not have any more: they are no longer in it"
             ));
@@ -122,7 +123,7 @@ impl SavePlan {
         let path = destination.path();
         status(verbosity, "Saved", format_args!("`{name}` ({path})"));
         if kept > 0 {
-            let results = results(kept);
+            let results = counted(kept, "result");
             let what = format_args!("{results} in `{name}` of benchmarks that this run did not measure");
             status(verbosity, "Kept", what);
         }
@@ -138,14 +139,6 @@ fn listed(names: &[String]) -> String {
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// `1 result`, `12 results`.
-fn results(count: usize) -> String {
-    match count {
-        1 => "1 result".to_owned(),
-        count => format!("{count} results"),
     }
 }
 
