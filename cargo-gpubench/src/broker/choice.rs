@@ -1,12 +1,10 @@
 //! Which cases of built libraries are run, and which are not.
 
-use std::collections::HashSet;
-
 use gpubench::catalog::Catalog;
 
 use super::against::other_revision::OtherRevision;
 use super::cases::{
-    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, select_cases,
+    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, full_names, select_cases,
 };
 use super::options::RunOptions;
 use super::status::status;
@@ -42,7 +40,7 @@ impl ChosenCases {
             status(options.output.verbosity, "Note", what);
         }
         let mut left_out = every_case(built, catalogs, CaseDevice::of(facts))?;
-        let selected: HashSet<String> = cases.iter().map(Case::full_name).collect();
+        let selected = full_names(&cases);
         left_out.retain(|case| !selected.contains(&case.full_name()));
         Ok(ChosenCases {
             packages: built.libraries.iter().map(|library| library.package.clone()).collect(),

@@ -81,7 +81,7 @@ impl Places {
                     sources: Some(root),
                 })
             }
-            LibrarySource::Build(_) | LibrarySource::Archive(_) => Ok(Places {
+            LibrarySource::Build(_) | LibrarySource::Archive { .. } => Ok(Places {
                 home: Home::Absent,
                 sources: None,
             }),

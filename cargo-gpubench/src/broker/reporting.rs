@@ -223,7 +223,7 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         false => (Output::stdout(), TerminalOptions::of_stdout(color)),
     };
     let program = match &options.libraries {
-        LibrarySource::Archive(_) => "cargo-gpubench gpubench",
+        LibrarySource::Archive { .. } => "cargo-gpubench gpubench",
         LibrarySource::Build(_) => "cargo gpubench",
     };
     let reporter = TerminalReporter::new(output, terminal_options(fitting, options)).repeating(RepeatedCommand {

@@ -167,20 +167,13 @@ impl CdylibBuild<'_> {
     }
 
     fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {
-        let cargo = BuildingCargo::start(self.command(selected)).map_err(|source| BuildError::CargoNotStarted {
-            program: self.cargo.program(),
-            source,
-        })?;
+        let cargo = BuildingCargo::start(self.command(selected)).map_err(self.cargo.not_started())?;
         let silence = match self.options.output.progress {
             CargoProgress::Quiet => Some(Silence::about(&self.package.name)),
             CargoProgress::Shown => None,
         };
-        let (outputs, status) = cargo
-            .listen(interrupted, silence)
-            .map_err(|source| BuildError::CargoLost {
-                program: self.cargo.program(),
-                source,
-            })?;
+        let heard = cargo.listen(interrupted, silence);
+        let (outputs, status) = heard.map_err(self.cargo.lost())?;
         if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
             Err(BuildError::Interrupted)
         } else if status.success() {

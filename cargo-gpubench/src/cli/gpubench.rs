@@ -18,9 +18,7 @@ use super::{
     standard_output::refuse_to_mix,
 };
 use crate::archive::{ExtractTo, Occupied};
-use crate::broker::options::{
-    Action, AfterFailure, Annotations, ArchiveOptions, ArchivedLibraries, LibrarySource, RunOptions,
-};
+use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
 use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
@@ -207,7 +205,7 @@ impl GpubenchArguments {
             action,
             cases: run.selection.into_selection()?,
             libraries: match run.unpack.into_libraries() {
-                Some(archived) => LibrarySource::Archive(archived),
+                Some(archived) => archived,
                 None => LibrarySource::Build(run.cargo.into_options(&output)),
             },
             device,
@@ -240,7 +238,7 @@ fn action(run: &RunArguments) -> Action {
 
 impl UnpackArguments {
     /// The archive to run from, if there is one.
-    fn into_libraries(self) -> Option<ArchivedLibraries> {
+    fn into_libraries(self) -> Option<LibrarySource> {
         let occupied = match self.extract_overwrite {
             true => Occupied::Overwritten,
             false => Occupied::Refused,
@@ -248,7 +246,7 @@ impl UnpackArguments {
         let kept = self.extract_to.map(|folder| ExtractTo::Kept { folder, occupied });
         let extract_to = kept.unwrap_or(ExtractTo::Temporary);
         self.archive_file
-            .map(|archive| ArchivedLibraries { archive, extract_to })
+            .map(|archive| LibrarySource::Archive { archive, extract_to })
     }
 }
 

@@ -7,6 +7,7 @@ use gpubench::catalog::DeviceKind;
 use super::check::Check;
 use super::{gpu_checks, host_checks, sandbox_checks};
 use crate::broker::options::DeviceChoice;
+use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened};
 use gpubench_protocol::sandbox::FileClosing;
 
@@ -69,16 +70,7 @@ pub enum Verdict {
         name: String,
     },
     /// It cannot.
-    CannotMeasure(Lack),
-}
-
-/// What is not there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lack {
-    /// Why.
-    pub reason: String,
-    /// What can be done; empty where nothing is known.
-    pub hint: String,
+    CannotMeasure(SetupMissing),
 }
 
 impl Machine {
@@ -104,7 +96,7 @@ impl Machine {
 
     fn verdict_on_cpu(&self) -> Verdict {
         let hint = host_checks::COMPILER_HINT.to_owned();
-        let cannot = |reason| Verdict::CannotMeasure(Lack { reason, hint });
+        let cannot = |what| Verdict::CannotMeasure(SetupMissing { what, hint });
         match (&self.cpu_device, &self.compiler) {
             (Err(reason), _) => cannot(format!("this tool was built without the CPU device: {reason}")),
             (Ok(()), Err(reason)) => cannot(reason.clone()),
@@ -125,8 +117,8 @@ impl Machine {
                         name: opened.facts.device.name.clone(),
                     };
                 }
-                Some((trial, reason)) => Lack {
-                    reason: format!("the GPU cannot {}: {reason}", trial.what()),
+                Some((trial, reason)) => SetupMissing {
+                    what: format!("the GPU cannot {}: {reason}", trial.what()),
                     hint: "the checks above say what it needs".to_owned(),
                 },
             },
@@ -136,15 +128,15 @@ impl Machine {
 }
 
 /// What `who` answered, or why there is no answer.
-pub(super) fn given<'a, T>(answer: &'a Answer<T>, who: &str) -> Result<&'a T, Lack> {
+pub(super) fn given<'a, T>(answer: &'a Answer<T>, who: &str) -> Result<&'a T, SetupMissing> {
     match answer {
         Answer::Given(given) => Ok(given),
-        Answer::Absent(absence) => Err(Lack {
-            reason: absence.reason.clone(),
+        Answer::Absent(absence) => Err(SetupMissing {
+            what: absence.reason.clone(),
             hint: absence.hint.clone(),
         }),
-        Answer::Broken { how } => Err(Lack {
-            reason: format!("{who} {how}"),
+        Answer::Broken { how } => Err(SetupMissing {
+            what: format!("{who} {how}"),
             hint: "`nvidia-smi` and `dmesg` say whether the driver works".to_owned(),
         }),
     }

@@ -15,7 +15,7 @@ mod survey;
 mod tests;
 
 pub use check::{Area, Check, Standing};
-pub use machine::{Lack, Machine, Sandbox, Verdict};
+pub use machine::{Machine, Sandbox, Verdict};
 pub use show::{json_lines, text};
 pub use survey::survey;
 

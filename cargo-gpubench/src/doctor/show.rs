@@ -6,9 +6,9 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::check::{Area, Check, Standing};
-use super::machine::{Lack, Verdict};
+use super::machine::Verdict;
 use gpubench_contract::SchemaVersion;
-use gpubench_diagnostic::{printable, printable_line};
+use gpubench_diagnostic::{SetupMissing, printable, printable_line};
 use gpubench_report::wrapped;
 
 /// Columns of a text at least, however narrow the terminal is.
@@ -70,7 +70,7 @@ fn conclusion(verdict: &Verdict) -> String {
             printable_line(name),
             gpubench_report::CPU_NOTICE
         ),
-        Verdict::CannotMeasure(Lack { reason, hint }) => {
+        Verdict::CannotMeasure(SetupMissing { what: reason, hint }) => {
             let [reason, hint] = [reason, hint].map(|text| printable_line(text));
             format!("\n{BAD}This machine cannot measure:{BAD:#} {reason} (hint: {hint})\n")
         }
@@ -105,7 +105,7 @@ pub fn json_lines(checks: &[Check], verdict: &Verdict) -> String {
     let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
     let (measures_on, device, message) = match verdict {
         Verdict::Measures { kind, name } => (Some((*kind).into()), Some(name.as_str()), None),
-        Verdict::CannotMeasure(Lack { reason, .. }) => (None, None, Some(reason.as_str())),
+        Verdict::CannotMeasure(SetupMissing { what, .. }) => (None, None, Some(what.as_str())),
     };
     let found = checks.iter().map(|check| Line::DoctorCheck { schema_version, check });
     let last = Line::DoctorFinished {

@@ -7,6 +7,7 @@ use gpubench::catalog::DeviceKind;
 use super::*;
 use crate::broker::options::DeviceChoice;
 use gpubench_device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
+use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
 use gpubench_protocol::sandbox::FileClosing;
 
@@ -153,7 +154,7 @@ fn a_gpu_whose_streams_cannot_wait_measures_nothing() {
     if let Answer::Given(opened) = &mut machine.driver {
         opened.trials[2].1 = Err("the device cannot pass an open gate within 2s".to_owned());
     }
-    let Verdict::CannotMeasure(Lack { reason, .. }) = machine.verdict(CUDA) else {
+    let Verdict::CannotMeasure(SetupMissing { what: reason, .. }) = machine.verdict(CUDA) else {
         panic!("it can measure");
     };
     assert!(reason.contains("hold a stream at a gate"), "{reason}");
@@ -184,7 +185,7 @@ fn a_machine_without_a_compiler_and_without_a_gpu_cannot_measure() {
         compiler: Err("no C++ compiler works: tried `c++`".to_owned()),
         ..plain()
     };
-    let Verdict::CannotMeasure(Lack { reason, hint }) = machine.verdict(DeviceChoice::Auto) else {
+    let Verdict::CannotMeasure(SetupMissing { what: reason, hint }) = machine.verdict(DeviceChoice::Auto) else {
         panic!("it can measure");
     };
     assert!(reason.contains("c++") && hint.contains("CXX"), "{reason} {hint}");

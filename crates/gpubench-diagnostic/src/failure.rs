@@ -65,7 +65,7 @@ impl Expected for Interrupted {
 }
 
 /// Something the machine must have is missing.
-#[derive(Clone, Debug, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what}")]
 pub struct SetupMissing {
     /// What.

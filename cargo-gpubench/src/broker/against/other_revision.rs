@@ -8,7 +8,7 @@ use gpubench::catalog::{Catalog, DeviceFacts};
 
 use crate::archive::ExtractTo;
 use crate::broker::code::libraries::Libraries;
-use crate::broker::options::{ArchivedLibraries, LibrarySource, OpponentSource, Verbosity};
+use crate::broker::options::{LibrarySource, OpponentSource, Verbosity};
 use crate::broker::recording::authors::{AuthorSettings, Authors};
 use crate::broker::status::status;
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
@@ -110,9 +110,9 @@ impl<'o> Opposition<'o> {
                 let checkout = check_out(revision, build, verbosity, interrupt)?;
                 Ok(Opposition::CheckedOut(checkout, build))
             }
-            (OpponentSource::Revision(revision), LibrarySource::Archive(candidate)) => Err(NoSources {
+            (OpponentSource::Revision(revision), LibrarySource::Archive { archive, .. }) => Err(NoSources {
                 revision: revision.clone(),
-                archive: candidate.archive.clone(),
+                archive: archive.clone(),
             }
             .into()),
         }
@@ -198,10 +198,10 @@ impl OtherRevision {
     }
 
     fn unpack(archive: &Utf8Path, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, Failure> {
-        let source = LibrarySource::Archive(ArchivedLibraries {
+        let source = LibrarySource::Archive {
             archive: archive.to_owned(),
             extract_to: ExtractTo::Temporary,
-        });
+        };
         let libraries =
             Libraries::obtain(&source, interrupt).map_err(|error| of_the_baseline(archive.as_str(), error))?;
         if let Some(archive) = libraries.archive() {

@@ -72,12 +72,12 @@ impl Libraries {
                 built.notices.iter().for_each(|notice| print_warning(notice));
                 Ok(Libraries { built, archive: None })
             }
-            LibrarySource::Archive(archived) => {
-                let unpacked = unpack(&archived.archive, &archived.extract_to)?;
+            LibrarySource::Archive { archive, extract_to } => {
+                let unpacked = unpack(archive, extract_to)?;
                 Ok(Libraries {
                     built: unpacked.built()?,
                     archive: Some(OpenedArchive {
-                        path: archived.archive.clone(),
+                        path: archive.clone(),
                         unpacked,
                     }),
                 })

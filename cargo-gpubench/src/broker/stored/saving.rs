@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::broker::cases::{Case, CaseSelection, NameFilter, Reach};
+use crate::broker::cases::{CaseSelection, NameFilter, Reach, full_names};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::Verbosity;
 use crate::broker::status::status;
@@ -68,10 +68,6 @@ pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
         true => Others::Go,
         false => Others::Stay,
     }
-}
-
-fn full_names(cases: &[Case]) -> HashSet<String> {
-    cases.iter().map(Case::full_name).collect()
 }
 
 impl SavePlan {

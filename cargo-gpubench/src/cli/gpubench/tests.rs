@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::*;
@@ -10,7 +11,7 @@ use crate::{
         cases::{IgnoredSelection, NameFilter},
         options::{CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity},
     },
-    build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
+    build::{BuildOptions, CargoProgress, DefaultFeatures, PackageSelection, Profile},
     cli::{Environment, Unsettled, Verb, settle},
 };
 use gpubench_device::cuda::Architecture;
@@ -34,7 +35,7 @@ fn options(arguments: &[&str]) -> RunOptions {
 fn build(options: &RunOptions) -> &BuildOptions {
     match &options.libraries {
         LibrarySource::Build(build) => build,
-        LibrarySource::Archive(archived) => panic!("an archive: {archived:?}"),
+        LibrarySource::Archive { archive, .. } => panic!("an archive: {archive}"),
     }
 }
 
@@ -171,7 +172,7 @@ fn what_is_given_arrives() {
     );
     assert_eq!(build(&options).compilation.jobs.as_deref(), Some("3"));
     assert_eq!(build(&options).manifest.lock_flags, ["--locked", "--offline"]);
-    assert_eq!(build(&options).output.color, CargoColor::Never);
+    assert_eq!(build(&options).output.color, gpubench_report::Color::Never);
     assert_eq!(build(&options).output.progress, CargoProgress::Quiet);
 }
 
@@ -264,26 +265,23 @@ fn a_filter_is_a_regex_unless_it_is_exact() {
 #[test]
 fn a_run_from_an_archive_builds_nothing() {
     let libraries = |arguments| match options(arguments).libraries {
-        LibrarySource::Archive(archived) => archived,
+        LibrarySource::Archive { archive, extract_to } => (archive, extract_to),
         LibrarySource::Build(build) => panic!("a build: {build:?}"),
     };
-    let archive = || "a.tar.gz".into();
+    let archive = || Utf8PathBuf::from("a.tar.gz");
     assert_eq!(
         libraries(&["--archive-file", "a.tar.gz", "grayscale"]),
-        ArchivedLibraries {
-            archive: archive(),
-            extract_to: ExtractTo::Temporary
-        }
+        (archive(), ExtractTo::Temporary)
     );
     assert_eq!(
         libraries(&["--archive-file", "a.tar.gz", "--extract-to", "x", "--extract-overwrite"]),
-        ArchivedLibraries {
-            archive: archive(),
-            extract_to: ExtractTo::Kept {
+        (
+            archive(),
+            ExtractTo::Kept {
                 folder: "x".into(),
                 occupied: Occupied::Overwritten
             }
-        }
+        )
     );
 }
 
@@ -295,7 +293,7 @@ fn an_archive_is_compared_with_what_is_built_and_with_another_archive() {
     assert!(matches!(built.libraries, LibrarySource::Build(_)));
     let archived = options(&["--archive-file", "new.tar.gz", "--against-archive", "old.tar.gz"]);
     assert_eq!(archived.results.against, old());
-    assert!(matches!(archived.libraries, LibrarySource::Archive(_)));
+    assert!(matches!(archived.libraries, LibrarySource::Archive { .. }));
 }
 
 #[test]
