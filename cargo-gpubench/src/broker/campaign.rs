@@ -34,8 +34,6 @@ pub(super) struct Campaign<'a> {
     candidate: Side<'a>,
     opponent: Option<Opponent<'a>>,
     settings: RunSettings<'a>,
-    /// How long and how often each of the candidate's cases is measured.
-    case_options: Vec<CaseOptions>,
     names: RunNames,
     roles: Roles<'a>,
     telemetry: Telemetry,
@@ -62,7 +60,7 @@ impl<'a> Campaign<'a> {
     /// # Errors
     /// The history of the device cannot be used, or a report cannot be opened.
     pub(super) fn begin(
-        options: &RunOptions,
+        options: &'a RunOptions,
         candidate: Side<'a>,
         opponent: Option<Opponent<'a>>,
         referee: Option<RefereeClient>,
@@ -85,7 +83,7 @@ impl<'a> Campaign<'a> {
         let announced: Vec<_> = cases.map(|(index, case)| names.announce(case, index)).collect();
         let run = RunStarted {
             schema_version: SchemaVersion,
-            run_id: names.run_id().to_owned(),
+            run_id: names.run_id.clone(),
             started_at: jiff::Timestamp::now().to_string(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             seed_commitment: settings.seeds.commitment(),
@@ -99,9 +97,7 @@ impl<'a> Campaign<'a> {
             environment,
             earlier_runs: Vec::new(),
         };
-        let options_of = |case: &Case| options.measurement.of_case(case, selected.library(case).settings);
         Ok(Campaign {
-            case_options: selected.cases.iter().map(options_of).collect(),
             names,
             roles: Roles::on(device, settings.begin(), referee, interrupt),
             telemetry,
@@ -140,14 +136,14 @@ impl<'a> Campaign<'a> {
     /// Measures every case.
     pub(super) fn measure(&mut self, ready: Ready) -> Result<RunEnd, Interrupted> {
         let Ready { ours, theirs } = ready;
-        let cases = self.candidate.selected.cases;
-        for (index, (case, prepared)) in cases.iter().zip(ours).enumerate() {
+        let (selected, measurement) = (self.candidate.selected, &self.settings.options.measurement);
+        for (index, (case, prepared)) in selected.cases.iter().zip(ours).enumerate() {
             if self.settings.interrupt.is_set() {
                 return Err(Interrupted);
             }
             let current = CurrentCase {
                 case,
-                options: self.case_options[index].clone(),
+                options: measurement.of_case(case, selected.library(case).settings),
                 announced: self.names.announce(case, index),
             };
             self.reporting.benchmark_started(&current.announced);
@@ -156,7 +152,7 @@ impl<'a> Campaign<'a> {
             result.wall_ns = began.elapsed().as_nanos() as u64;
             self.reporting.benchmark_complete(&result);
             self.settle_owed(&current);
-            if result.verdict.is_failure() && self.settings.after_failure == AfterFailure::Stop {
+            if result.verdict.is_failure() && self.settings.options.after_failure == AfterFailure::Stop {
                 return Ok(RunEnd::FailedFast);
             }
         }
@@ -238,7 +234,7 @@ impl<'a> Campaign<'a> {
         let selected = self.candidate.selected;
         let name = case.full_name();
         let inputs = CaseInputs {
-            annotation: (settings.annotations == Annotations::Nvtx).then_some(&*name),
+            annotation: (settings.options.annotations == Annotations::Nvtx).then_some(&*name),
             number: case_number(&name),
             facts: selected.facts,
             method: settings.method,

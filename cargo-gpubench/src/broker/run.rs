@@ -3,7 +3,7 @@
 use super::campaign::Campaign;
 use super::device_choice::choose_device;
 use super::listing::print_names;
-use super::options::{Action, ResultOptions, ResultSource, RunOptions};
+use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
 use super::process::{guard_process, prepare_for_roles};
 use super::recording::authors::AuthorSettings;
@@ -21,7 +21,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let results = results_wanted(options);
     let places = Places::of(&options.libraries, &results)?;
     let targets = ResultTargets::open(&results, &places, options.output.verbosity)?;
-    if let ResultSource::Loaded(name) = &results.source {
+    if let Some(name) = &results.loaded {
         return show_loaded_run(name, options, &places, targets);
     }
     let interrupt = guard_process()?;

@@ -62,7 +62,7 @@ impl Sources {
         let candidate = Libraries::obtain(&options.libraries, interrupt)?;
         let other = opposition.map(|opposition| opposition.build(verbosity, interrupt));
         let other = other.transpose()?;
-        if let (Some(archive), Some(_)) = (candidate.archive(), &other) {
+        if let (Some(archive), Some(_)) = (&candidate.archive, &other) {
             status(verbosity, "Unpacked", format_args!("the candidate, {archive}"));
         }
         Ok(Sources { candidate, other })
@@ -152,7 +152,7 @@ impl Sources {
     ) -> Result<ResultPlan, Failure> {
         let ours = &chosen.ours;
         let others = others_of_measured(&options.cases, ours);
-        let origin = self.candidate.archive().map(Origin::of_archive);
+        let origin = self.candidate.archive.as_ref().map(Origin::of_archive);
         let floors = NoiseFloors::of(&options.measurement.cases, &self.built().libraries);
         Ok(targets.of_cases(&options.cases.names, ours, others, origin, floors)?)
     }

@@ -26,7 +26,7 @@ const LINKS_CONFLICT: &str = "links to the native library `gpubench_runtime`";
 #[derive(Debug)]
 pub(super) struct Workspace {
     metadata: Metadata,
-    target_directory: Utf8PathBuf,
+    pub(super) target_directory: Utf8PathBuf,
 }
 
 impl Workspace {
@@ -48,11 +48,6 @@ impl Workspace {
             metadata,
             target_directory,
         })
-    }
-
-    /// Where cargo puts what it builds, and where the tool may keep its caches.
-    pub(super) fn target_directory(&self) -> &Utf8Path {
-        &self.target_directory
     }
 
     /// Whether a directory belongs to this build, so that libraries in it may be loaded.
@@ -131,7 +126,7 @@ pub(super) fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> 
 /// Without a platform cargo would want the packages of every platform, and `--offline` would fail for want of some never built here.
 fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<String, BuildError> {
     let mut command = cargo.command("metadata");
-    command.args(["--format-version", "1", "--filter-platform", compiler.host()]);
+    command.args(["--format-version", "1", "--filter-platform", &compiler.host]);
     options.manifest.add_to(&mut command);
     options.features.add_to(&mut command);
     options.output.progress.add_to(&mut command);

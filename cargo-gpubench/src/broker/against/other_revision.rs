@@ -204,7 +204,7 @@ impl OtherRevision {
         };
         let libraries =
             Libraries::obtain(&source, interrupt).map_err(|error| of_the_baseline(archive.as_str(), error))?;
-        if let Some(archive) = libraries.archive() {
+        if let Some(archive) = &libraries.archive {
             status(verbosity, "Unpacked", format_args!("the baseline, {archive}"));
         }
         Ok(OtherRevision {
@@ -225,7 +225,11 @@ impl OtherRevision {
     pub(crate) fn revision(&self) -> Option<Revision> {
         match &self.origin {
             Origin::Checkout(checkout) => Some(checkout.revision()),
-            Origin::Archive(_) => self.libraries.archive().and_then(|archive| archive.revision().cloned()),
+            Origin::Archive(_) => self
+                .libraries
+                .archive
+                .as_ref()
+                .and_then(|archive| archive.revision().cloned()),
         }
     }
 

@@ -21,22 +21,17 @@ pub(crate) struct Libraries {
     /// What a build yields.
     pub(crate) built: Built,
     /// The archive that it comes from.
-    archive: Option<OpenedArchive>,
+    pub(crate) archive: Option<OpenedArchive>,
 }
 
 /// An archive that libraries come from.
 #[derive(Debug)]
 pub(crate) struct OpenedArchive {
-    path: Utf8PathBuf,
+    pub(crate) path: Utf8PathBuf,
     unpacked: Unpacked,
 }
 
 impl OpenedArchive {
-    /// The file, as it was named.
-    pub(crate) fn path(&self) -> &Utf8Path {
-        &self.path
-    }
-
     /// Where the sources stood, as far as the archive says.
     pub(crate) fn revision(&self) -> Option<&Revision> {
         self.unpacked.manifest.revision.as_ref()
@@ -109,11 +104,6 @@ impl Libraries {
         }
     }
 
-    /// The archive that they come from, where it is one.
-    pub(crate) fn archive(&self) -> Option<&OpenedArchive> {
-        self.archive.as_ref()
-    }
-
     /// Whether there are kernels for the device that were compiled elsewhere.
     pub(crate) fn has_kernels_for(&self, device: &DeviceFacts) -> bool {
         let archive = self.archive.as_ref();
@@ -125,7 +115,7 @@ impl Libraries {
         match &self.archive {
             Some(archive) if error.is_of_the_library() => ArchiveError::Library {
                 archive: archive.path.clone(),
-                package: error.package().to_owned(),
+                package: error.package.clone(),
                 source: Box::new(error),
             }
             .into(),

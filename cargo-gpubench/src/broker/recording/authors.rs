@@ -44,7 +44,7 @@ pub(crate) struct Authors<'a> {
 #[derive(Debug, thiserror::Error)]
 #[error("could not list the benchmarks of `{package}`")]
 pub(crate) struct ListingError {
-    package: String,
+    pub(crate) package: String,
     #[source]
     source: AuthorProblem,
 }
@@ -71,11 +71,6 @@ impl Expected for ListingError {
 }
 
 impl ListingError {
-    /// Whose benchmarks.
-    pub(crate) fn package(&self) -> &str {
-        &self.package
-    }
-
     /// Whether the library itself could not be used, rather than that something in it failed.
     pub(crate) fn is_of_the_library(&self) -> bool {
         let failure = match &self.source {

@@ -74,7 +74,7 @@ impl Origin {
     /// Only an archive knows where its sources stood.
     pub(crate) fn of_archive(archive: &OpenedArchive) -> Origin {
         Origin {
-            name: archive.path().to_string(),
+            name: archive.path.to_string(),
             revision: archive.revision().cloned(),
         }
     }
