@@ -119,6 +119,19 @@ pub fn change(ratio: f64) -> String {
     }
 }
 
+/// `1 case`, `5 cases`.
+pub fn counted(count: impl TryInto<u64>, what: &str) -> String {
+    match count.try_into().unwrap_or(u64::MAX) {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
+/// What is known, with commas between.
+pub fn listed(parts: impl IntoIterator<Item = Option<String>>) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// Wall time as people say it: `0.42 s`, `14.2 s`, `2 min 14 s`, `1 h 03 min`.
 pub fn wall_time(wall: Duration) -> String {
     let seconds = wall.as_secs_f64();

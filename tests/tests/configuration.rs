@@ -70,7 +70,7 @@ fn a_profile_its_overrides_the_environment_and_the_command_line_each_count_more_
     );
     let junit = std::fs::read_to_string(configuration.path("results.xml")).expect("beside the configuration");
     assert!(
-        junit.contains("<testsuite name=\"tidy\" tests=\"2\" failures=\"0\""),
+        junit.contains("<testsuite name=\"tidy\" tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"0\""),
         "{junit}"
     );
 

@@ -37,7 +37,7 @@ impl Digest {
     ///
     /// # Errors
     /// When reading or writing fails.
-    pub(super) fn while_copying(from: &mut impl Read, to: &mut impl Write) -> io::Result<(u64, Digest)> {
+    pub(super) fn while_copying(from: &mut impl Read, to: &mut impl Write) -> Result<(u64, Digest), CopyError> {
         let (mut hash, mut bytes) = (Sha256::new(), 0);
         let mut piece = vec![0; 64 << 10];
         loop {
@@ -45,10 +45,10 @@ impl Digest {
                 Ok(0) => return Ok((bytes, Digest::finish(hash))),
                 Ok(length) => length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
+                Err(error) => return Err(CopyError::Read(error)),
             };
             hash.update(&piece[..length]);
-            to.write_all(&piece[..length])?;
+            to.write_all(&piece[..length]).map_err(CopyError::Write)?;
             bytes += length as u64;
         }
     }
@@ -56,6 +56,13 @@ impl Digest {
     fn finish(hash: Sha256) -> Digest {
         Digest(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
+}
+
+/// Which side of a copy failed.
+#[derive(Debug)]
+pub(super) enum CopyError {
+    Read(io::Error),
+    Write(io::Error),
 }
 
 impl fmt::Display for Digest {

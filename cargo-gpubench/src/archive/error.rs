@@ -145,15 +145,6 @@ pub enum ArchiveError {
         #[source]
         source: object::Error,
     },
-    /// The manifest cannot be written as JSON.
-    #[error("could not write the manifest of `{archive}`")]
-    ManifestUnwritable {
-        /// The archive.
-        archive: Utf8PathBuf,
-        /// Why.
-        #[source]
-        source: serde_json::Error,
-    },
     /// A file or a folder cannot be read or written.
     #[error("could not {action} `{path}`")]
     Io {
@@ -165,9 +156,6 @@ pub enum ArchiveError {
         #[source]
         source: io::Error,
     },
-    /// The user interrupted.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 /// In what way an archive is not as it was made.
@@ -203,57 +191,45 @@ impl ArchiveError {
 
 impl Expected for ArchiveError {
     fn exit_code(&self) -> ExitCode {
-        match self {
-            Self::Interrupted => ExitCode::Interrupted,
-            _ => ExitCode::ArchiveFailed,
-        }
+        ExitCode::ArchiveFailed
     }
 
     fn hint(&self) -> Option<String> {
-        Some(match self {
+        let hint = match self {
             Self::Missing { .. } | Self::NotAnArchive { .. } => {
-                "`cargo gpubench archive --archive-file FILE` makes one where the sources are".to_owned()
+                "`cargo gpubench archive --archive-file FILE` makes one where the sources are"
             }
-            Self::Damaged { .. } => "copy it again from where it was made, or make it again".to_owned(),
+            Self::Damaged { .. } => "copy it again from where it was made, or make it again",
             Self::Outside { .. } | Self::NotPlain { .. } => {
-                "`cargo gpubench archive` makes no such entries: do not trust where this file came from".to_owned()
+                "`cargo gpubench archive` makes no such entries: do not trust where this file came from"
             }
             Self::Newer { made_by, ours, .. } => {
-                format!("install cargo gpubench {made_by} here, or archive again with {ours}")
+                &format!("install cargo gpubench {made_by} here, or archive again with {ours}")
             }
-            Self::OtherTarget { here, .. } => format!("archive again on a machine like this one, {here}"),
+            Self::OtherTarget { here, .. } => &format!("archive again on a machine like this one, {here}"),
             Self::Library { source, .. } => return Some(library_hint(&crate::error::chain(&**source))),
-            Self::OtherArchitecture { device, .. } if device.starts_with("sm_") => {
-                format!(
-                    "archive again with `--gpu-arch {device}`, or install NVRTC here: `pip install nvidia-cuda-nvrtc`"
-                )
-            }
-            Self::OtherArchitecture { .. } => {
-                "archive again where a C++ compiler is, or install g++ or clang here".to_owned()
-            }
+            Self::OtherArchitecture { device, .. } if device.starts_with("sm_") => &format!(
+                "archive again with `--gpu-arch {device}`, or install NVRTC here: `pip install nvidia-cuda-nvrtc`"
+            ),
+            Self::OtherArchitecture { .. } => "archive again where a C++ compiler is, or install g++ or clang here",
             Self::FolderNotEmpty { .. } => {
-                "name a folder that is empty or does not exist, or add `--extract-overwrite`".to_owned()
+                "name a folder that is empty or does not exist, or add `--extract-overwrite`"
             }
-            Self::Exchanged { .. } => "run the archive again, where nothing else writes to that folder".to_owned(),
-            Self::Changed { .. } => "archive again while nothing else builds".to_owned(),
-            Self::NoRoom { .. } => {
-                "free some of the disk, or name a folder on another with `TMPDIR`, or `--extract-to` for `--archive-file`"
-                    .to_owned()
-            }
+            Self::Exchanged { .. } => "run the archive again, where nothing else writes to that folder",
+            Self::Changed { .. } => "archive again while nothing else builds",
+            Self::NoRoom { .. } => &format!("free some of the disk, {ELSEWHERE}"),
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                "the disk is full: free some of it, or name a folder on another with `TMPDIR`, or `--extract-to` for \
-                 `--archive-file`"
-                    .to_owned()
+                &format!("the disk is full: free some of it, {ELSEWHERE}")
             }
-            Self::PathNotUtf8 { .. }
-            | Self::LibraryUnreadable { .. }
-            | Self::ManifestUnwritable { .. }
-            | Self::Io { .. }
-            | Self::Unsealed(_)
-            | Self::Interrupted => return None,
-        })
+            Self::PathNotUtf8 { .. } | Self::LibraryUnreadable { .. } | Self::Io { .. } | Self::Unsealed(_) => {
+                return None;
+            }
+        };
+        Some(hint.to_owned())
     }
 }
+
+const ELSEWHERE: &str = "or name a folder on another with `TMPDIR`, or `--extract-to` for `--archive-file`";
 
 /// The dynamic linker says what is wrong in words of its own.
 fn library_hint(message: &str) -> String {

@@ -24,4 +24,4 @@ pub use folder::{ExtractTo, ExtractionFolder, Occupied};
 pub use manifest::{ArchivedFile, ArchivedKernels, ArchivedLibrary, FORMAT, Manifest};
 pub use typical::typical_device;
 pub use unpack::{Unpacked, unpack};
-pub use write::{Contents, KernelOrigin, Written, write};
+pub use write::{Contents, KernelOrigin, write};

@@ -21,16 +21,11 @@ pub(super) fn needed_from(
     let mut unread = vec![library.to_owned()];
     while let Some(library) = unread.pop() {
         for name in names_needed_by(&library)? {
-            let place = || {
-                search
-                    .iter()
-                    .map(|folder| folder.join(&name))
-                    .find(|file| file.is_file())
-            };
             if found.contains_key(&name) {
                 continue;
             }
-            if let Some(file) = place() {
+            let mut places = search.iter().map(|folder| folder.join(&name));
+            if let Some(file) = places.find(|file| file.is_file()) {
                 unread.push(file.clone());
                 found.insert(name, file);
             }

@@ -9,65 +9,40 @@ use gpubench::catalog::{DeviceFacts, DeviceKind};
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// What differs between architectures.
-struct Typical {
-    capability: u32,
-    name: &'static str,
-    multiprocessors: u32,
-    threads_per_multiprocessor: u32,
-    shared_optin: u64,
-    l2: u64,
-}
+/// What differs between architectures: capability, name, multiprocessors, threads of a multiprocessor, shared memory by opting in, L2 cache.
+type Typical = (u32, &'static str, u32, u32, u64, u64);
 
 /// The device of each architecture that is most often met where kernels are measured, in the order of capabilities.
 const DEVICES: [Typical; 9] = [
-    typical(75, "T4", 40, 1024, 64 * KIB, 4 * MIB),
-    typical(80, "A100", 108, 2048, 163 * KIB, 40 * MIB),
-    typical(86, "RTX 3090", 82, 1536, 99 * KIB, 6 * MIB),
-    typical(87, "Orin", 16, 1536, 163 * KIB, 4 * MIB),
-    typical(89, "RTX 4090", 128, 1536, 99 * KIB, 72 * MIB),
-    typical(90, "H100", 132, 2048, 227 * KIB, 50 * MIB),
-    typical(100, "B200", 148, 2048, 227 * KIB, 126 * MIB),
-    typical(103, "B300", 148, 2048, 227 * KIB, 126 * MIB),
-    typical(120, "RTX 5090", 170, 1536, 99 * KIB, 96 * MIB),
+    (75, "T4", 40, 1024, 64 * KIB, 4 * MIB),
+    (80, "A100", 108, 2048, 163 * KIB, 40 * MIB),
+    (86, "RTX 3090", 82, 1536, 99 * KIB, 6 * MIB),
+    (87, "Orin", 16, 1536, 163 * KIB, 4 * MIB),
+    (89, "RTX 4090", 128, 1536, 99 * KIB, 72 * MIB),
+    (90, "H100", 132, 2048, 227 * KIB, 50 * MIB),
+    (100, "B200", 148, 2048, 227 * KIB, 126 * MIB),
+    (103, "B300", 148, 2048, 227 * KIB, 126 * MIB),
+    (120, "RTX 5090", 170, 1536, 99 * KIB, 96 * MIB),
 ];
-
-const fn typical(
-    capability: u32,
-    name: &'static str,
-    multiprocessors: u32,
-    threads_per_multiprocessor: u32,
-    shared_optin: u64,
-    l2: u64,
-) -> Typical {
-    Typical {
-        capability,
-        name,
-        multiprocessors,
-        threads_per_multiprocessor,
-        shared_optin,
-        l2,
-    }
-}
 
 /// The facts of a typical device of a compute capability, `major * 10 + minor`. One that is not in the table is taken to be like the next older one,
 /// and one older than all like the oldest.
 pub fn typical_device(capability: u32) -> DeviceFacts {
-    let older = DEVICES.iter().rev().find(|device| device.capability <= capability);
-    let device = older.unwrap_or(&DEVICES[0]);
+    let older = DEVICES.iter().rev().find(|device| device.0 <= capability);
+    let (_, name, multiprocessors, threads, shared_optin, l2) = *older.unwrap_or(&DEVICES[0]);
     DeviceFacts {
         kind: DeviceKind::Cuda,
-        name: format!("a device like {}", device.name),
-        multiprocessors: device.multiprocessors,
+        name: format!("a device like {}", name),
+        multiprocessors,
         capability,
         warp_size: 32,
         max_threads_per_block: 1024,
-        max_threads_per_multiprocessor: device.threads_per_multiprocessor,
+        max_threads_per_multiprocessor: threads,
         max_block: [1024, 1024, 64],
         max_grid: [i32::MAX as u32, 65_535, 65_535],
         shared_per_block: 48 * KIB,
-        shared_per_block_optin: device.shared_optin,
-        l2_bytes: device.l2,
+        shared_per_block_optin: shared_optin,
+        l2_bytes: l2,
     }
 }
 
@@ -90,6 +65,6 @@ mod tests {
 
     #[test]
     fn the_table_is_in_the_order_of_capabilities() {
-        assert!(DEVICES.is_sorted_by_key(|device| device.capability));
+        assert!(DEVICES.is_sorted_by_key(|device| device.0));
     }
 }

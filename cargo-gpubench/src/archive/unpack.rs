@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 use std::env::consts::ARCH;
-use std::io::{self, Read};
+use std::io::Read;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use fs_err::File;
 
+use super::digest::CopyError;
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
 use crate::build::{Built, BuiltLibrary, Coverage, seal_libraries};
@@ -128,49 +128,19 @@ impl Unpacking {
             .ok_or_else(|| archive.damaged(Damage::Unlisted(path.to_string())))?;
         let mut file = self.folder.create(path)?;
         // One byte more than there should be is enough to see that there are more.
-        let mut contents = Reading::new(contents.take(expected.size.saturating_add(1)));
+        let mut contents = contents.take(expected.size.saturating_add(1));
+        let unwritten = || ArchiveError::io("write", self.folder.path().join(path));
         let copied = Digest::while_copying(&mut contents, &mut file);
-        let (size, sha256) = copied.map_err(|error| match contents.failed {
-            Failed::Yes => archive.unreadable(error),
-            Failed::No => ArchiveError::io("write", self.folder.path().join(path))(error),
+        let (size, sha256) = copied.map_err(|error| match error {
+            CopyError::Read(error) => archive.unreadable(error),
+            CopyError::Write(error) => unwritten()(error),
         })?;
-        close(file).map_err(ArchiveError::io("write", self.folder.path().join(path)))?;
+        // A file system may tell only now that it had no room.
+        file.sync_data().map_err(unwritten())?;
         if (size, sha256) != (expected.size, expected.sha256) {
             return Err(archive.damaged(Damage::File(expected.path)));
         }
         Ok(())
-    }
-}
-
-/// A file system may tell only now that it had no room.
-fn close(file: File) -> io::Result<()> {
-    file.sync_data()
-}
-
-/// Tells a failure to read from one to write.
-struct Reading<R> {
-    from: R,
-    failed: Failed,
-}
-
-#[derive(Clone, Copy)]
-enum Failed {
-    Yes,
-    No,
-}
-
-impl<R> Reading<R> {
-    fn new(from: R) -> Reading<R> {
-        Reading {
-            from,
-            failed: Failed::No,
-        }
-    }
-}
-
-impl<R: Read> Read for Reading<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.from.read(into).inspect_err(|_| self.failed = Failed::Yes)
     }
 }
 

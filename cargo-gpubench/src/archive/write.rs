@@ -11,6 +11,7 @@ use fs_err::File;
 use gpubench::catalog::Source;
 use tempfile::NamedTempFile;
 
+use super::digest::CopyError;
 use super::manifest::MANIFEST;
 use super::needed::needed_from;
 use super::{ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, Digest, FORMAT, Manifest, source_digest};
@@ -34,13 +35,6 @@ pub struct KernelOrigin<'a> {
     pub target: &'a str,
     /// The compiler, for people.
     pub compiler: &'a str,
-}
-
-/// An archive that was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Its size in bytes.
-    pub size: u64,
 }
 
 impl Contents {
@@ -120,7 +114,8 @@ impl Contents {
     fn file(&mut self, path: String, place: &Utf8Path) -> Result<ArchivedFile, ArchiveError> {
         let mut file = File::open(place).map_err(ArchiveError::io("read", place))?;
         let digested = Digest::while_copying(&mut file, &mut io::sink());
-        let (size, sha256) = digested.map_err(ArchiveError::io("read", place))?;
+        let unread = |(CopyError::Read(error) | CopyError::Write(error))| ArchiveError::io("read", place)(error);
+        let (size, sha256) = digested.map_err(unread)?;
         self.places.insert(path.clone(), place.to_owned());
         Ok(ArchivedFile { path, size, sha256 })
     }
@@ -136,11 +131,11 @@ impl Contents {
     }
 }
 
-/// Writes an archive. A file of the name is replaced once the new one is complete.
+/// Writes an archive and gives its size in bytes. A file of the name is replaced once the new one is complete.
 ///
 /// # Errors
 /// A file cannot be read or written, or changed meanwhile.
-pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<Written, ArchiveError> {
+pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<u64, ArchiveError> {
     let folder = archive.parent().filter(|parent| !parent.as_str().is_empty());
     let folder = folder.unwrap_or(Utf8Path::new("."));
     let temporary = tempfile::Builder::new()
@@ -152,16 +147,13 @@ pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<Written, Archive
     let size = fill(contents, archive, &temporary)?;
     let kept = temporary.persist(archive);
     kept.map_err(|error| ArchiveError::io("write", archive)(error.error))?;
-    Ok(Written { size })
+    Ok(size)
 }
 
 fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> Result<u64, ArchiveError> {
     let unwritten = || ArchiveError::io("write", archive);
-    let manifest =
-        serde_json::to_vec_pretty(&contents.manifest).map_err(|source| ArchiveError::ManifestUnwritable {
-            archive: archive.to_owned(),
-            source,
-        })?;
+    let manifest = serde_json::to_vec_pretty(&contents.manifest)
+        .map_err(|error| ArchiveError::io("write the manifest of", archive)(error.into()))?;
     let gzip = GzEncoder::new(io::BufWriter::new(temporary.as_file()), Compression::default());
     let mut tar = tar::Builder::new(gzip);
     append(&mut tar, MANIFEST, &manifest).map_err(unwritten())?;

@@ -64,7 +64,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
         return Err(ExpectedError::Interrupted);
     }
     let written = write(&contents, &options.archive)?;
-    archived.push(size(written.size).to_string());
+    archived.push(size(written).to_string());
     say(
         options,
         &format_args!("    Archived {} to {}", archived.join(", "), options.archive),

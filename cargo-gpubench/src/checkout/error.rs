@@ -1,6 +1,8 @@
 //! Why a revision cannot be checked out.
 
-use camino::Utf8PathBuf;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use crate::build::BuildError;
@@ -86,7 +88,7 @@ pub enum CheckoutError {
         path: Utf8PathBuf,
         /// What the system says.
         #[source]
-        source: std::io::Error,
+        source: io::Error,
     },
     /// What the candidate depends on cannot be found out.
     #[error(transparent)]
@@ -94,6 +96,14 @@ pub enum CheckoutError {
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl CheckoutError {
+    /// A [`CheckoutError::Folder`] for `map_err`.
+    pub(super) fn folder(path: &Utf8Path) -> impl FnOnce(io::Error) -> CheckoutError {
+        let path = path.to_owned();
+        move |source| CheckoutError::Folder { path, source }
+    }
 }
 
 impl Expected for CheckoutError {
@@ -115,27 +125,26 @@ impl Expected for CheckoutError {
     }
 
     fn hint(&self) -> Option<String> {
-        match self {
-            Self::GitMissing { .. } => Some("install git, or compare with a saved run: `--baseline NAME`".to_owned()),
-            Self::NoManifest { .. } => Some("`--manifest-path` names one".to_owned()),
-            Self::NoRepository { .. } => Some(
-                "`--against` compares with a revision of the sources; `--baseline NAME` with a saved run".to_owned(),
-            ),
-            Self::UnknownRevision { .. } => Some(
-                "a branch, a tag, a hash, or `HEAD~1`; `git fetch` first where it is on another machine only"
-                    .to_owned(),
-            ),
-            Self::NotOneRevision { .. } | Self::NoCommit { .. } => {
-                Some("one revision is compared with the sources here: a branch, a tag, a hash, or `HEAD~1`".to_owned())
+        let hint = match self {
+            Self::GitMissing { .. } => "install git, or compare with a saved run: `--baseline NAME`",
+            Self::NoManifest { .. } => "`--manifest-path` names one",
+            Self::NoRepository { .. } => {
+                "`--against` compares with a revision of the sources; `--baseline NAME` with a saved run"
             }
-            Self::Submodules { .. } => Some(
+            Self::UnknownRevision { .. } => {
+                "a branch, a tag, a hash, or `HEAD~1`; `git fetch` first where it is on another machine only"
+            }
+            Self::NotOneRevision { .. } | Self::NoCommit { .. } => {
+                "one revision is compared with the sources here: a branch, a tag, a hash, or `HEAD~1`"
+            }
+            Self::Submodules { .. } => {
                 "save a baseline in a checkout of your own, `--save-baseline NAME`, and compare with `--baseline NAME`"
-                    .to_owned(),
-            ),
-            Self::ManifestAbsent { .. } => Some("the package must lie in the same folder in both revisions".to_owned()),
-            Self::Folder { .. } => Some("`--target-dir` names a folder that can be written to".to_owned()),
-            Self::Candidate(error) => error.hint(),
-            Self::Git { .. } | Self::Interrupted => None,
-        }
+            }
+            Self::ManifestAbsent { .. } => "the package must lie in the same folder in both revisions",
+            Self::Folder { .. } => "`--target-dir` names a folder that can be written to",
+            Self::Candidate(error) => return error.hint(),
+            Self::Git { .. } | Self::Interrupted => return None,
+        };
+        Some(hint.to_owned())
     }
 }

@@ -37,8 +37,8 @@ impl Surroundings<'_> {
         above.reverse();
         for real in above {
             let folder = self.place_of(real);
-            unlink(&folder).map_err(unusable(&folder))?;
-            fs_err::create_dir_all(&folder).map_err(unusable(&folder))?;
+            unlink(&folder).map_err(CheckoutError::folder(&folder))?;
+            fs_err::create_dir_all(&folder).map_err(CheckoutError::folder(&folder))?;
             for entry in names_in(&folder)? {
                 let there = real.join(&entry);
                 if !self.repository.starts_with(&there) && !links.contains(&there) {
@@ -47,13 +47,13 @@ impl Surroundings<'_> {
             }
         }
         let checkout = self.checkout();
-        unlink(&checkout).map_err(unusable(&checkout))?;
+        unlink(&checkout).map_err(CheckoutError::folder(&checkout))?;
         for real in links {
             let link = self.place_of(&real);
             let is_made = link.read_link_utf8().is_ok_and(|target| target == real);
             if !is_made {
                 remove(&link)?;
-                fs_err::os::unix::fs::symlink(&real, &link).map_err(unusable(&link))?;
+                fs_err::os::unix::fs::symlink(&real, &link).map_err(CheckoutError::folder(&link))?;
             }
         }
         Ok(())
@@ -86,17 +86,16 @@ impl Surroundings<'_> {
     }
 }
 
-fn unusable(path: &Utf8Path) -> impl FnOnce(io::Error) -> CheckoutError {
-    let path = path.to_owned();
-    move |source| CheckoutError::Folder { path, source }
-}
-
 /// Names that are no UTF-8 cannot be in a manifest.
 fn names_in(folder: &Utf8Path) -> Result<Vec<String>, CheckoutError> {
-    let entries = fs_err::read_dir(folder).map_err(unusable(folder))?;
+    let entries = fs_err::read_dir(folder).map_err(CheckoutError::folder(folder))?;
     let names = entries.map(|entry| entry.map(|entry| entry.file_name().into_string().ok()));
     let names: Result<Vec<_>, _> = names.collect();
-    Ok(names.map_err(unusable(folder))?.into_iter().flatten().collect())
+    Ok(names
+        .map_err(CheckoutError::folder(folder))?
+        .into_iter()
+        .flatten()
+        .collect())
 }
 
 /// Removes a link, or a file, but no folder.
@@ -108,10 +107,10 @@ fn unlink(path: &Utf8Path) -> io::Result<()> {
 }
 
 /// Removes whatever is there; of a link the link only.
-fn remove(path: &Utf8Path) -> Result<(), CheckoutError> {
-    unlink(path).map_err(unusable(path))?;
+pub(super) fn remove(path: &Utf8Path) -> Result<(), CheckoutError> {
+    unlink(path).map_err(CheckoutError::folder(path))?;
     match path.symlink_metadata() {
-        Ok(_) => fs_err::remove_dir_all(path).map_err(unusable(path)),
+        Ok(_) => fs_err::remove_dir_all(path).map_err(CheckoutError::folder(path)),
         Err(_) => Ok(()),
     }
 }

@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::CheckoutError;
 use super::outside::links_out_of;
 use super::revision::commit_of;
-use super::surroundings::Surroundings;
+use super::surroundings::{Surroundings, remove};
 use crate::build::{BuildOptions, ManifestOptions, local_packages, workspace_root};
 use crate::git::Git;
 use crate::store::Revision;
@@ -57,10 +57,7 @@ impl Checkout {
         refuse_what_cannot_be_built(&git, revision, &commit, place)?;
 
         let against = target.join("gpubench").join("against");
-        fs_err::create_dir_all(&against).map_err(|source| CheckoutError::Folder {
-            path: against.clone(),
-            source,
-        })?;
+        fs_err::create_dir_all(&against).map_err(CheckoutError::folder(&against))?;
         let lock = lock(&against.join("lock"), interrupted)?;
         let packages = local_packages(&BuildOptions {
             manifest: ManifestOptions {
@@ -140,23 +137,17 @@ impl Checkout {
             return Ok(());
         }
         let copied = fs_err::copy(&ours, &theirs);
-        copied
-            .map(drop)
-            .map_err(|source| CheckoutError::Folder { path: theirs, source })
+        copied.map(drop).map_err(CheckoutError::folder(&theirs))
     }
 }
 
 /// The manifest of a build, without symbolic links in its path, as git has it.
 fn manifest_of(build: &BuildOptions) -> Result<Utf8PathBuf, CheckoutError> {
-    let unusable = |path: &Utf8Path| {
-        let path = path.to_owned();
-        move |source| CheckoutError::Folder { path, source }
-    };
     if let Some(path) = &build.manifest.manifest_path {
-        return path.canonicalize_utf8().map_err(unusable(path));
+        return path.canonicalize_utf8().map_err(CheckoutError::folder(path));
     }
     let here = Utf8Path::new(".");
-    let folder = here.canonicalize_utf8().map_err(unusable(here))?;
+    let folder = here.canonicalize_utf8().map_err(CheckoutError::folder(here))?;
     let mut manifests = folder.ancestors().map(|folder| folder.join("Cargo.toml"));
     let found = manifests.find(|manifest| manifest.exists());
     found.ok_or(CheckoutError::NoManifest { folder })
@@ -187,13 +178,10 @@ fn refuse_what_cannot_be_built(
 
 /// Waits for a lock that another run holds, as cargo waits for its own.
 fn lock(path: &Utf8Path, interrupted: &AtomicBool) -> Result<File, CheckoutError> {
-    let unusable = |source| CheckoutError::Folder {
-        path: path.to_owned(),
-        source,
-    };
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
-    let file = options.custom_flags(libc::O_NOFOLLOW).open(path).map_err(unusable)?;
+    let file = options.custom_flags(libc::O_NOFOLLOW).open(path);
+    let file = file.map_err(CheckoutError::folder(path))?;
     let mut told = false;
     loop {
         match file.try_lock() {
@@ -207,7 +195,7 @@ fn lock(path: &Utf8Path, interrupted: &AtomicBool) -> Result<File, CheckoutError
                 }
                 std::thread::sleep(LOOK_AROUND);
             }
-            Err(TryLockError::Error(source)) => return Err(unusable(source)),
+            Err(TryLockError::Error(source)) => return Err(CheckoutError::folder(path)(source)),
         }
     }
 }
@@ -233,17 +221,14 @@ impl Worktree<'_> {
             true => self.switch().or_else(|_| self.remove().and_then(|()| self.add())),
             false => self.remove().and_then(|()| self.add()),
         };
-        match interrupted.load(Ordering::Relaxed) {
-            false if filled.is_ok() => Ok(()),
-            is_interrupted => {
-                self.remove()?;
-                if is_interrupted {
-                    Err(CheckoutError::Interrupted)
-                } else {
-                    filled
-                }
-            }
+        let filled = match interrupted.load(Ordering::Relaxed) {
+            true => Err(CheckoutError::Interrupted),
+            false => filled,
+        };
+        if filled.is_err() {
+            self.remove()?;
         }
+        filled
     }
 
     /// Whether it is a worktree of this repository that was added here: never the user's own, to which a link may lead.
@@ -289,14 +274,6 @@ impl Worktree<'_> {
                 .git
                 .ask(&["worktree", "remove", "--force", "--force", self.folder.as_str()])?;
         }
-        let removed = match fs_err::symlink_metadata(self.folder) {
-            Ok(found) if found.is_dir() => fs_err::remove_dir_all(self.folder),
-            Ok(_) => fs_err::remove_file(self.folder),
-            Err(_) => Ok(()),
-        };
-        removed.map_err(|source| CheckoutError::Folder {
-            path: self.folder.to_owned(),
-            source,
-        })
+        remove(self.folder)
     }
 }

@@ -8,7 +8,7 @@ use setups::with_a_kept_result;
 
 use super::simulated::{Noise, Shifts, TwoLevel};
 use super::*;
-use crate::report::samples::gpu;
+use crate::report::testing::gpu;
 use crate::report::*;
 use crate::stats::{Confidence, Looks, summary};
 use crate::store::{FORMAT, FORMAT_VERSION, Revision, StoredRun};

@@ -1,5 +1,7 @@
 //! One finding.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 
 /// What a check is about.
@@ -19,23 +21,40 @@ pub enum Area {
 }
 
 impl Area {
-    /// All, in the order in which they are shown.
-    pub const ALL: [Area; 5] = [
-        Area::CpuDevice,
-        Area::Gpu,
-        Area::Compilers,
-        Area::Telemetry,
-        Area::Sandbox,
+    /// All with their headings, in the order in which they are shown.
+    pub(super) const ALL: [(Area, &str); 5] = [
+        (Area::CpuDevice, "CPU device"),
+        (Area::Gpu, "GPU"),
+        (Area::Compilers, "Compilers of GPU kernels"),
+        (Area::Telemetry, "Clocks and neighbours"),
+        (Area::Sandbox, "Sandbox"),
     ];
 
-    /// The heading.
-    pub fn title(self) -> &'static str {
-        match self {
-            Area::CpuDevice => "CPU device",
-            Area::Gpu => "GPU",
-            Area::Compilers => "Compilers of GPU kernels",
-            Area::Telemetry => "Clocks and neighbours",
-            Area::Sandbox => "Sandbox",
+    /// Something is as it should be.
+    pub(super) fn good(self, check: impl Display, value: impl Display) -> Check {
+        Check {
+            area: self,
+            check: check.to_string(),
+            standing: Standing::Good,
+            value: value.to_string(),
+            cost: None,
+        }
+    }
+
+    /// Something is less than it could be.
+    pub(super) fn gap(self, check: impl Display, value: impl Display, cost: impl Display) -> Check {
+        Check {
+            standing: Standing::Gap,
+            cost: Some(cost.to_string()),
+            ..self.good(check, value)
+        }
+    }
+
+    /// Something that the area cannot do without is not there.
+    pub(super) fn missing(self, check: impl Display, value: impl Display, cost: impl Display) -> Check {
+        Check {
+            standing: Standing::Missing,
+            ..self.gap(check, value, cost)
         }
     }
 }
@@ -65,41 +84,4 @@ pub struct Check {
     pub value: String,
     /// What the gap costs, and what can be done; null where there is none.
     pub cost: Option<String>,
-}
-
-impl Check {
-    pub(super) fn good(area: Area, check: impl Into<String>, value: impl Into<String>) -> Check {
-        Check {
-            area,
-            check: check.into(),
-            standing: Standing::Good,
-            value: value.into(),
-            cost: None,
-        }
-    }
-
-    pub(super) fn gap(
-        area: Area,
-        check: impl Into<String>,
-        value: impl Into<String>,
-        cost: impl Into<String>,
-    ) -> Check {
-        Check {
-            standing: Standing::Gap,
-            cost: Some(cost.into()),
-            ..Check::good(area, check, value)
-        }
-    }
-
-    pub(super) fn missing(
-        area: Area,
-        check: impl Into<String>,
-        value: impl Into<String>,
-        cost: impl Into<String>,
-    ) -> Check {
-        Check {
-            standing: Standing::Missing,
-            ..Check::gap(area, check, value, cost)
-        }
-    }
 }

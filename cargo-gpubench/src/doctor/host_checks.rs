@@ -10,21 +10,16 @@ pub(super) fn checks(machine: &Machine) -> Vec<Check> {
     let area = Area::CpuDevice;
     let cost = "benchmarks run on a GPU only";
     let built = match &machine.cpu_device {
-        Ok(()) => Check::good(
-            area,
-            "device",
-            format!("{}, {} threads", machine.processor, machine.threads),
-        ),
-        Err(reason) => Check::missing(
-            area,
+        Ok(()) => area.good("device", format!("{}, {} threads", machine.processor, machine.threads)),
+        Err(reason) => area.missing(
             "device",
             format!("not in this build: {reason}"),
             format!("{cost}; build the tool again where a C++ compiler is found"),
         ),
     };
     let compiler = match &machine.compiler {
-        Ok(identity) => Check::good(area, "C++ compiler", identity),
-        Err(reason) => Check::missing(area, "C++ compiler", reason, format!("{cost}; {COMPILER_HINT}")),
+        Ok(identity) => area.good("C++ compiler", identity),
+        Err(reason) => area.missing("C++ compiler", reason, format!("{cost}; {COMPILER_HINT}")),
     };
     vec![built, compiler]
 }

@@ -27,23 +27,14 @@ pub struct Machine {
     pub driver: Answer<Opened>,
     /// What NVML says of every GPU.
     pub gpus: Answer<Vec<Gpu>>,
-    /// Whether GPUs are shared through MPS.
-    pub mps: Mps,
+    /// The folder of MPS's control daemon, where it is there.
+    pub mps: Option<PathBuf>,
     /// NVRTC's version and path, or why there is none.
     pub nvrtc: Result<String, String>,
     /// nvcc's version and path.
     pub nvcc: Option<String>,
     /// What the operating system offers.
     pub sandbox: Sandbox,
-}
-
-/// Whether MPS is in use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mps {
-    /// Nothing of it was found.
-    Absent,
-    /// Its control daemon's folder is there.
-    Present(PathBuf),
 }
 
 /// What the operating system offers to confine a worker with.
@@ -78,12 +69,16 @@ pub enum Verdict {
         name: String,
     },
     /// It cannot.
-    CannotMeasure {
-        /// Why.
-        reason: String,
-        /// What can be done.
-        hint: String,
-    },
+    CannotMeasure(Lack),
+}
+
+/// What is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Why.
+    pub reason: String,
+    /// What can be done; empty where nothing is known.
+    pub hint: String,
 }
 
 impl Machine {
@@ -101,17 +96,15 @@ impl Machine {
             DeviceChoice::Kind(DeviceKind::Cuda) => self.verdict_on_gpu(),
             DeviceChoice::Kind(DeviceKind::Cpu) => self.verdict_on_cpu(),
             DeviceChoice::Auto => match self.verdict_on_gpu() {
-                Verdict::CannotMeasure { .. } => self.verdict_on_cpu(),
+                Verdict::CannotMeasure(_) => self.verdict_on_cpu(),
                 measures => measures,
             },
         }
     }
 
     fn verdict_on_cpu(&self) -> Verdict {
-        let cannot = |reason: String| Verdict::CannotMeasure {
-            reason,
-            hint: host_checks::COMPILER_HINT.to_owned(),
-        };
+        let hint = host_checks::COMPILER_HINT.to_owned();
+        let cannot = |reason| Verdict::CannotMeasure(Lack { reason, hint });
         match (&self.cpu_device, &self.compiler) {
             (Err(reason), _) => cannot(format!("this tool was built without the CPU device: {reason}")),
             (Ok(()), Err(reason)) => cannot(reason.clone()),
@@ -123,25 +116,36 @@ impl Machine {
     }
 
     fn verdict_on_gpu(&self) -> Verdict {
-        match &self.driver {
-            Answer::Given(opened) => match opened.first_failure() {
-                None => Verdict::Measures {
-                    kind: DeviceKind::Cuda,
-                    name: opened.facts.device.name.clone(),
-                },
-                Some((trial, reason)) => Verdict::CannotMeasure {
+        let lack = match given(&self.driver, "the GPU's driver") {
+            Err(lack) => lack,
+            Ok(opened) => match opened.first_failure() {
+                None => {
+                    return Verdict::Measures {
+                        kind: DeviceKind::Cuda,
+                        name: opened.facts.device.name.clone(),
+                    };
+                }
+                Some((trial, reason)) => Lack {
                     reason: format!("the GPU cannot {}: {reason}", trial.what()),
                     hint: "the checks above say what it needs".to_owned(),
                 },
             },
-            Answer::Absent(absence) => Verdict::CannotMeasure {
-                reason: absence.reason.clone(),
-                hint: absence.hint.clone(),
-            },
-            Answer::Broken { how } => Verdict::CannotMeasure {
-                reason: format!("the GPU's driver {how}"),
-                hint: "`nvidia-smi` and `dmesg` say whether the driver works".to_owned(),
-            },
-        }
+        };
+        Verdict::CannotMeasure(lack)
+    }
+}
+
+/// What `who` answered, or why there is no answer.
+pub(super) fn given<'a, T>(answer: &'a Answer<T>, who: &str) -> Result<&'a T, Lack> {
+    match answer {
+        Answer::Given(given) => Ok(given),
+        Answer::Absent(absence) => Err(Lack {
+            reason: absence.reason.clone(),
+            hint: absence.hint.clone(),
+        }),
+        Answer::Broken { how } => Err(Lack {
+            reason: format!("{who} {how}"),
+            hint: "`nvidia-smi` and `dmesg` say whether the driver works".to_owned(),
+        }),
     }
 }

@@ -15,14 +15,14 @@ mod survey;
 mod tests;
 
 pub use check::{Area, Check, Standing};
-pub use machine::{Machine, Mps, Sandbox, Verdict};
+pub use machine::{Lack, Machine, Sandbox, Verdict};
 pub use show::{json_lines, text};
 pub use survey::survey;
 
 use crate::broker::options::{DeviceOptions, MessageFormat};
 use crate::error::ExpectedError;
 use crate::exit_code::ExitCode;
-use crate::report::{Color, TerminalOptions};
+use crate::report::{Color, Output, TerminalOptions};
 
 /// What `cargo gpubench doctor` is asked.
 #[derive(Clone, Debug)]
@@ -47,15 +47,9 @@ pub fn examine(options: &DoctorOptions) -> Result<ExitCode, ExpectedError> {
         MessageFormat::Human => text(&checks, &verdict, TerminalOptions::of_stdout(Color::Auto).width),
         MessageFormat::Json => json_lines(&checks, &verdict),
     };
-    let mut stdout = anstream::stdout().lock();
-    std::io::Write::write_all(&mut stdout, printed.as_bytes())
-        .and_then(|()| std::io::Write::flush(&mut stdout))
-        .map_err(|source| ExpectedError::Output {
-            what: "the findings".to_owned(),
-            source,
-        })?;
+    Output::stdout_as_styled().print(&printed)?;
     Ok(match verdict {
         Verdict::Measures { .. } => ExitCode::Success,
-        Verdict::CannotMeasure { .. } => ExitCode::SetupMissing,
+        Verdict::CannotMeasure(_) => ExitCode::SetupMissing,
     })
 }

@@ -13,15 +13,14 @@ const HOSTED: &str =
 pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
     let area = Area::Sandbox;
     let feature = |name: &str, there: bool, cost: &str| match there {
-        true => Check::good(area, name, "there"),
-        false => Check::gap(area, name, "not there", cost),
+        true => area.good(name, "there"),
+        false => area.gap(name, "not there", cost),
     };
     vec![
-        Check::good(area, "Linux", &sandbox.kernel),
+        area.good("Linux", &sandbox.kernel),
         match sandbox.no_new_privileges {
-            true => Check::good(area, "no_new_privs", "there"),
-            false => Check::missing(
-                area,
+            true => area.good("no_new_privs", "there"),
+            false => area.missing(
                 "no_new_privs",
                 "not there",
                 "no role can be entered: a newer kernel is needed",
@@ -44,29 +43,26 @@ pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
             "a worker shares the machine's process and network names; nothing depends on it yet",
         ),
         match sandbox.files {
-            FileClosing::Whole => Check::good(area, "Landlock", "there"),
-            FileClosing::Partial => Check::gap(
-                area,
+            FileClosing::Whole => area.good("Landlock", "there"),
+            FileClosing::Partial => area.gap(
                 "Landlock",
                 "older than ABI 3",
                 "hosted code can cut files short: its results are `advisory`",
             ),
-            FileClosing::Missing => Check::gap(
-                area,
+            FileClosing::Missing => area.gap(
                 "Landlock",
                 "not there",
                 "hosted code can change files: its results are `advisory`",
             ),
         },
         match sandbox.locked_memory {
-            Some(limit) if limit < PAGE_BYTES as u64 => Check::gap(
-                area,
+            Some(limit) if limit < PAGE_BYTES as u64 => area.gap(
                 "locked memory",
-                size(limit).to_string(),
+                size(limit),
                 "host memory may not be registered with a GPU; raise the limit (`ulimit -l`)",
             ),
-            Some(limit) => Check::good(area, "locked memory", size(limit).to_string()),
-            None => Check::good(area, "locked memory", "no limit"),
+            Some(limit) => area.good("locked memory", size(limit)),
+            None => area.good("locked memory", "no limit"),
         },
     ]
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::check::{Area, Check, Standing};
-use super::machine::Verdict;
+use super::machine::{Lack, Verdict};
 use crate::printable::{printable, printable_line};
 use crate::report::{SchemaVersion, wrapped};
 
@@ -22,10 +22,10 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 pub fn text(checks: &[Check], verdict: &Verdict, line: usize) -> String {
     let mut page = format!("{TITLE}cargo gpubench{TITLE:#} {} doctor\n", env!("CARGO_PKG_VERSION"));
     let longest = checks.iter().map(|check| check.check.width()).max().unwrap_or(0);
-    for area in Area::ALL {
+    for (area, title) in Area::ALL {
         let mut of_area = checks.iter().filter(|check| check.area == area).peekable();
         if of_area.peek().is_some() {
-            page = format!("{page}\n{TITLE}{}{TITLE:#}\n", area.title());
+            page = format!("{page}\n{TITLE}{}{TITLE:#}\n", title);
         }
         page.extend(of_area.map(|check| entry(check, longest, line)));
     }
@@ -69,7 +69,7 @@ fn conclusion(verdict: &Verdict) -> String {
             printable_line(name),
             crate::report::CPU_NOTICE
         ),
-        Verdict::CannotMeasure { reason, hint } => {
+        Verdict::CannotMeasure(Lack { reason, hint }) => {
             let [reason, hint] = [reason, hint].map(|text| printable_line(text));
             format!("\n{BAD}This machine cannot measure:{BAD:#} {reason} (hint: {hint})\n")
         }
@@ -104,7 +104,7 @@ pub fn json_lines(checks: &[Check], verdict: &Verdict) -> String {
     let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
     let (measures_on, device, message) = match verdict {
         Verdict::Measures { kind, name } => (Some((*kind).into()), Some(name.as_str()), None),
-        Verdict::CannotMeasure { reason, .. } => (None, None, Some(reason.as_str())),
+        Verdict::CannotMeasure(Lack { reason, .. }) => (None, None, Some(reason.as_str())),
     };
     let found = checks.iter().map(|check| Line::DoctorCheck { schema_version, check });
     let last = Line::DoctorFinished {

@@ -2,7 +2,7 @@
 
 use rustix::process::{PidfdFlags, Resource};
 
-use super::machine::{Machine, Mps, Sandbox};
+use super::machine::{Machine, Sandbox};
 use crate::broker::options::DeviceOptions;
 use crate::build::kernels::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
 use crate::device::cpu;
@@ -24,7 +24,7 @@ pub fn survey(device: &DeviceOptions) -> Machine {
         ordinal: device.ordinal,
         driver: ask(Target::Device(device.ordinal)),
         gpus: ask(Target::Gpus),
-        mps: mps_daemon().map_or(Mps::Absent, Mps::Present),
+        mps: mps_daemon(),
         nvrtc,
         nvcc,
         sandbox: sandbox(),

@@ -36,7 +36,7 @@ fn plain() -> Machine {
             "`libnvidia-ml.so.1` is not found",
             "it comes with the GPU's driver",
         )),
-        mps: Mps::Absent,
+        mps: None,
         nvrtc: Err("not found".to_owned()),
         nvcc: None,
         sandbox: Sandbox {
@@ -119,7 +119,7 @@ fn a_machine_that_lacks_nothing() {
 #[test]
 fn a_gpu_that_others_use_and_that_throttles_costs_the_grade() {
     let mut machine = with_gpu();
-    machine.mps = Mps::Present(PathBuf::from("/tmp/nvidia-mps"));
+    machine.mps = Some(PathBuf::from("/tmp/nvidia-mps"));
     machine.nvrtc = Err("not found".to_owned());
     if let Answer::Given(gpus) = &mut machine.gpus {
         gpus[0].mig = Some(true);
@@ -153,7 +153,7 @@ fn a_gpu_whose_streams_cannot_wait_measures_nothing() {
     if let Answer::Given(opened) = &mut machine.driver {
         opened.trials[2].1 = Err("the device cannot pass an open gate within 2s".to_owned());
     }
-    let Verdict::CannotMeasure { reason, .. } = machine.verdict(CUDA) else {
+    let Verdict::CannotMeasure(Lack { reason, .. }) = machine.verdict(CUDA) else {
         panic!("it can measure");
     };
     assert!(reason.contains("hold a stream at a gate"), "{reason}");
@@ -184,7 +184,7 @@ fn a_machine_without_a_compiler_and_without_a_gpu_cannot_measure() {
         compiler: Err("no C++ compiler works: tried `c++`".to_owned()),
         ..plain()
     };
-    let Verdict::CannotMeasure { reason, hint } = machine.verdict(DeviceChoice::Auto) else {
+    let Verdict::CannotMeasure(Lack { reason, hint }) = machine.verdict(DeviceChoice::Auto) else {
         panic!("it can measure");
     };
     assert!(reason.contains("c++") && hint.contains("CXX"), "{reason} {hint}");

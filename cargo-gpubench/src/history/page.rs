@@ -1,28 +1,25 @@
-//! Histories for people: a plot of each case.
+//! Histories for people: a line for each run of a case.
 
 use anstyle::Style;
 
 use super::case_name::in_form;
-use super::jump::{Jump, jumps};
-use super::plot::plot;
 use crate::broker::cases::Naming;
 use crate::printable::printable_line;
-use crate::report::units::{percent, size};
+use crate::report::units::{counted, listed, percent, size};
 use crate::report::{BenchmarkHistory, DeviceKind, Flush, HistoryRun, wrapped};
 use crate::store::{DeviceIdentity, Revision};
 
 const TITLE: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// Lines of a plot.
-const ROWS: usize = 5;
-/// Columns of a plot at least and at most.
-const LEAST_COLUMNS: usize = 20;
-const MOST_COLUMNS: usize = 100;
-/// Jumps below a plot at most.
-const MOST_JUMPS: usize = 3;
+/// The latest runs are all shown; of earlier ones only jumps.
+const LATEST: usize = 20;
 /// A date in a time of RFC 3339.
 const DATE: usize = 10;
+/// A change counts as a jump from here on where the history does not say what is usual.
+const NOTABLE: f64 = 0.05;
+/// Smaller changes are no jumps, however steady a history is.
+const LEAST: f64 = 0.01;
 
 /// The histories of a device as a page of `line` columns. It holds ANSI styles; the stream it is written to decides whether they are kept.
 pub(super) fn page(device: &DeviceIdentity, histories: &[BenchmarkHistory], naming: Naming, line: usize) -> String {
@@ -66,67 +63,59 @@ fn described(device: &DeviceIdentity) -> String {
             .map(|driver| format!("driver {}", printable_line(driver))),
         flushed,
     ];
-    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    listed(known)
 }
 
 fn section(history: &BenchmarkHistory, naming: Naming, line: usize) -> String {
-    let values: Vec<f64> = history.runs.iter().map(|run| run.value).collect();
-    let metric = &history.metric;
     let (Some(first), Some(last)) = (history.runs.first(), history.runs.last()) else {
         return String::new();
     };
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(0.0, f64::max);
-    let labels = [high, low].map(|value| metric.quantity(value).to_string());
-    let [high_label, low_label] = labels.each_ref().map(String::as_str);
-    let room = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + 1;
-    let columns = line.saturating_sub(room + 2).clamp(LEAST_COLUMNS, MOST_COLUMNS);
-    let mut text: String = wrapped(
-        &format!(
-            "{TITLE}{}{TITLE:#}  {}",
-            printable_line(in_form(&history.case, naming)),
-            runs_of(history)
-        ),
-        line,
-    )
-    .iter()
-    .map(|line| format!("{line}\n"))
-    .collect();
-    for (row, dots) in plot(&values, columns, ROWS).iter().enumerate() {
-        let (label, tick) = match row {
-            row if low == high => (if row == ROWS / 2 { low_label } else { "" }, '│'),
-            0 => (high_label, '┤'),
-            row if row + 1 == ROWS => (low_label, '┤'),
-            _ => ("", '│'),
-        };
-        text += format!("{label:>room$}{FAINT}{tick}{FAINT:#}{dots}").trim_end();
-        text.push('\n');
-    }
-    text += &dates(first, last, room, columns);
-    let below = format!("{}{}", summary(history, first, last), said_of_jumps(history));
-    let indent = " ".repeat(room + 1);
-    let beside = line.saturating_sub(indent.len()).max(LEAST_COLUMNS);
-    let lines = below.lines().flat_map(|said| wrapped(said, beside));
-    text + &lines.map(|said| format!("{indent}{said}\n")).collect::<String>()
+    let name = printable_line(in_form(&history.case, naming));
+    let heading = format!("{TITLE}{name}{TITLE:#}  {}", counted(history.runs.len(), "run"));
+    let below = summary(history, first, last);
+    let lines = wrapped(&heading, line).into_iter();
+    let lines = lines.chain(rows(history)).chain(wrapped(&below, line));
+    lines.map(|said| said + "\n").collect()
 }
 
-fn runs_of(history: &BenchmarkHistory) -> String {
-    match history.runs.len() {
-        1 => "1 run".to_owned(),
-        runs => format!("{runs} runs"),
-    }
-}
-
-/// The days of the first and the last run below their ends of the plot.
-fn dates(first: &HistoryRun, last: &HistoryRun, room: usize, columns: usize) -> String {
-    let (from, to) = (date(first), date(last));
-    let gap = (columns + 1).saturating_sub(from.len() + to.len() + 1);
-    let between = if from == to {
-        String::new()
-    } else {
-        format!("{}{to}", " ".repeat(gap.max(1)))
+/// `2026-10-07  538454127   3.987 µs   +9.53% ▲` for the latest runs and each earlier jump.
+fn rows(history: &BenchmarkHistory) -> Vec<String> {
+    let earlier = history.runs.len().saturating_sub(LATEST);
+    let row = |(position, run): (usize, &HistoryRun)| {
+        let before = position.checked_sub(1).map(|before| &history.runs[before]);
+        let change = before.map(|before| run.value / before.value - 1.0);
+        let change = change.filter(|change| change.is_finite());
+        let jump = change.filter(|change| is_jump(history, *change));
+        if position < earlier && jump.is_none() {
+            return None;
+        }
+        let sources = run.revision.as_ref().map(Revision::short);
+        let figures = format!(
+            "{}  {:10}  {:>8}",
+            date(run),
+            printable_line(sources.as_deref().unwrap_or("-")),
+            history.metric.quantity(run.value).to_string()
+        );
+        let change = change.map(signed).unwrap_or_default();
+        Some(match jump {
+            None => format!("{figures}  {change:>7}").trim_end().to_owned(),
+            Some(jump) => {
+                let mark = if jump > 0.0 { '▲' } else { '▼' };
+                format!("{figures}  {TITLE}{change:>7} {mark}{TITLE:#}")
+            }
+        })
     };
-    format!("{:room$} {FAINT}{from}{between}{FAINT:#}\n", "")
+    let mut rows: Vec<String> = history.runs.iter().enumerate().filter_map(row).collect();
+    let left_out = history.runs.len() - rows.len();
+    if left_out > 0 {
+        rows.insert(0, format!("{FAINT}{left_out} earlier without a jump{FAINT:#}"));
+    }
+    rows
+}
+
+/// Whether a change between neighbouring runs stands out.
+pub(super) fn is_jump(history: &BenchmarkHistory, change: f64) -> bool {
+    change.abs() > history.usual_change.unwrap_or(NOTABLE).max(LEAST)
 }
 
 fn date(run: &HistoryRun) -> String {
@@ -143,22 +132,7 @@ fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) ->
         None => String::new(),
     };
     let [first, last] = [first.value, last.value].map(|value| history.metric.quantity(value));
-    format!("first {first}, last {last}{change}{usual}\n")
-}
-
-fn said_of_jumps(history: &BenchmarkHistory) -> String {
-    let short = |revision: &Revision| printable_line(&revision.short());
-    let said = |jump: &Jump<'_>| {
-        let day = date(jump.to);
-        let where_it_is = match (&jump.from.revision, &jump.to.revision) {
-            (Some(from), Some(to)) if from == to => format!(" within {}", short(to)),
-            (Some(from), Some(to)) => format!(" at {}, after {}", short(to), short(from)),
-            (None, Some(to)) => format!(" at {}", short(to)),
-            (_, None) => String::new(),
-        };
-        format!("{} on {day}{where_it_is}\n", signed(jump.change))
-    };
-    jumps(history, MOST_JUMPS).iter().map(said).collect()
+    format!("first {first}, last {last}{change}{usual}")
 }
 
 /// `+8.10%`, `-0.42%`.

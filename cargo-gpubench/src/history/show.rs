@@ -1,7 +1,5 @@
 //! The command.
 
-use std::io::Write;
-
 use camino::Utf8PathBuf;
 use regex::Regex;
 
@@ -14,7 +12,7 @@ use crate::broker::options::MessageFormat;
 use crate::closest::closest;
 use crate::error::{ExpectedError, print_warning};
 use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkHistory, Color, Record, TerminalOptions, json_line};
+use crate::report::{BenchmarkHistory, Color, Output, Record, TerminalOptions, json_line};
 use crate::store::StoreError;
 use crate::store::history::{History, Tail, all};
 
@@ -35,12 +33,7 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, ExpectedError> {
         MessageFormat::Human => pages(&shown, naming(of_devices.iter().flatten())),
         MessageFormat::Json => lines(&shown)?,
     };
-    let mut stdout = anstream::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|source| ExpectedError::Output {
-        what: "the history".to_owned(),
-        source,
-    })?;
+    Output::stdout_as_styled().print(&text)?;
     Ok(ExitCode::Success)
 }
 
@@ -112,7 +105,7 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::on_gpu;
+    use crate::report::testing::on_gpu;
     use crate::report::{Metric, SchemaVersion};
     use crate::store::DeviceIdentity;
 

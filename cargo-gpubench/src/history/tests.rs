@@ -1,9 +1,8 @@
 use super::case_name::naming;
-use super::jump::jumps;
-use super::page::page;
+use super::page::{is_jump, page};
 use super::trend::trends;
 use crate::broker::cases::Naming;
-use crate::report::samples::on_gpu;
+use crate::report::testing::on_gpu;
 use crate::report::{BenchmarkHistory, Metric, Record};
 use crate::store::history::{History, HistoryCase, HistoryEntry, Tail};
 use crate::store::{DeviceIdentity, Revision};
@@ -113,11 +112,17 @@ fn names_cannot_move_the_cursor() {
 }
 
 #[test]
-fn a_jump_is_what_is_unusual_and_has_its_revision() {
-    let history = &trends(&with_steps())[0];
-    let found: Vec<String> = jumps(history, 3).iter().map(|jump| jump.to.run_id.clone()).collect();
-    assert_eq!(found, ["0006", "000b"]);
-    assert_eq!(jumps(history, 1).len(), 1);
+fn earlier_runs_are_shown_where_they_jump() {
+    let mut medians = [3648.0; 50];
+    medians[2..].fill(4000.0);
+    let page = shown(&history(&medians), 80);
+    assert!(page.contains("\n29 earlier without a jump\n2026-10-03  "), "{page}");
+    assert_eq!(
+        page.matches(" µs").count(),
+        1 + 20 + 2,
+        "a jump, the latest runs, first and last"
+    );
+    assert_eq!(page.matches('▲').count(), 1);
 }
 
 #[test]
@@ -126,8 +131,9 @@ fn fewer_than_ten_runs_do_not_say_what_is_usual() {
     let nine = of(&[100.0; 9]);
     assert_eq!(nine.usual_change, None);
     assert_eq!(of(&[100.0; 10]).usual_change, Some(0.0));
-    assert_eq!(jumps(&of(&[100.0, 104.0]), 3).len(), 0, "4 % may be usual");
-    assert_eq!(jumps(&of(&[100.0, 106.0]), 3).len(), 1);
+    assert!(!is_jump(&nine, 0.04), "4 % may be usual");
+    assert!(is_jump(&nine, -0.06));
+    assert!(is_jump(&of(&[100.0; 10]), 0.04));
 }
 
 #[test]

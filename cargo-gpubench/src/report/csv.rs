@@ -2,9 +2,10 @@
 //!
 //! The columns are always the same ones, in the same order; later versions add theirs behind them, before those of the axes.
 
+use super::wording::source_of_threshold;
 use super::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ComparisonRow, Output, OutputError, ParamValue, Reporter,
-    RunFinished, RunStarted, ThresholdSource,
+    RunFinished, RunStarted,
 };
 use crate::printable::printable;
 
@@ -209,10 +210,6 @@ fn comparison_fields(compared: Option<&Compared<'_>>) -> [Field; 10] {
     let row = compared.and_then(|compared| compared.row);
     let is_new = compared.is_some_and(|compared| compared.is_new);
     let change = row.and_then(|row| row.change.as_ref());
-    let source = change.map(|change| match change.threshold_source {
-        ThresholdSource::Floor => "floor",
-        ThresholdSource::History => "history",
-    });
     [
         text(compared.map(|compared| compared.baseline)),
         number(row.and_then(|row| row.baseline.value)),
@@ -221,7 +218,7 @@ fn comparison_fields(compared: Option<&Compared<'_>>) -> [Field; 10] {
         number(change.map(|change| change.interval[1])),
         number(change.map(|change| change.confidence)),
         number(change.map(|change| change.threshold)),
-        text(source),
+        text(change.map(source_of_threshold)),
         text(row.map(|row| row.verdict.as_str()).or(is_new.then_some("new"))),
         text(row.and_then(|row| row.remark.as_ref())),
     ]

@@ -76,7 +76,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::comparison_samples::{every_change, on_another_device};
+    use crate::report::testing::{every_change, on_another_device};
 
     fn gate(on_inconclusive: OnInconclusive) -> Gate {
         Gate {

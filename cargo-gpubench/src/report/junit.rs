@@ -6,17 +6,17 @@
 //! The elements and attributes are those that Jenkins' schema of the format has.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::time::Duration;
 
-use self::closed_gate::ClosedGate;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
 use super::terminal::{interval, level};
-use super::xml;
 use super::{
     BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, DeviceKind, Gate,
     Output, OutputError, Passage, Reporter, RunEnd, RunFinished, RunStarted, ThresholdSource,
 };
 use crate::printable::{printable, printable_line};
-use crate::units::{change, percent};
+use crate::units::{change, listed, percent};
 use crate::verdict::Verdict;
 
 mod closed_gate;
@@ -71,36 +71,26 @@ impl Reporter for JunitReporter {
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
-        let suites = self.suites(finished.end);
-        let all: Vec<_> = suites.iter().flat_map(|suite| &suite.cases).collect();
-        let counts = Counts::of(&all);
-        let closed = self.closed_gate(&counts);
-        let head = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cargo gpubench\" {} time=\"{}\">\n",
-            match closed {
-                None => counts,
-                Some(_) => counts.with_a_failure(),
-            },
-            seconds(finished.wall_ns)
-        );
-        let body: String = suites
-            .iter()
-            .map(|suite| suite.element(&self.started_at, self.device.as_ref()))
-            .collect();
-        let gate = closed.map(|gate| gate.element(&self.started_at)).unwrap_or_default();
-        self.output.print(&format!("{head}{body}{gate}</testsuites>\n"))
+        let mut report = Report::new("cargo gpubench");
+        report.set_time(Duration::from_nanos(finished.wall_ns));
+        report.add_test_suites(self.suites(finished.end));
+        if let Some(comparison) = self.closing_comparison(&report) {
+            report.add_test_suite(closed_gate::suite(self.gate, comparison, &self.started_at));
+        }
+        let text = report.to_string().expect("memory takes any text");
+        self.output.print(&text)
     }
 }
 
 impl JunitReporter {
-    fn suites(&self, end: RunEnd) -> Vec<Suite<'_>> {
-        let mut suites: Vec<Suite<'_>> = Vec::new();
+    fn suites(&self, end: RunEnd) -> Vec<TestSuite> {
+        let mut suites: Vec<(&str, TestSuite)> = Vec::new();
         let results: HashMap<u64, &BenchmarkComplete> =
             self.results.iter().map(|result| (result.index, result)).collect();
         let comparison = self.comparison.as_ref();
         let rows = comparison.map(ComparisonComplete::rows_by_case).unwrap_or_default();
         for started in &self.cases {
-            let case = TestCase {
+            let case = Case {
                 started,
                 result: results.get(&started.index).copied(),
                 end,
@@ -113,73 +103,50 @@ impl JunitReporter {
                         is_stopped: self.gate.stops(row, comparison),
                     }),
             };
-            match suites.iter_mut().find(|suite| suite.package == started.package) {
-                Some(suite) => suite.cases.push(case),
-                None => suites.push(Suite {
-                    package: &started.package,
-                    cases: vec![case],
-                }),
-            }
+            let known = suites.iter().position(|(package, _)| *package == started.package);
+            let position = known.unwrap_or_else(|| {
+                let mut suite = empty_suite(&started.package, &self.started_at);
+                suite.add_properties(self.device.iter().flat_map(properties));
+                suites.push((&started.package, suite));
+                suites.len() - 1
+            });
+            let suite = &mut suites[position].1;
+            *suite.time.get_or_insert_default() += case.wall_time();
+            suite.add_test_case(case.element());
         }
-        suites
+        suites.into_iter().map(|(_, suite)| suite).collect()
     }
-}
 
-impl JunitReporter {
-    /// The gate, where it stops the run and no case tells why. A run without results is not judged.
-    fn closed_gate(&self, counts: &Counts) -> Option<ClosedGate<'_>> {
+    /// The comparison for which a gate stops the run, where no case tells why. A run without results is not judged.
+    fn closing_comparison(&self, report: &Report) -> Option<&ComparisonComplete> {
         let comparison = self.comparison.as_ref()?;
         let is_closed = self.gate.passage(comparison) != Passage::Open;
-        (is_closed && !self.results.is_empty() && !counts.have_a_failure()).then_some(ClosedGate {
-            gate: self.gate,
-            comparison,
-        })
+        (is_closed && !self.results.is_empty() && report.failures + report.errors == 0).then_some(comparison)
     }
 }
 
-/// The cases of a package.
-struct Suite<'a> {
-    package: &'a str,
-    cases: Vec<TestCase<'a>>,
+/// A suite that begins with the run.
+fn empty_suite(name: &str, started_at: &str) -> TestSuite {
+    let mut suite = TestSuite::new(printable_line(name));
+    suite.timestamp = started_at.parse().ok();
+    suite.set_time(Duration::ZERO);
+    suite
 }
 
-impl Suite<'_> {
-    fn element(&self, started_at: &str, device: Option<&Device>) -> String {
-        let cases: Vec<_> = self.cases.iter().collect();
-        let wall_ns = cases
-            .iter()
-            .filter_map(|case| case.result)
-            .map(|result| result.wall_ns)
-            .sum();
-        let elements: String = self.cases.iter().map(TestCase::element).collect();
-        format!(
-            "  <testsuite name={} {} skipped=\"{}\" time=\"{}\" timestamp={}>\n{}{elements}  </testsuite>\n",
-            attribute(self.package),
-            Counts::of(&cases),
-            self.cases
-                .iter()
-                .filter(|case| case.outcome() == Outcome::Skipped)
-                .count(),
-            seconds(wall_ns),
-            attribute(started_at),
-            device.map(properties).unwrap_or_default(),
-        )
-    }
-}
-
-fn properties(device: &Device) -> String {
+fn properties(device: &Device) -> [(String, String); 2] {
     let kind = match device.kind {
         DeviceKind::Cpu => "cpu",
         DeviceKind::Cuda => "cuda",
     };
-    format!(
-        "    <properties>\n      <property name=\"device\" value={}/>\n      <property name=\"device-kind\" value=\"{kind}\"/>\n    </properties>\n",
-        attribute(&device.name)
-    )
+    [
+        ("device", printable_line(&device.name)),
+        ("device-kind", kind.to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
 }
 
 /// A case, with its result where it came to one.
-struct TestCase<'a> {
+struct Case<'a> {
     started: &'a BenchmarkStarted,
     result: Option<&'a BenchmarkComplete>,
     end: RunEnd,
@@ -193,31 +160,12 @@ struct Compared<'a> {
     is_stopped: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    Passed,
-    Skipped,
-    Failed,
-    /// It passed, and what the comparison says of it makes the command fail.
-    Stopped,
-    /// The tool or the machine failed, not the benchmark.
-    Error,
-}
-
-impl TestCase<'_> {
-    fn outcome(&self) -> Outcome {
-        match self.result.map(|result| result.verdict) {
-            None | Some(Verdict::Skipped) => Outcome::Skipped,
-            Some(Verdict::Pass) if self.compared.as_ref().is_some_and(|compared| compared.is_stopped) => {
-                Outcome::Stopped
-            }
-            Some(Verdict::Pass) => Outcome::Passed,
-            Some(Verdict::Error) => Outcome::Error,
-            Some(_) => Outcome::Failed,
-        }
+impl Case<'_> {
+    fn wall_time(&self) -> Duration {
+        Duration::from_nanos(self.result.map_or(0, |result| result.wall_ns))
     }
 
-    fn element(&self) -> String {
+    fn element(&self) -> TestCase {
         let BenchmarkStarted {
             package,
             benchmark,
@@ -226,67 +174,69 @@ impl TestCase<'_> {
         } = self.started;
         let module = benchmark.rsplit_once("::").map(|(module, _)| format!("::{module}"));
         let class = format!("{package}{}", module.unwrap_or_default());
-        format!(
-            "    <testcase name={} classname={} time=\"{}\">\n{}    </testcase>\n",
-            attribute(case),
-            attribute(&class),
-            seconds(self.result.map_or(0, |result| result.wall_ns)),
-            self.inside()
-        )
+        let (status, output) = self.outcome();
+        let mut element = TestCase::new(printable_line(case), status);
+        element.set_classname(printable_line(&class)).set_time(self.wall_time());
+        if !output.is_empty() {
+            element.set_system_out(printable(&output.join("\n")));
+        }
+        element
     }
 
-    fn inside(&self) -> String {
+    /// What became of the case, and lines of `system-out`.
+    fn outcome(&self) -> (TestCaseStatus, Vec<String>) {
         let Some(result) = self.result else {
             let why = match self.end {
                 RunEnd::FailedFast => "not run: another case had failed",
                 RunEnd::Interrupted => "not run: the run was interrupted",
                 RunEnd::Completed => "not run",
             };
-            return format!("      <skipped message={}/>\n", attribute(why));
+            return (skipped(why), Vec::new());
         };
         let message = result.message.as_deref().unwrap_or_default();
-        let judged = |tag: &str| {
-            let cause = result.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-            let since = match &self.compared {
-                Some(compared) if compared.row.verdict == ChangeVerdict::NowFails => {
-                    format!(", and passed in the baseline `{}`", compared.baseline)
-                }
-                _ => String::new(),
-            };
-            let head = format!("{}{cause}{since}", result.verdict);
-            format!(
-                "      <{tag} message={} type={}>{}</{tag}>\n",
-                attribute(&head),
-                attribute(&result.verdict.to_string()),
-                content(message)
-            )
-        };
-        let out = |lines: [Option<String>; 2]| {
-            let lines: Vec<String> = lines.into_iter().flatten().collect();
-            match lines.is_empty() {
-                true => String::new(),
-                false => format!("      <system-out>{}</system-out>\n", content(&lines.join("\n"))),
-            }
-        };
         let compared = self.compared.as_ref();
-        match self.outcome() {
-            Outcome::Passed => out([figures(result), compared.map(Compared::in_words)]),
-            Outcome::Stopped => {
-                let verdict = compared.map_or("", |compared| compared.row.verdict.as_str());
-                let words = compared.map(Compared::in_words).unwrap_or_default();
-                let failure = format!(
-                    "      <failure message={} type={}>{}</failure>\n",
-                    attribute(&words),
-                    attribute(verdict),
-                    content(&words)
-                );
-                failure + &out([figures(result), None])
+        let kind = match result.verdict {
+            Verdict::Skipped => return (skipped(message), Vec::new()),
+            Verdict::Pass => {
+                let words = compared.map(Compared::in_words);
+                return match compared.filter(|compared| compared.is_stopped) {
+                    None => {
+                        let output = figures(result).into_iter().chain(words);
+                        (TestCaseStatus::success(), output.collect())
+                    }
+                    Some(Compared { row, .. }) => {
+                        let words = words.unwrap_or_default();
+                        let status = failed(NonSuccessKind::Failure, row.verdict.as_str(), &words, &words);
+                        (status, figures(result).into_iter().collect())
+                    }
+                };
             }
-            Outcome::Skipped => format!("      <skipped message={}/>\n", attribute(message)),
-            Outcome::Failed => judged("failure"),
-            Outcome::Error => judged("error"),
-        }
+            // The tool or the machine failed, not the benchmark.
+            Verdict::Error => NonSuccessKind::Error,
+            _ => NonSuccessKind::Failure,
+        };
+        let cause = result.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+        let since = compared.filter(|compared| compared.row.verdict == ChangeVerdict::NowFails);
+        let since = since.map(|compared| format!(", and passed in the baseline `{}`", compared.baseline));
+        let head = format!("{}{cause}{}", result.verdict, since.unwrap_or_default());
+        (failed(kind, &result.verdict.to_string(), &head, message), Vec::new())
     }
+}
+
+fn skipped(why: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(printable_line(why));
+    status
+}
+
+/// A failure or an error of the type `verdict`.
+fn failed(kind: NonSuccessKind, verdict: &str, head: &str, message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status
+        .set_type(verdict)
+        .set_message(printable_line(head))
+        .set_description(printable(message));
+    status
 }
 
 impl Compared<'_> {
@@ -320,16 +270,6 @@ impl Compared<'_> {
     }
 }
 
-/// A text between tags, in which everything can be seen.
-fn content(text: &str) -> String {
-    xml::content(&printable(text))
-}
-
-/// The value of an attribute, on one line.
-fn attribute(text: &str) -> String {
-    xml::attribute(&printable_line(text))
-}
-
 /// `time 3.552 µs ± 0.36%, cv 3.66%, n 100, grade sealed`.
 fn figures(result: &BenchmarkComplete) -> Option<String> {
     let stats = result.stats.as_ref()?;
@@ -343,64 +283,18 @@ fn figures(result: &BenchmarkComplete) -> Option<String> {
         Some(format!("n {}", stats.n)),
         result.grade.map(|grade| format!("grade {grade}")),
     ];
-    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
-}
-
-/// How many cases there are and what became of them.
-#[derive(Clone, Copy, Debug)]
-struct Counts {
-    tests: usize,
-    failures: usize,
-    errors: usize,
-}
-
-impl Counts {
-    fn of(cases: &[&TestCase<'_>]) -> Counts {
-        let count = |outcome| cases.iter().filter(|case| case.outcome() == outcome).count();
-        Counts {
-            tests: cases.len(),
-            failures: count(Outcome::Failed) + count(Outcome::Stopped),
-            errors: count(Outcome::Error),
-        }
-    }
-
-    fn have_a_failure(self) -> bool {
-        self.failures + self.errors > 0
-    }
-
-    /// With another case, which failed.
-    fn with_a_failure(self) -> Counts {
-        Counts {
-            tests: self.tests + 1,
-            failures: self.failures + 1,
-            ..self
-        }
-    }
-}
-
-impl fmt::Display for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            tests,
-            failures,
-            errors,
-        } = self;
-        write!(f, "tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\"")
-    }
-}
-
-fn seconds(ns: u64) -> String {
-    format!("{:.3}", ns as f64 / 1e9)
+    Some(listed(parts))
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use roxmltree::{Document, Node};
 
     use super::*;
-    use crate::report::comparison_samples::compared_run;
-    use crate::report::golden::written;
-    use crate::report::samples::every_verdict;
+    use crate::report::testing::compared_run;
+    use crate::report::testing::every_verdict;
+    use crate::report::tests::written;
     use crate::report::{OnInconclusive, OnRegression};
 
     fn elements<'a>(of: Node<'a, 'a>, tag: &str) -> Vec<Node<'a, 'a>> {
@@ -518,6 +412,26 @@ mod tests {
             text.contains("<skipped message=\"not run: another case had failed\"/>"),
             "{text}"
         );
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_comes_out_of_a_parser_again(name in any::<String>(), message in any::<String>()) {
+            let mut run = every_verdict();
+            let failed = run.results.iter().position(|result| result.verdict.is_failure()).unwrap();
+            run.results[failed].message = Some(message.clone());
+            let index = run.results[failed].index;
+            let started = run.cases.iter_mut().find(|started| started.index == index).unwrap();
+            started.case = name.clone();
+            let text = written(&run, JunitReporter::new);
+            let document = Document::parse(&text).expect("well-formed");
+            let case = document
+                .descendants()
+                .find(|node| node.has_tag_name("testcase") && node.attribute("name") == Some(&printable_line(&name)))
+                .expect("the case");
+            let failure = case.first_element_child().expect("a failure");
+            prop_assert_eq!(failure.text().unwrap_or_default(), printable(&message));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, Output, OutputError, Reporter, RunFinished,
     RunStarted,
 };
-use crate::units::{byte_rate, flop_rate, percent};
+use crate::units::{byte_rate, counted, flop_rate, percent};
 
 /// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are counted.
 pub struct MarkdownReporter {
@@ -17,7 +17,8 @@ pub struct MarkdownReporter {
     left: usize,
     rows_left_out: usize,
     remarks: Remarks,
-    company: Company,
+    /// Bytes kept for a comparison below the table.
+    for_the_comparison: usize,
     table: Table,
 }
 
@@ -26,13 +27,6 @@ pub struct MarkdownReporter {
 enum Table {
     Ahead,
     Begun,
-}
-
-/// What stands below the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Company {
-    Nothing,
-    AComparison,
 }
 
 /// Bytes kept for the last lines.
@@ -54,7 +48,7 @@ impl MarkdownReporter {
             left: GITHUB_LIMIT,
             rows_left_out: 0,
             remarks: Remarks::default(),
-            company: Company::Nothing,
+            for_the_comparison: 0,
             table: Table::Ahead,
         }
     }
@@ -62,7 +56,7 @@ impl MarkdownReporter {
     /// Leaves half of the room to a comparison.
     pub fn beside_a_comparison(self) -> MarkdownReporter {
         MarkdownReporter {
-            company: Company::AComparison,
+            for_the_comparison: GITHUB_LIMIT / 2,
             ..self
         }
     }
@@ -74,11 +68,7 @@ impl MarkdownReporter {
 
     /// Bytes that results may use.
     fn room(&self) -> usize {
-        let company = match self.company {
-            Company::Nothing => 0,
-            Company::AComparison => GITHUB_LIMIT / 2,
-        };
-        self.left.saturating_sub(FOR_THE_SUMMARY + company)
+        self.left.saturating_sub(FOR_THE_SUMMARY + self.for_the_comparison)
     }
 
     /// Bytes that a row may use.
@@ -104,13 +94,12 @@ impl MarkdownReporter {
     }
 
     fn note(&mut self, left_out: usize, what: &str) -> Result<(), OutputError> {
-        let what = match left_out {
-            0 => return Ok(()),
-            1 => format!("1 {what} was"),
-            more => format!("{more} {what}s were"),
-        };
+        if left_out == 0 {
+            return Ok(());
+        }
+        let (what, were) = (counted(left_out, what), if left_out == 1 { "was" } else { "were" });
         self.print(&format!(
-            "\n{what} left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
+            "\n{what} {were} left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
         ))
     }
 }
@@ -156,13 +145,10 @@ fn row(result: &BenchmarkComplete) -> String {
         verdict if verdict.is_failure() => format!("**{verdict}**"),
         verdict => verdict.to_string(),
     };
-    let outcome: Vec<String> = [Some(verdict), result.cause.map(|cause| cause.to_string())]
-        .into_iter()
-        .flatten()
-        .collect();
+    let cause = result.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
     let cells = [
         format!("{} {}", plain(&result.package), code(&result.case)),
-        outcome.join(": "),
+        format!("{verdict}{cause}"),
         shown(stats.map(|stats| result.metric.quantity(stats.value))),
         shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),
         shown(stats.and_then(|stats| stats.cv).map(percent)),

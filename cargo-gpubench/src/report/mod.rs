@@ -20,20 +20,11 @@ mod reporter;
 mod summary;
 mod terminal;
 mod wording;
-mod xml;
 
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
-mod comparison_golden;
-#[cfg(test)]
-mod comparison_samples;
-#[cfg(test)]
-mod golden;
-#[cfg(test)]
-mod hostile;
-#[cfg(test)]
-pub(crate) mod samples;
-#[cfg(test)]
-mod schema;
+mod tests;
 
 pub use crate::contract::*;
 pub use crate::units;

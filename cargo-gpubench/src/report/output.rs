@@ -75,6 +75,11 @@ impl Output {
         Output::new("standard output", Box::new(io::stdout()))
     }
 
+    /// Standard output for texts that hold ANSI styles, which are kept where it shows them.
+    pub fn stdout_as_styled() -> Output {
+        Output::new("standard output", Box::new(anstream::stdout()))
+    }
+
     /// Standard error.
     pub fn stderr() -> Output {
         Output::new("standard error", Box::new(io::stderr()))
@@ -82,13 +87,8 @@ impl Output {
 
     /// A new file; one that exists is replaced.
     pub fn file(path: &Utf8Path) -> Result<Output, OutputError> {
-        match std::fs::File::create(path) {
-            Ok(file) => Ok(Output::new(path.as_str(), Box::new(file))),
-            Err(source) => Err(OutputError::Failed {
-                name: path.to_string(),
-                source,
-            }),
-        }
+        let file = std::fs::File::create(path).map_err(not_written(path))?;
+        Ok(Output::new(path.as_str(), Box::new(file)))
     }
 
     /// Any writer under a name.

@@ -1,5 +1,6 @@
 //! What is to be known of cases beside their figures, whether they passed or not.
 
+use super::units::counted;
 use super::{BenchmarkComplete, DeviceKind};
 use crate::verdict::Grade;
 
@@ -49,7 +50,6 @@ pub(super) fn named(cases: &[String], shown: impl Fn(&str) -> String) -> String 
     let names = names.join(", ");
     match cases.len().saturating_sub(NAMED) {
         0 => names,
-        1 => format!("{names} and 1 more case"),
-        more => format!("{names} and {more} more cases"),
+        more => format!("{names} and {}", counted(more, "more case")),
     }
 }

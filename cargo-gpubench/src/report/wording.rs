@@ -1,9 +1,10 @@
 //! Words and signs that every report for people uses in the same way.
 
+use super::units::{counted, listed, percent, size};
 use super::{
-    Better, ChangeVerdict, Check, ComparedRun, ComparisonComplete, LeftOut, Metric, Revision, UNKNOWN_REVISION,
+    Better, Change, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, DeviceKind, LeftOut, Metric,
+    Revision, ThresholdSource, UNKNOWN_REVISION,
 };
-use crate::units::percent;
 use crate::verdict::{Cause, Verdict};
 
 /// What a lower and a higher value are called: `faster` and `slower` of times.
@@ -43,11 +44,7 @@ pub(super) fn one_run(comparison: &ComparisonComplete) -> Option<String> {
 /// `3 changes are below the threshold of 50.0% (-t) and not shown, 1 of them regressed`.
 pub(super) fn left_out(left_out: &LeftOut) -> String {
     let all: u64 = left_out.verdicts.values().sum();
-    let changes = if all == 1 {
-        "1 change is"
-    } else {
-        &format!("{all} changes are")
-    };
+    let changes = format!("{} {}", counted(all, "change"), if all == 1 { "is" } else { "are" });
     let regressed = match left_out.count(ChangeVerdict::Regressed) {
         0 => String::new(),
         regressed => format!(", {regressed} of them regressed"),
@@ -75,10 +72,8 @@ pub(super) fn phrases(run: &ComparedRun) -> Vec<String> {
         1 => Some("1 result of an earlier run".to_owned()),
         results => Some(format!("{results} results of earlier runs")),
     };
-    [Some(revision_of(run)), began, Some(device), earlier]
-        .into_iter()
-        .flatten()
-        .collect()
+    let known = [Some(revision_of(run)), began, Some(device), earlier];
+    known.into_iter().flatten().collect()
 }
 
 /// The sign of a verdict, which says the same as its word for eyes that skim.
@@ -119,6 +114,35 @@ pub(super) fn gloss(cause: Cause) -> &'static str {
     }
 }
 
+/// What kind of device a run was on.
+pub(super) fn kind_in_words(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::Cpu => "CPU device",
+        DeviceKind::Cuda => "CUDA device",
+    }
+}
+
+/// `2 threads`, `32 MiB cache`, or `132 SMs`, `sm_90`, `60 MiB cache`, as far as they are known.
+pub(super) fn abilities(device: &Device) -> [Option<String>; 3] {
+    let unit = match device.kind {
+        DeviceKind::Cpu => "thread",
+        DeviceKind::Cuda => "SM",
+    };
+    [
+        device.multiprocessors.map(|count| counted(count, unit)),
+        device.capability.map(|capability| format!("sm_{capability}")),
+        device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
+    ]
+}
+
+/// `floor`, or `history`.
+pub(super) fn source_of_threshold(change: &Change) -> &'static str {
+    match change.threshold_source {
+        ThresholdSource::Floor => "floor",
+        ThresholdSource::History => "history",
+    }
+}
+
 /// `4 of 16 elements wrong; first at 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25 absolute, 0.5 relative`.
 pub(super) fn found_in(check: &Check) -> String {
     let count = Some(format!(
@@ -143,11 +167,8 @@ pub(super) fn found_in(check: &Check) -> String {
 /// `largest error 0.25 absolute, 0.5 relative`.
 fn largest_error(check: &Check) -> Option<String> {
     let errors = [(check.max_abs_error, "absolute"), (check.max_rel_error, "relative")];
-    let known: Vec<String> = errors
-        .into_iter()
-        .filter_map(|(error, what)| Some(format!("{} {what}", three_digits(error?))))
-        .collect();
-    (!known.is_empty()).then(|| format!("largest error {}", known.join(", ")))
+    let known = listed(errors.map(|(error, what)| Some(format!("{} {what}", three_digits(error?)))));
+    (!known.is_empty()).then(|| format!("largest error {known}"))
 }
 
 /// A number rounded to three significant digits, in its shortest form.
@@ -181,7 +202,7 @@ pub(super) fn coordinates(index: u64, shape: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::comparison_samples::every_change;
+    use crate::report::testing::every_change;
 
     #[test]
     fn a_flat_index_is_shown_with_its_coordinates() {

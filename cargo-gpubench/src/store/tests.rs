@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::error::{Expected, Explanation};
-use crate::report::samples::{SampleRun, every_verdict, on_gpu};
+use crate::report::testing::{SampleRun, every_verdict, on_gpu};
 use crate::report::{JsonReporter, Output, WorkerShare};
 use crate::stats::summary;
 

@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
     use crate::report::Record;
-    use crate::report::samples::all_passed;
+    use crate::report::testing::all_passed;
     use crate::wire::WindowFacts;
 
     fn sample_check() -> Check {

@@ -41,7 +41,7 @@ mod tests {
     use regex::Regex;
 
     use super::*;
-    use crate::report::samples::on_gpu;
+    use crate::report::testing::on_gpu;
 
     fn names(filter: &NameFilter, naming: Naming) -> Vec<String> {
         let results = chosen(on_gpu().results, filter, naming);

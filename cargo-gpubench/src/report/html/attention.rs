@@ -1,10 +1,10 @@
 //! What a reader must know first: what failed, what became slower, and what was remarked about the rest.
 
 use super::comparison;
-use super::markup::{Element, Markup, element, text};
-use super::names::{Anchor, case_name, counted, name_with_params, verdict};
+use super::markup::{self, Element, Markup, element, text};
+use super::names::{Anchor, case_name, verdict};
 use crate::report::remarks::{NAMED, Remarks};
-use crate::report::units::change;
+use crate::report::units::{change, counted};
 use crate::report::wording::{found_in, gloss};
 use crate::report::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow};
 use crate::store::StoredRun;
@@ -25,10 +25,7 @@ pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete]) -> Op
     }
     let listed = |class, items: Vec<Element>| (!items.is_empty()).then(|| element("ul").class(class).children(items));
     Some(
-        element("section")
-            .with("id", "attention")
-            .with("aria-labelledby", "attention-title")
-            .child(element("h2").with("id", "attention-title").text("Needs a look"))
+        markup::section("attention", "Needs a look")
             .child(listed("failures", failures))
             .children(regressions)
             .child(listed("remarks", remarks)),
@@ -108,16 +105,14 @@ fn regressions(run: &StoredRun, comparison: &ComparisonComplete) -> Option<Eleme
 }
 
 fn regression(run: &StoredRun, row: &ComparisonRow) -> Element {
-    let name = name_with_params(&row.benchmark, &row.params);
-    let name = match comparison::anchor_of(run, row) {
-        Some(anchor) => Markup::from(anchor.link(name)),
-        None => name,
-    };
     let ratio = row
         .change
         .as_ref()
         .map(|figures| element("b").class("bad").text(change(figures.ratio)));
-    element("li").child(name).text(" ").child(ratio)
+    element("li")
+        .child(comparison::linked_name(run, row))
+        .text(" ")
+        .child(ratio)
 }
 
 /// Remarks about cases that passed, each once. On the CPU device every case is advisory for one and the same reason, which the masthead says.

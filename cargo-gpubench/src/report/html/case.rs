@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::attention::{explanation, outcome, positions};
 use super::facts::Facts;
-use super::markup::{Element, Markup, element, text};
+use super::markup::{self, Element, Markup, element, text};
 use super::names::{Anchor, case_name};
 use super::trend::Past;
 use super::{checks, distribution, integrity, sequence, surroundings, trend};
@@ -23,11 +23,7 @@ pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete], past:
         let folding = folding(run, result, comparisons);
         case(anchor, result, past, folding)
     });
-    element("section")
-        .with("id", "details")
-        .with("aria-labelledby", "details-title")
-        .child(element("h2").with("id", "details-title").text("Each case"))
-        .children(cases)
+    markup::section("details", "Each case").children(cases)
 }
 
 /// Whether a case is seen without being asked for.

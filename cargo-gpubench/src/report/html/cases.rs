@@ -2,17 +2,17 @@
 
 use super::attention::{outcome, positions};
 use super::distribution::strip;
-use super::markup::{Element, Markup, element, text};
-use super::names::{Anchor, case_name, counted, grade, name, verdict};
-use crate::report::units::{byte_rate, flop_rate, percent};
+use super::markup::{self, Element, Markup, element, row_heading, text};
+use super::names::{Anchor, case_name, grade, name, verdict};
+use crate::report::units::{byte_rate, counted, flop_rate, percent};
 use crate::report::{BenchmarkComplete, Stats};
 use crate::store::StoredRun;
 use crate::verdict::Verdict;
 
-/// A column: its title, and the class that says how it is set and when it gives way.
 /// The title that stands for the name of the metric.
 const VALUE: &str = "value";
 
+/// A column: its title, and the class that says how it is set and when it gives way.
 const COLUMNS: [(&str, &str); 12] = [
     ("case", "case"),
     ("verdict", "verdict"),
@@ -31,24 +31,13 @@ const COLUMNS: [(&str, &str); 12] = [
 /// The section.
 pub(super) fn section(run: &StoredRun) -> Element {
     let metric = run.results.first().map_or("time", |result| &result.metric.name);
-    let head = COLUMNS.map(|(title, class)| {
-        let title = if title == VALUE { metric } else { title };
-        element("th").with("scope", "col").class(class).text(title)
-    });
+    let columns = COLUMNS.map(|(title, class)| (if title == VALUE { metric } else { title }, class));
     let caption = format!(
         "{}: {metric} with half the width of its 95 % interval; figures of cases that passed",
         counted(run.results.len(), "case")
     );
-    let table = element("table")
-        .class("cases")
-        .child(element("caption").text(caption))
-        .child(element("thead").child(element("tr").children(head)))
-        .children(bodies(run));
-    element("section")
-        .with("id", "cases")
-        .with("aria-labelledby", "cases-title")
-        .child(element("h2").with("id", "cases-title").text("Cases"))
-        .child(scrolled("Cases", table))
+    let table = markup::table(&*caption, columns).class("cases").children(bodies(run));
+    markup::section("cases", "Cases").child(scrolled("Cases", table))
 }
 
 /// A table that scrolls by itself where it does not fit.
@@ -82,11 +71,7 @@ fn package_heading(package: &str) -> Element {
 }
 
 fn row(anchor: Anchor, result: &BenchmarkComplete) -> Element {
-    let heading = element("th")
-        .with("scope", "row")
-        .class("case")
-        .child(anchor.link(case_name(result)));
-    let row = element("tr").child(heading);
+    let row = element("tr").child(row_heading(anchor.link(case_name(result))));
     match (&result.stats, result.verdict) {
         (Some(stats), Verdict::Pass) => row.children(figures(result, stats)),
         _ => row.child(element("td").with("colspan", COLUMNS.len() - 1).child(reason(result))),

@@ -86,20 +86,30 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// The values as times, all in one unit and with as many decimals as tell them apart; and the unit.
-    pub(super) fn labels(&self, unit: &str) -> (Vec<String>, String) {
+    /// The values in a unit, all alike and with as many decimals as tell them apart. The last one names the unit.
+    pub(super) fn labels(&self, unit: &str) -> Vec<String> {
         let largest = self
             .values
             .iter()
             .fold(0.0, |largest: f64, value| largest.max(value.abs()));
         let (worth, unit) = scale_of(largest, unit);
         let decimals = (-(self.step / worth).log10().floor()).clamp(0.0, 9.0) as usize;
-        let labels = self
-            .values
-            .iter()
-            .map(|value| format!("{:.decimals$}", value / worth + 0.0));
-        (labels.collect(), unit)
+        let label = |value: &f64| format!("{:.decimals$}", value / worth + 0.0);
+        let mut labels: Vec<String> = self.values.iter().map(label).collect();
+        if let Some(last) = labels.last_mut() {
+            last.extend([" ", &unit]);
+        }
+        labels
     }
+}
+
+/// The least and the largest of some values.
+pub(super) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    values
+        .into_iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+            (least.min(value), most.max(value))
+        })
 }
 
 /// The `d` of a path.
@@ -107,6 +117,15 @@ impl Ticks {
 pub(super) struct Path(String);
 
 impl Path {
+    /// A closed shape with these corners.
+    pub(super) fn polygon<const CORNERS: usize>(corners: [(f64, f64); CORNERS]) -> Path {
+        let steps = corners.into_iter().zip(["M"].into_iter().chain(std::iter::repeat("L")));
+        let path = steps.fold(Path::default(), |path, ((x, y), step)| {
+            path.then(&format!("{step}{} {}", At(x), At(y)))
+        });
+        path.then("Z")
+    }
+
     fn then(mut self, step: &str) -> Path {
         self.0.push_str(step);
         self
@@ -192,6 +211,13 @@ impl Drawing {
             .with("aria-label", format_args!("{}: {}", self.title, self.description))
             .child(shapes)
     }
+
+    /// The drawing with its shapes and what is said below it.
+    pub(super) fn figure(self, shapes: Markup, caption: impl Into<Markup>) -> Element {
+        element("figure")
+            .child(self.of("chart", shapes))
+            .child(element("figcaption").child(caption))
+    }
 }
 
 #[cfg(test)]
@@ -206,12 +232,9 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_tell_each_other_apart() {
-        assert_eq!(
-            ticks(203_870.0, 204_130.0).labels("ns"),
-            (["203.9", "204.0", "204.1"].map(String::from).to_vec(), "µs".to_owned())
-        );
+        assert_eq!(ticks(203_870.0, 204_130.0).labels("ns"), ["203.9", "204.0", "204.1 µs"]);
         assert_eq!(ticks(0.0, 9.0).values, [0.0, 2.0, 4.0, 6.0, 8.0]);
-        assert_eq!(ticks(950.0, 1_050.0).labels("ns").1, "µs");
+        assert!(ticks(950.0, 1_050.0).labels("ns").concat().ends_with(" µs"));
     }
 
     #[test]
@@ -236,7 +259,7 @@ mod tests {
             prop_assert!((10.0..=90.0).contains(&scale.at(value).0));
             let ticks = scale.ticks(5);
             prop_assert!(ticks.values.len() <= 6, "{:?}", ticks);
-            prop_assert_eq!(ticks.labels("ns").0.len(), ticks.values.len());
+            prop_assert_eq!(ticks.labels("ns").len(), ticks.values.len());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What was found in the outputs of a case.
 
 use super::cases::scrolled;
-use super::markup::{Element, element};
+use super::markup::{self, Element, element};
 use crate::report::wording::{coordinates, three_digits};
 use crate::report::{AllowedError, BenchmarkComplete, Check};
 
@@ -17,11 +17,9 @@ const COLUMNS: [&str; 7] = [
 
 /// A row for every output; nothing where nothing was compared.
 pub(super) fn table(result: &BenchmarkComplete) -> Option<Element> {
-    let heads = COLUMNS.map(|title| element("th").with("scope", "col").text(title));
-    let table = element("table")
+    let caption = "Outputs, every element of every call compared with the reference";
+    let table = markup::table(caption, COLUMNS.map(|title| (title, "")))
         .class("checks")
-        .child(element("caption").text("Outputs, every element of every call compared with the reference"))
-        .child(element("thead").child(element("tr").children(heads)))
         .child(element("tbody").children(result.checks.iter().map(row)));
     (!result.checks.is_empty()).then(|| scrolled("Outputs", table))
 }

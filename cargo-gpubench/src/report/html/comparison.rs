@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::cases::scrolled;
 use super::forest::Forest;
-use super::markup::{Element, Markup, element, text};
-use super::names::{Anchor, counted, marked, moment, name_with_params};
-use crate::report::units::{change, percent};
-use crate::report::wording::{change_sign, lower_and_higher, metric_of, one_run};
+use super::markup::{self, Element, Markup, element, folded, row_heading, text};
+use super::names::{Anchor, marked, moment, name_with_params, revision};
+use crate::report::terminal::interval;
+use crate::report::units::{change, counted, listed, percent};
+use crate::report::wording::{change_sign, lower_and_higher, metric_of, one_run, source_of_threshold};
 use crate::report::{
     Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric,
-    ThresholdSource, UNKNOWN_REVISION,
+    UNKNOWN_REVISION,
 };
 use crate::store::StoredRun;
 
@@ -21,25 +22,14 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
         .by_relevance()
         .into_iter()
         .partition(|row| row.verdict.is_quiet());
-    let title = format!("comparison-{position}-title");
     let named = |what: &str| format!("{what} against {}", short_name(comparison));
     let table_of = |caption: String, rows: &[&ComparisonRow]| {
         (!rows.is_empty()).then(|| scrolled(&caption, table(run, &caption, rows, &forest)))
     };
-    let folded = table_of(named("Without a change"), &unchanged).map(|table| {
-        element("details")
-            .child(element("summary").text(format_args!("{} without a change", counted(unchanged.len(), "case"))))
-            .child(table)
-    });
-    element("section")
-        .with("id", anchor(position))
-        .with("aria-labelledby", &title)
-        .child(
-            element("h2")
-                .with("id", &title)
-                .text("Compared with ")
-                .child(element("span").class("said").text(short_name(comparison))),
-        )
+    let folded = table_of(named("Without a change"), &unchanged)
+        .map(|table| folded(format_args!("{} without a change", counted(unchanged.len(), "case"))).child(table));
+    let heading = text("Compared with ").then(element("span").class("said").text(short_name(comparison)));
+    markup::section(&anchor(position), heading)
         .child(counts(comparison))
         .child(sides(comparison))
         .child(one_run(comparison).map(|said| element("p").class("note").with("role", "note").text(said)))
@@ -62,11 +52,20 @@ pub(super) fn anchor(position: usize) -> String {
 }
 
 /// The section of the case that a row is about, where the page is of the candidate.
-pub(super) fn anchor_of(run: &StoredRun, row: &ComparisonRow) -> Option<Anchor> {
+fn anchor_of(run: &StoredRun, row: &ComparisonRow) -> Option<Anchor> {
     let is_it = |result: &crate::report::BenchmarkComplete| {
         (&result.package, &result.benchmark, &result.params) == (&row.package, &row.benchmark, &row.params)
     };
     run.results.iter().position(is_it).map(Anchor)
+}
+
+/// The name of a row, which leads to the section of its case.
+pub(super) fn linked_name(run: &StoredRun, row: &ComparisonRow) -> Markup {
+    let name = name_with_params(&row.benchmark, &row.params);
+    match anchor_of(run, row) {
+        Some(anchor) => anchor.link(name).into(),
+        None => name,
+    }
 }
 
 /// A verdict's sign and word.
@@ -124,14 +123,15 @@ fn sides(comparison: &ComparisonComplete) -> Element {
 
 fn side(run: &ComparedRun) -> Element {
     let earlier = (run.earlier_results > 0).then(|| format!("{} of its results of earlier runs", run.earlier_results));
-    let revision = run.revision.as_ref();
-    let revision = revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), super::names::revision);
-    let known = [Some(revision), Some(run.device.name.clone()), earlier];
-    let known: Vec<String> = known.into_iter().flatten().collect();
+    let revision = run
+        .revision
+        .as_ref()
+        .map_or_else(|| UNKNOWN_REVISION.to_owned(), revision);
+    let known = listed([Some(revision), Some(run.device.name.clone()), earlier]);
     element("span")
         .class("said")
         .child(moment(&run.started_at))
-        .text(format_args!(", {}", known.join(", ")))
+        .text(format_args!(", {known}"))
 }
 
 /// `99 %`.
@@ -156,19 +156,13 @@ fn differences(comparison: &ComparisonComplete) -> Option<Element> {
 fn one_sided(title: &str, names: &[String]) -> Option<Element> {
     let lines = names.iter().map(|name| element("li").child(super::names::name(name)));
     (!names.is_empty()).then(|| {
-        element("details")
-            .child(element("summary").text(format_args!("{title}: {}", counted(names.len(), "case"))))
+        folded(format_args!("{title}: {}", counted(names.len(), "case")))
             .child(element("ul").class("plain-list").children(lines))
     })
 }
 
-/// Columns of the table: their titles, and the classes that say how they are set and when they give way.
-const COLUMNS: [(&str, &str); 4] = [
-    ("case", "case"),
-    ("verdict", "verdict"),
-    ("baseline", "number wide"),
-    ("this run", "number wide"),
-];
+/// Columns of the table.
+const COLUMNS: usize = 6;
 
 /// Rows with the same remark from which on it is said once, above the table.
 const MANY: usize = 4;
@@ -176,22 +170,25 @@ const MANY: usize = 4;
 /// The table, with a remark that many rows share above it.
 fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Forest) -> Element {
     let shared = shared_remark(rows);
-    let caption = element("caption").text(caption).child(shared.map(|(remark, count)| {
+    let caption = text(caption).then(shared.map(|(remark, count)| {
         let said = format!(" In {}: {remark}", counted(count, "case"));
         element("span").class("share").text(said)
     }));
     let shared = shared.map(|(remark, _)| remark);
-    let heads = COLUMNS.map(|(title, class)| element("th").with("scope", "col").class(class).text(title));
     let change = element("div")
         .class("change")
         .child(element("span").text("change"))
         .child(forest.axis());
-    let change = element("th").with("scope", "col").child(change);
-    let noise = element("th").with("scope", "col").class("number wide").text("noise");
-    element("table")
+    let columns: [(Markup, _); COLUMNS] = [
+        ("case".into(), "case"),
+        ("verdict".into(), "verdict"),
+        ("baseline".into(), "number wide"),
+        ("this run".into(), "number wide"),
+        (change.into(), ""),
+        ("noise".into(), "number wide"),
+    ];
+    markup::table(caption, columns)
         .class("comparison")
-        .child(caption)
-        .child(element("thead").child(element("tr").children(heads).child(change).child(noise)))
         .child(element("tbody").children(rows.iter().map(|row| line(run, row, forest, shared))))
 }
 
@@ -209,11 +206,6 @@ fn shared_remark<'a>(rows: &[&'a ComparisonRow]) -> Option<(&'a str, usize)> {
 
 /// A row, and a second one with what there is to remark that is not `shared`.
 fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&str>) -> Markup {
-    let name = name_with_params(&row.benchmark, &row.params);
-    let name = match anchor_of(run, row) {
-        Some(anchor) => Markup::from(anchor.link(name)),
-        None => name,
-    };
     let remarks = remarks(row, shared);
     let value = |side: &ComparedResult| element("td").class("number wide").text(shown(&row.metric, side.value));
     let change = row.change.as_ref().map(|change| {
@@ -224,7 +216,7 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&s
     });
     let figures = element("tr")
         .class(if remarks.is_empty() { "plain" } else { "remarked" })
-        .child(element("th").with("scope", "row").class("case").child(name))
+        .child(row_heading(linked_name(run, row)))
         .child(element("td").class("verdict").child(mark(row.verdict)))
         .child(value(&row.baseline))
         .child(value(&row.candidate))
@@ -235,7 +227,7 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&s
                 .child(row.change.as_ref().map(threshold)),
         );
     let remarks = (!remarks.is_empty()).then(|| {
-        let cell = element("td").class("remark").with("colspan", COLUMNS.len() + 2);
+        let cell = element("td").class("remark").with("colspan", COLUMNS);
         element("tr").child(cell.text(remarks.join("; ")))
     });
     Markup::from(figures).then(remarks)
@@ -253,17 +245,12 @@ fn shown(metric: &Metric, value: Option<f64>) -> String {
 }
 
 fn figures(figures: &Change) -> Markup {
-    let [low, high] = figures.interval;
-    let interval = format!("{} to {}", change(low), change(high));
+    let interval = interval(figures.interval);
     Markup::from(element("b").text(change(figures.ratio)))
         .then(element("span").class("share").text(format_args!(" {interval}")))
 }
 
 fn threshold(change: &Change) -> Markup {
-    let source = match change.threshold_source {
-        ThresholdSource::Floor => "floor",
-        ThresholdSource::History => "history",
-    };
-    text(format_args!("±{}", percent(change.threshold)))
-        .then(element("span").class("share").text(format_args!(" {source}")))
+    let source = format!(" {}", source_of_threshold(change));
+    text(format_args!("±{}", percent(change.threshold))).then(element("span").class("share").text(source))
 }

@@ -1,7 +1,7 @@
 //! Several kernels for one problem.
 
 use super::chart::{At, rectangle};
-use super::markup::{Element, Markup, element, text};
+use super::markup::{self, Element, Markup, element, text};
 use super::names::{Anchor, name, name_with_params};
 use crate::report::Metric;
 use crate::report::contest::{Contest, Contests, Ranked, Standing};
@@ -14,31 +14,19 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
     run.results.iter().for_each(|result| contests.enter(result));
     let tables: Vec<Element> = contests.held().iter().map(|contest| table(run, contest)).collect();
     (!tables.is_empty()).then(|| {
-        element("section")
-            .with("id", "contests")
-            .with("aria-labelledby", "contests-title")
-            .child(
-                element("h2")
-                    .with("id", "contests-title")
-                    .text("One problem, several kernels"),
-            )
+        markup::section("contests", "One problem, several kernels")
             .child(element("div").class("contests").children(tables))
     })
 }
 
 fn table(run: &StoredRun, contest: &Contest<'_>) -> Element {
-    let beside = format!("beside the {}", best(contest.metric));
-    let heads = [("kernel", ""), (&contest.metric.name, "number"), (&beside, "standing")];
-    let heads = heads.map(|(head, class)| element("th").with("scope", "col").class(class).text(head));
+    let metric = contest.metric;
+    let beside = format!("beside the {}", best(metric));
+    let columns = [("kernel", ""), (&*metric.name, "number"), (&*beside, "standing")];
     let most = contest.ranking.iter().map(|ranked| ranked.value).fold(0.0, f64::max);
-    let rows = contest
-        .ranking
-        .iter()
-        .map(|ranked| row(run, contest.metric, ranked, most));
-    element("table")
-        .child(element("caption").child(name_with_params(contest.problem, &contest.params)))
-        .child(element("thead").child(element("tr").children(heads)))
-        .child(element("tbody").children(rows))
+    let rows = contest.ranking.iter().map(|ranked| row(run, metric, ranked, most));
+    let caption = name_with_params(contest.problem, &contest.params);
+    markup::table(caption, columns).child(element("tbody").children(rows))
 }
 
 fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element {

@@ -2,7 +2,7 @@
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup, element, text};
-use super::names::counted;
+use crate::report::units::counted;
 use crate::report::{BenchmarkComplete, Metric, Stats, WorkerShare};
 use crate::stats::{Histogram, Looks, quantile};
 
@@ -34,7 +34,7 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
         .then(bars(&histogram, &scale).drawn_as("mass"))
         .then(share_below(&sorted, &scale).drawn_as("curve"))
         .then(line(
-            "middle",
+            "value",
             (scale.at(stats.value), At(TOP)),
             (scale.at(stats.value), At(axis)),
         ))
@@ -51,18 +51,14 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
         title: "Distribution of the samples".to_owned(),
         description: format!(
             "{} from {}, {} {}, middle half from {}",
-            counted(stats.n as usize, "sample"),
+            counted(stats.n, "sample"),
             metric.range([stats.min, stats.max]),
             metric.name,
             metric.quantity(stats.value),
             metric.range([stats.q1, stats.q3])
         ),
     };
-    Some(
-        element("figure")
-            .child(drawing.of("chart", shapes))
-            .child(element("figcaption").child(caption(&histogram, metric, workers.len(), result.workers.len()))),
-    )
+    Some(drawing.figure(shapes, caption(&histogram, metric, workers.len(), result.workers.len())))
 }
 
 /// All samples in a few pixels, for a row of a table.
@@ -150,24 +146,19 @@ fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) 
 /// The scale in figures, below a drawing.
 fn labelled_axis(scale: &Scale, metric: &Metric, y: f64) -> Markup {
     let ticks = scale.ticks(5);
-    let (labels, unit) = ticks.labels(&metric.unit);
-    let last = labels.len().saturating_sub(1);
-    let labelled = labels
-        .into_iter()
-        .enumerate()
-        .map(|(position, text)| match position == last {
-            true => format!("{text} {unit}"),
-            false => text,
+    let marks = ticks
+        .values
+        .iter()
+        .zip(ticks.labels(&metric.unit))
+        .map(|(value, text)| {
+            let x = scale.at(*value);
+            let class = match x.0 {
+                x if x < LEFT + 16.0 => "t",
+                x if x > RIGHT - 22.0 => "t end",
+                _ => "t middle",
+            };
+            Markup::from(line("axis", (x, At(y)), (x, At(y + 3.0)))).then(label(class, x, At(y + 14.0), text))
         });
-    let marks = ticks.values.iter().zip(labelled).map(|(value, text)| {
-        let x = scale.at(*value);
-        let class = match x.0 {
-            x if x < LEFT + 16.0 => "t",
-            x if x > RIGHT - 22.0 => "t end",
-            _ => "t middle",
-        };
-        Markup::from(line("axis", (x, At(y)), (x, At(y + 3.0)))).then(label(class, x, At(y + 14.0), text))
-    });
     Markup::from(line("axis", (At(LEFT), At(y)), (At(RIGHT), At(y)))).then(marks.collect::<Markup>())
 }
 
@@ -194,7 +185,7 @@ fn caption(histogram: &Histogram, metric: &Metric, shown: usize, workers: usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::all_passed;
+    use crate::report::testing::all_passed;
     use crate::stats::{summary, worker_share};
 
     fn share(samples: u64) -> WorkerShare {

@@ -2,6 +2,7 @@
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup};
+use crate::report::terminal::interval;
 use crate::report::units::change;
 use crate::report::wording::{lower_and_higher, metric_of};
 use crate::report::{Change, ChangeVerdict, ComparisonComplete};
@@ -108,12 +109,7 @@ impl Forest {
         let drawing = Drawing {
             size: (WIDTH, HEIGHT),
             title: "Ratio".to_owned(),
-            description: format!(
-                "{}, interval {} to {}",
-                change(figures.ratio),
-                change(low),
-                change(high)
-            ),
+            description: format!("{}, interval {}", change(figures.ratio), interval(figures.interval)),
         };
         drawing.of("forest", shapes)
     }
@@ -126,35 +122,20 @@ impl Forest {
             (WIDTH - MARGIN, 1.0)
         };
         let middle = HEIGHT / 2.0;
-        let (tip, back) = (At(edge + 6.0 * towards), At(edge));
-        let arrow = Path::default()
-            .move_to(back, At(middle - 4.0))
-            .line_to(tip, At(middle))
-            .line_to(back, At(middle + 4.0));
-        (!self.scale.contains(ratio.ln())).then(|| arrow.close().drawn_as(class))
+        let tip = edge + 6.0 * towards;
+        let arrow = Path::polygon([(edge, middle - 4.0), (tip, middle), (edge, middle + 4.0)]);
+        (!self.scale.contains(ratio.ln())).then(|| arrow.drawn_as(class))
     }
 }
 
 /// Up for slower, down for faster, a diamond for neither.
 fn mark(x: At, y: At, verdict: ChangeVerdict) -> Path {
     let (At(x), At(y)) = (x, y);
-    let path = Path::default();
     match verdict {
-        ChangeVerdict::Regressed => path
-            .move_to(At(x - 5.0), At(y + 4.0))
-            .line_to(At(x), At(y - 5.0))
-            .line_to(At(x + 5.0), At(y + 4.0)),
-        ChangeVerdict::Improved => path
-            .move_to(At(x - 5.0), At(y - 4.0))
-            .line_to(At(x), At(y + 5.0))
-            .line_to(At(x + 5.0), At(y - 4.0)),
-        _ => path
-            .move_to(At(x - 4.0), At(y))
-            .line_to(At(x), At(y - 4.0))
-            .line_to(At(x + 4.0), At(y))
-            .line_to(At(x), At(y + 4.0)),
+        ChangeVerdict::Regressed => Path::polygon([(x - 5.0, y + 4.0), (x, y - 5.0), (x + 5.0, y + 4.0)]),
+        ChangeVerdict::Improved => Path::polygon([(x - 5.0, y - 4.0), (x, y + 5.0), (x + 5.0, y - 4.0)]),
+        _ => Path::polygon([(x - 4.0, y), (x, y - 4.0), (x + 4.0, y), (x, y + 4.0)]),
     }
-    .close()
 }
 
 /// `-5%`, `same`, `2×`.

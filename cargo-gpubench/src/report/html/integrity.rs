@@ -3,8 +3,8 @@
 use super::chart::{At, Drawing, Scale, label, line, rectangle};
 use super::facts::Facts;
 use super::markup::{Element, Markup, element, text};
-use super::names::{counted, grade};
-use crate::report::units::time;
+use super::names::grade;
+use crate::report::units::{counted, time};
 use crate::report::{BenchmarkComplete, Conservation, Execution, KernelPartSource};
 
 const WIDTH: f64 = 240.0;
@@ -24,13 +24,8 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
         Markup::from(grade(known)).then(reason)
     });
     let counts = result.window_counts;
-    let inputs = (result.windows > 0).then(|| {
-        format!(
-            "{} in {}",
-            result.distinct_inputs,
-            counted(result.windows as usize, "window")
-        )
-    });
+    let all = counted(result.windows, "window");
+    let inputs = (result.windows > 0).then(|| format!("{} in {all}", result.distinct_inputs));
     let windows = (result.windows > 0).then(|| {
         format!(
             "{} warm-up, {} timed, {} early-check, {} of the null worker",
@@ -83,7 +78,10 @@ fn bullet(clocks: &Conservation) -> Option<Element> {
     let (excess, bound) = (clocks.excess_ns?, clocks.bound_ns?.abs());
     let reach = (1.3 * bound).max(1.15 * excess.abs());
     let scale = Scale::new((-reach, reach), (4.0, WIDTH - 4.0));
-    let class = if excess > bound { "bar-bad" } else { "bar-good" };
+    let (class, within) = match excess > bound {
+        true => ("bar-bad", "more than can be explained"),
+        false => ("bar-good", "within what can be explained"),
+    };
     let shapes = Markup::from(rectangle(
         "band",
         (scale.at(-bound), scale.at(bound)),
@@ -98,11 +96,6 @@ fn bullet(clocks: &Conservation) -> Option<Element> {
         At(31.0),
         format_args!("+{}", time(bound)),
     ));
-    let within = if excess > bound {
-        "more than can be explained"
-    } else {
-        "within what can be explained"
-    };
     let drawing = Drawing {
         size: (WIDTH, HEIGHT),
         title: "Time beyond the claims".to_owned(),

@@ -1,7 +1,7 @@
 //! How the page is to be read, at its end.
 
 use super::facts::Facts;
-use super::markup::{Element, element, text};
+use super::markup::{Element, folded, text};
 
 /// Words and what they mean.
 const WORDS: [(&str, &str); 9] = [
@@ -45,8 +45,5 @@ pub(super) fn legend() -> Element {
     let words = WORDS.into_iter().fold(Facts::default(), |facts, (word, meaning)| {
         facts.and(word, text(meaning))
     });
-    element("details")
-        .with("id", "legend")
-        .child(element("summary").text("How to read this page"))
-        .child(words.list())
+    folded("How to read this page").with("id", "legend").child(words.list())
 }

@@ -26,6 +26,37 @@ pub(super) fn element(name: &'static str) -> Element {
     }
 }
 
+/// A section that the navigation finds by its `id`, with its heading.
+pub(super) fn section(id: &str, heading: impl Into<Markup>) -> Element {
+    let title = format!("{id}-title");
+    element("section")
+        .with("id", id)
+        .with("aria-labelledby", &title)
+        .child(element("h2").with("id", &title).child(heading))
+}
+
+/// What is read when it is asked for by `summary`.
+pub(super) fn folded(summary: impl Display) -> Element {
+    element("details").child(element("summary").text(summary))
+}
+
+/// A table up to its rows; a column is its title and the class that says how it is set and when it gives way.
+pub(super) fn table<Title: Into<Markup>>(
+    caption: impl Into<Markup>,
+    columns: impl IntoIterator<Item = (Title, &'static str)>,
+) -> Element {
+    let head = |(title, class)| element("th").with("scope", "col").class(class).child(title);
+    let heads = element("tr").children(columns.into_iter().map(head));
+    element("table")
+        .child(element("caption").child(caption))
+        .child(element("thead").child(heads))
+}
+
+/// The first cell of a row.
+pub(super) fn row_heading(what: impl Into<Markup>) -> Element {
+    element("th").with("scope", "row").class("case").child(what)
+}
+
 /// A text that stands for itself.
 pub(super) fn text(text: impl Display) -> Markup {
     Markup(escaped(&readable(&text)))
@@ -39,9 +70,12 @@ impl Element {
         self
     }
 
-    /// Sets the class.
+    /// Sets the class, if there is one.
     pub(super) fn class(self, name: &'static str) -> Element {
-        self.with("class", name)
+        match name {
+            "" => self,
+            name => self.with("class", name),
+        }
     }
 
     /// Adds text.
@@ -91,6 +125,12 @@ impl From<Element> for Markup {
             true => format!("<{name}{attributes}/>"),
             false => format!("<{name}{attributes}>{content}</{name}>"),
         })
+    }
+}
+
+impl From<&str> for Markup {
+    fn from(what: &str) -> Markup {
+        text(what)
     }
 }
 

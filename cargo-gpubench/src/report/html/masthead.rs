@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::facts::Facts;
 use super::markup::{Element, Markup, element, text};
 use super::names::{moment, revision};
-use crate::report::units::{byte_rate, flop_rate, size, wall_time};
+use crate::report::units::{byte_rate, counted, flop_rate, listed, size, wall_time};
+use crate::report::wording::{abilities, kind_in_words};
 use crate::report::{CPU_NOTICE, Device, DeviceKind, RunEnd, RunFinished};
 use crate::store::StoredRun;
 use crate::verdict::Verdict;
@@ -124,26 +125,14 @@ fn kept(run: &StoredRun) -> Option<String> {
         }
     });
     let runs: Vec<String> = runs.collect();
-    match run.kept().count() {
-        0 => None,
-        1 => Some(format!("1 result: {}", runs.join("; "))),
-        results => Some(format!("{results} results: {}", runs.join("; "))),
-    }
+    let results = run.kept().count();
+    (results > 0).then(|| format!("{}: {}", counted(results, "result"), runs.join("; ")))
 }
 
-/// `CUDA device, 132 multiprocessors, sm_90, 60 MiB cache`.
+/// `CUDA device, 132 SMs, sm_90, 60 MiB cache`.
 fn device(device: &Device) -> String {
-    let processors = |what: &str| device.multiprocessors.map(|count| format!("{count} {what}"));
-    let kind = match device.kind {
-        DeviceKind::Cpu => [Some("CPU device".to_owned()), processors("threads"), None],
-        DeviceKind::Cuda => [
-            Some("CUDA device".to_owned()),
-            processors("multiprocessors"),
-            device.capability.map(|capability| format!("sm_{capability}")),
-        ],
-    };
-    let cache = device.l2_bytes.map(|bytes| format!("{} cache", size(bytes)));
-    kind.into_iter().chain([cache]).flatten().collect::<Vec<_>>().join(", ")
+    let kind = kind_in_words(device.kind).to_owned();
+    listed([Some(kind)].into_iter().chain(abilities(device)))
 }
 
 fn peaks(device: &Device) -> Option<String> {
@@ -155,8 +144,7 @@ fn peaks(device: &Device) -> Option<String> {
 
 /// What is known with commas between; nothing where nothing is.
 pub(super) fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
-    let known: Vec<String> = parts.into_iter().flatten().collect();
-    (!known.is_empty()).then(|| known.join(", "))
+    Some(listed(parts)).filter(|known| !known.is_empty())
 }
 
 /// The beginning of a long number.

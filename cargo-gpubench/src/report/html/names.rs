@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use super::markup::{Element, Markup, element, text};
+use crate::report::units::listed;
 use crate::report::wording::sign;
 use crate::report::{BenchmarkComplete, Params};
 use crate::store::Revision;
@@ -89,14 +90,5 @@ pub(super) fn moment(rfc3339: &str) -> Element {
 /// `main, 3a1605678, modified`.
 pub(super) fn revision(revision: &Revision) -> String {
     let modified = revision.modified.then(|| "modified".to_owned());
-    let parts = [revision.branch.clone(), Some(revision.short_commit()), modified];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-/// `1 case`, `5 cases`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    }
+    listed([revision.branch.clone(), Some(revision.short_commit()), modified])
 }

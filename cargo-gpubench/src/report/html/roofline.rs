@@ -3,10 +3,10 @@
 
 use super::attention::positions;
 use super::cases::scrolled;
-use super::markup::{Element, Markup, element, text};
-use super::names::{Anchor, case_name, counted};
+use super::markup::{self, Element, Markup, element, folded, row_heading, text};
+use super::names::{Anchor, case_name};
 use super::roofline_chart::{Shape, chart};
-use crate::report::units::{byte_rate, flop_rate, percent};
+use crate::report::units::{byte_rate, counted, flop_rate, percent};
 use crate::report::wording::three_digits;
 use crate::report::{BenchmarkComplete, CPU_NOTICE, DeviceKind};
 use crate::store::StoredRun;
@@ -171,13 +171,7 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
                 .text("No case that passed declares both bytes and floating-point operations."),
         ),
     };
-    Some(
-        element("section")
-            .with("id", "roofline")
-            .with("aria-labelledby", "roofline-title")
-            .child(element("h2").with("id", "roofline-title").text("Roofline"))
-            .child(content),
-    )
+    Some(markup::section("roofline", "Roofline").child(content))
 }
 
 fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
@@ -193,28 +187,20 @@ fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
         .child(chart(roofline, Shape::Wide))
         .child(chart(roofline, Shape::Narrow))
         .child(element("figcaption").text(caption));
-    let table = element("details")
-        .child(element("summary").text(format_args!(
-            "The points in figures: {}",
-            counted(roofline.points.len(), "case")
-        )))
-        .child(table(roofline));
-    Markup::from(figure).then(table).then(not_shown(run, roofline))
+    let points = counted(roofline.points.len(), "case");
+    let points = folded(format_args!("The points in figures: {points}")).child(table(roofline));
+    Markup::from(figure).then(points).then(not_shown(run, roofline))
 }
 
 fn table(roofline: &Roofline<'_>) -> Element {
-    let heads = [
-        ("", "number"),
+    let columns = [
+        ("#", "number"),
         ("case", "case"),
         ("FLOP/B", "number"),
         ("compute", "number wide"),
         ("of the roof", "number"),
         ("below", ""),
     ];
-    let heads = heads.map(|(title, class)| match title {
-        "" => element("th").with("scope", "col").with("aria-label", "number"),
-        title => element("th").with("scope", "col").class(class).text(title),
-    });
     let rows = roofline.points.iter().map(|point| {
         let roof = roofline.lowest_roof(point.intensity);
         let figures = [
@@ -224,19 +210,12 @@ fn table(roofline: &Roofline<'_>) -> Element {
         ];
         element("tr")
             .child(element("td").class("number").text(point.number))
-            .child(
-                element("th")
-                    .with("scope", "row")
-                    .class("case")
-                    .child(point.anchor.link(case_name(point.result))),
-            )
+            .child(row_heading(point.anchor.link(case_name(point.result))))
             .children(figures.map(|(figure, class)| element("td").class(class).text(figure)))
             .child(element("td").text(roof.name))
     });
-    let table = element("table")
-        .child(element("caption").text("Cases in the roofline, and the roof that each lies below"))
-        .child(element("thead").child(element("tr").children(heads)))
-        .child(element("tbody").children(rows));
+    let caption = "Cases in the roofline, and the roof that each lies below";
+    let table = markup::table(caption, columns).child(element("tbody").children(rows));
     scrolled("Roofline", table)
 }
 
@@ -255,8 +234,7 @@ fn not_shown(run: &StoredRun, roofline: &Roofline<'_>) -> Option<Element> {
         })
         .collect();
     (!missing.is_empty()).then(|| {
-        element("details")
-            .child(element("summary").text(format_args!("Not shown: {}", counted(missing.len(), "case"))))
+        folded(format_args!("Not shown: {}", counted(missing.len(), "case")))
             .child(element("ul").class("plain-list").children(missing))
     })
 }

@@ -1,10 +1,9 @@
 //! The drawing of a roofline, in two shapes: text that is scaled with a drawing cannot be read on a telephone.
 
-use super::chart::{At, Drawing, Scale, label, line};
+use super::chart::{At, Drawing, Scale, extent, label, line};
 use super::markup::{Element, Markup, element};
-use super::names::counted;
 use super::roofline::{Point, Roof, Roofline};
-use crate::report::units::{byte_rate, flop_rate, percent};
+use crate::report::units::{byte_rate, counted, flop_rate, percent};
 
 /// Which shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,21 +51,12 @@ struct Axes {
 
 impl Axes {
     fn of(roofline: &Roofline<'_>, (width, height): (f64, f64)) -> Axes {
-        let spread = |values: &mut dyn Iterator<Item = f64>| {
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
-                (least.min(value), most.max(value))
-            })
-        };
         let ridge = roofline.ridge();
-        let (least, most) = spread(&mut roofline.points.iter().map(|point| point.intensity).chain([ridge]));
+        let (least, most) = extent(roofline.points.iter().map(|point| point.intensity).chain([ridge]));
         let (from, to) = (least / 3.0, most * 3.0);
         let lowest = roofline.lowest_roof(from).rate;
-        let rates = roofline
-            .points
-            .iter()
-            .map(|point| point.rate)
-            .chain([lowest, roofline.compute.rate()]);
-        let (least, most) = spread(&mut rates.into_iter());
+        let rates = roofline.points.iter().map(|point| point.rate);
+        let (least, most) = extent(rates.chain([lowest, roofline.compute.rate()]));
         let (right, base) = (width - 20.0, height - BELOW);
         Axes {
             intensity: Scale::new((from.log10(), to.log10()), (LEFT, right)),

@@ -1,7 +1,7 @@
 //! The samples in the order in which they were taken: drift and steps show here, and nowhere else.
 
-use super::chart::{At, Drawing, Path, Scale, label, line};
-use super::markup::{Element, Markup, element, text};
+use super::chart::{At, Drawing, Path, Scale, extent, label, line};
+use super::markup::{Element, Markup, text};
 use crate::report::{BenchmarkComplete, Metric, SampleFlagKind};
 use crate::stats::Histogram;
 
@@ -48,36 +48,20 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
             result.metric.quantity(samples[samples.len() - 1])
         ),
     };
-    Some(
-        element("figure")
-            .child(drawing.of("chart", shapes))
-            .child(element("figcaption").child(caption(result))),
-    )
+    Some(drawing.figure(shapes, caption(result)))
 }
 
 /// Round times at the left, with a line through the drawing at each.
 fn values(y: &Scale, metric: &Metric) -> Markup {
     let ticks = y.ticks(3);
-    let (labels, unit) = ticks.labels(&metric.unit);
-    let last = labels.len().saturating_sub(1);
     let lines = ticks
         .values
         .iter()
-        .zip(labels)
-        .enumerate()
-        .map(|(position, (value, text))| {
+        .zip(ticks.labels(&metric.unit))
+        .map(|(value, text)| {
             let At(height) = y.at(*value);
-            let text = if position == last {
-                format!("{text} {unit}")
-            } else {
-                text
-            };
-            Markup::from(line("grid", (At(LEFT), At(height)), (At(RIGHT), At(height)))).then(label(
-                "t end",
-                At(LEFT - 6.0),
-                At(height + 4.0),
-                text,
-            ))
+            let named = label("t end", At(LEFT - 6.0), At(height + 4.0), text);
+            Markup::from(line("grid", (At(LEFT), At(height)), (At(RIGHT), At(height)))).then(named)
         });
     lines.collect()
 }
@@ -92,8 +76,7 @@ fn trace(samples: &[f64], x: &Scale, y: &Scale) -> Element {
     let columns = samples.chunks(per_column).enumerate();
     let path = columns.fold(Path::default(), |path, (column, samples)| {
         let place = x.at(column as f64 * per_column as f64 + (samples.len() - 1) as f64 / 2.0);
-        let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (least, most) = extent(samples.iter().copied());
         match samples.len() {
             1 => path.dot(place, y.at(least)),
             _ => path.move_to(place, y.at(least)).vertical_to(y.at(most)),
@@ -121,8 +104,8 @@ fn flags(result: &BenchmarkComplete, x: &Scale, y: &Scale) -> Path {
         let sample = usize::try_from(flag.sample).ok()?;
         Some((sample, result.samples.get(sample)?))
     });
-    flagged.fold(Path::default(), |path, (sample, value)| {
-        let (At(x), At(y)) = (x.at(sample as f64), y.at(*value));
+    flagged.fold(Path::default(), |path, (sample, time)| {
+        let (At(x), At(y)) = (x.at(sample as f64), y.at(*time));
         path.move_to(At(x - 3.0), At(y - 3.0))
             .line_to(At(x + 3.0), At(y + 3.0))
             .move_to(At(x - 3.0), At(y + 3.0))
@@ -153,10 +136,9 @@ pub(super) fn disturbances(result: &BenchmarkComplete) -> Option<String> {
             .collect();
         reasons.sort_unstable();
         reasons.dedup();
-        let why = if reasons.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", reasons.join(", "))
+        let why = match &reasons[..] {
+            [] => String::new(),
+            reasons => format!(" ({})", reasons.join(", ")),
         };
         let count = of_kind().count();
         (count > 0).then(|| format!("{count} {word}{why}"))

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::chart::{At, Drawing, Path, Scale, label, line};
-use super::markup::{Element, Markup, element, text};
-use super::names::{counted, moment, revision};
+use super::chart::{At, Drawing, Path, Scale, extent, label, line};
+use super::markup::{Element, Markup, element, folded, text};
+use super::names::{moment, revision};
 use crate::report::BenchmarkComplete;
+use crate::report::units::counted;
 use crate::report::wording::capitalized;
 use crate::store::StoredRun;
 use crate::store::history::{HistoryCase, HistoryEntry};
@@ -57,7 +58,7 @@ impl<'a> Past<'a> {
     }
 }
 
-/// The figure; nothing where there is no median in it, or no earlier run.
+/// The figure; nothing where there are no samples in it, or no earlier run.
 pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Option<Element> {
     let (now, metric) = (result.stats.as_ref()?, &result.metric);
     let past: Vec<_> = past.iter().filter(|run| run.case.metric == *metric).collect();
@@ -71,9 +72,7 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
     let bounds = runs
         .iter()
         .flat_map(|(value, interval)| interval.iter().chain([value]).copied());
-    let (least, most) = bounds.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), bound| {
-        (least.min(bound), most.max(bound))
-    });
+    let (least, most) = extent(bounds);
     let x = Scale::new((0.0, (runs.len() - 1) as f64), (LEFT, RIGHT));
     let y = Scale::new((least, most), (BASE, TOP));
     let place = |position: usize| x.at(position as f64);
@@ -119,18 +118,13 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
         ),
     };
     let named = past.iter().rev().take(NAMED).map(entry);
-    let caption = element("figcaption")
-        .child(text(format_args!(
-            "{} with its 95 % interval in {} and this one.",
-            capitalized(&metric.name),
-            counted(past.len(), "earlier run")
-        )))
-        .child(
-            element("details")
-                .child(element("summary").text("The last ones"))
-                .child(element("ul").children(named)),
-        );
-    Some(element("figure").child(drawing.of("chart", shapes)).child(caption))
+    let caption = text(format_args!(
+        "{} with its 95 % interval in {} and this one.",
+        capitalized(&metric.name),
+        counted(past.len(), "earlier run")
+    ));
+    let last_ones = folded("The last ones").child(element("ul").children(named));
+    Some(drawing.figure(shapes, caption.then(last_ones)))
 }
 
 fn entry(run: &&PastResult<'_>) -> Element {

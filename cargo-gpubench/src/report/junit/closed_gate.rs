@@ -1,42 +1,34 @@
 //! The gate as a case of the report.
 
-use super::{Compared, attribute, content};
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, TestCase, TestSuite};
+
+use super::{Compared, empty_suite, failed};
 use crate::report::{ComparisonComplete, Gate};
 
-/// A gate that stops a run for what none of its cases failed by.
-pub(super) struct ClosedGate<'a> {
-    pub(super) gate: Gate,
-    pub(super) comparison: &'a ComparisonComplete,
-}
-
-impl ClosedGate<'_> {
-    /// A suite with the gate as its case.
-    pub(super) fn element(&self, started_at: &str) -> String {
-        let baseline = &self.comparison.baseline.name;
-        let why = self
-            .comparison
-            .undecided()
-            .unwrap_or_else(|| format!("not every benchmark was judged against `{baseline}`"));
-        let stopped = self.comparison.rows.iter();
-        let stopped = stopped.filter(|row| self.gate.stops(row, self.comparison));
-        let told = stopped.map(|row| {
-            let words = Compared {
-                row,
-                baseline,
-                is_stopped: true,
-            }
-            .in_words();
-            format!("\n{}: {words}", row.case)
-        });
-        format!(
-            "  <testsuite name=\"comparison\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\" time=\"0.000\" timestamp={}>\n    \
-             <testcase name=\"--fail-on-inconclusive\" classname=\"comparison\" time=\"0.000\">\n      \
-             <failure message={} type=\"inconclusive\">{}</failure>\n    </testcase>\n  </testsuite>\n",
-            attribute(started_at),
-            attribute(&why),
-            content(&format!("{why}{}", told.collect::<String>())),
-        )
-    }
+/// A suite whose only case is the gate, which stops a run for what none of the run's cases failed by.
+pub(super) fn suite(gate: Gate, comparison: &ComparisonComplete, started_at: &str) -> TestSuite {
+    let baseline = &comparison.baseline.name;
+    let why = comparison
+        .undecided()
+        .unwrap_or_else(|| format!("not every benchmark was judged against `{baseline}`"));
+    let stopped = comparison.rows.iter().filter(|row| gate.stops(row, comparison));
+    let told = stopped.map(|row| {
+        let compared = Compared {
+            row,
+            baseline,
+            is_stopped: true,
+        };
+        format!("\n{}: {}", row.case, compared.in_words())
+    });
+    let told = format!("{why}{}", told.collect::<String>());
+    let status = failed(NonSuccessKind::Failure, "inconclusive", &why, &told);
+    let mut case = TestCase::new("--fail-on-inconclusive", status);
+    case.set_classname("comparison").set_time(Duration::ZERO);
+    let mut suite = empty_suite("comparison", started_at);
+    suite.add_test_case(case);
+    suite
 }
 
 #[cfg(test)]
@@ -44,10 +36,10 @@ mod tests {
     use roxmltree::Document;
 
     use super::*;
-    use crate::report::comparison_samples::compared_run;
-    use crate::report::golden::written;
     use crate::report::junit::tests::{counts_add_up, said};
-    use crate::report::samples::{SampleRun, all_passed};
+    use crate::report::testing::compared_run;
+    use crate::report::testing::{SampleRun, all_passed};
+    use crate::report::tests::written;
     use crate::report::{ChangeVerdict, JunitReporter, OnInconclusive};
     use crate::verdict::Verdict;
 

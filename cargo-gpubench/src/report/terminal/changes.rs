@@ -3,15 +3,16 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::text::{in_one_line, padded, width};
+use super::table::{Cell, Column, GAP, NONE, Table, aligned};
+use super::text::{in_one_line, width};
 use crate::printable::printable_line;
-use crate::report::units::{Quantity, change, percent};
+use crate::report::units::{change, percent};
 use crate::report::wording::change_sign;
-use crate::report::{ChangeVerdict, ComparedResult, ComparisonRow, Metric, ThresholdSource};
+use crate::report::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
 
-/// A column behind the name.
+/// What a column after the name shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
+enum Figure {
     Verdict,
     Baseline,
     Candidate,
@@ -20,79 +21,74 @@ enum Column {
     Threshold,
 }
 
-use Column::*;
+use Figure::*;
 
 /// All columns, in order.
-const ALL: [Column; 6] = [Verdict, Baseline, Candidate, Change, Interval, Threshold];
+const ALL: [Column<Figure>; 6] = [
+    Column::left(Verdict, 14, "verdict"),
+    Column::right(Baseline, 8, "baseline"),
+    Column::right(Candidate, 9, "candidate"),
+    Column::right(Change, 7, "change"),
+    Column::right(Interval, 18, "interval"),
+    Column::right(Threshold, 9, "threshold"),
+];
 
-/// What is shown in any case, then the others in the order in which they are given room.
-const ALWAYS: [Column; 2] = [Verdict, Change];
-const AS_FITS: [Column; 4] = [Candidate, Baseline, Interval, Threshold];
+/// Which columns give way, from the widest line to the narrowest. Verdict and change always stay.
+const DROPPED: [&[Figure]; 7] = [
+    &[],
+    &[Threshold],
+    &[Interval],
+    &[Interval, Threshold],
+    &[Baseline, Interval, Threshold],
+    &[Candidate, Interval, Threshold],
+    &[Baseline, Candidate, Interval, Threshold],
+];
 
-/// Spaces between columns.
-const GAP: usize = 2;
-
-/// What stands for a value that is not known.
-const NONE: &str = "-";
-
-/// Behind a threshold that comes from the history.
+/// After a threshold that comes from the history.
 pub(super) const FROM_HISTORY: &str = "*";
 
 /// Which columns are shown, and how wide names are.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
-    name: usize,
-    shown: Vec<Column>,
+    table: Table<Figure>,
     styling: Styling,
-    confidence: Option<f64>,
 }
 
 impl Columns {
-    /// Columns for some rows and a line of `line` columns. A name wider than two fifths of a line stands on a line of its own and does not count.
+    /// Columns for some rows and a line of `line` columns, of which the longest name may take two fifths.
     pub(super) fn fit(line: usize, rows: &[&ComparisonRow], styling: Styling) -> Columns {
         let names = rows.iter().map(|row| width(&name_of(row)));
-        let name = names.filter(|name| *name <= line * 2 / 5).max().unwrap_or(0);
-        let mut shown = ALWAYS.to_vec();
-        for column in AS_FITS {
-            let all = shown.iter().chain([&column]);
-            if name + all.map(|column| GAP + column.width()).sum::<usize>() <= line {
-                shown.push(column);
-            }
-        }
+        let confidence = rows.iter().find_map(|row| Some(row.change.as_ref()?.confidence));
+        let columns = ALL.map(|column| match (column.key, confidence) {
+            (Interval, Some(confidence)) => column.titled(format!("{} interval", level(confidence))),
+            _ => column,
+        });
         Columns {
-            name,
-            shown: ALL.into_iter().filter(|column| shown.contains(column)).collect(),
+            table: Table::new(columns.to_vec(), names, line * 2 / 5, styling).fit(line, DROPPED),
             styling,
-            confidence: rows.iter().find_map(|row| Some(row.change.as_ref()?.confidence)),
         }
     }
 
     /// Whether thresholds are shown.
     pub(super) fn show_thresholds(&self) -> bool {
-        self.shown.contains(&Threshold)
+        self.table.shows(Threshold)
     }
 
     /// The line above the rows.
     pub(super) fn titles(&self) -> String {
-        let cells = self.shown.iter().map(|column| (column.title(self.confidence), FAINT));
-        format!("{}{}\n", " ".repeat(self.name), self.joined(cells))
+        self.table.row("", "", &self.table.titles())
     }
 
     /// A row, on two lines where its name is too long.
     pub(super) fn row(&self, row: &ComparisonRow) -> String {
-        let name = name_of(row);
         let figures = if row.has_failed() {
             // It has no figures, and how it fails needs their room.
-            self.joined(std::iter::once(failed(row)))
+            let (failed, style) = failed(row);
+            " ".repeat(GAP) + &self.styling.paint(style, &failed)
         } else {
-            self.joined(self.shown.iter().map(|column| column.cell(row)))
+            self.table.cells(|column| column.key.cell(row))
         };
-        let name = if width(&name) <= self.name {
-            padded(&name, self.name)
-        } else {
-            format!("{name}\n{}", " ".repeat(self.name))
-        };
-        let line = format!("{name}{figures}\n");
+        let line = self.table.row(&name_of(row), "", &figures);
         match row.baseline_name() {
             Some(other) => {
                 line + &self
@@ -103,99 +99,41 @@ impl Columns {
             None => line,
         }
     }
-
-    fn joined(&self, cells: impl Iterator<Item = (String, Style)>) -> String {
-        let mut line = String::new();
-        let mut owed = 0;
-        for ((text, style), column) in cells.zip(&self.shown) {
-            let text = text.trim_end();
-            let leading = text.len() - text.trim_start().len();
-            line.push_str(&" ".repeat(owed + GAP + leading));
-            line.push_str(&self.styling.paint(style, text.trim_start()));
-            owed = column.width().saturating_sub(width(text));
-        }
-        line
-    }
 }
 
-impl Column {
-    fn width(self) -> usize {
-        match self {
-            Verdict => 14,
-            Baseline => 8,
-            Candidate => 9,
-            Change => 7,
-            Interval => 18,
-            Threshold => 9,
-        }
-    }
-
-    fn title(self, confidence: Option<f64>) -> String {
-        match self {
-            Verdict => "verdict".to_owned(),
-            Baseline => self.right("baseline"),
-            Candidate => self.right("candidate"),
-            Change => self.right("change"),
-            Interval => match confidence {
-                Some(confidence) => self.right(&format!("{} interval", level(confidence))),
-                None => self.right("interval"),
-            },
-            Threshold => self.right("threshold"),
-        }
-    }
-
-    fn cell(self, row: &ComparisonRow) -> (String, Style) {
+impl Figure {
+    fn cell(self, row: &ComparisonRow) -> Cell {
         let figures = row.change.as_ref();
-        match self {
+        let of_result = |result: &ComparedResult| aligned(result.value.map(|value| row.metric.quantity(value)), 2);
+        let (text, style) = match self {
             Verdict => {
                 let (sign, style) = sign_of(row.verdict);
-                (format!("{sign} {}", row.verdict), style)
+                (Some(format!("{sign} {}", row.verdict)), style)
             }
-            Baseline => (self.value(&row.metric, &row.baseline), PLAIN),
-            Candidate => (self.value(&row.metric, &row.candidate), PLAIN),
+            Baseline => (Some(of_result(&row.baseline)), PLAIN),
+            Candidate => (Some(of_result(&row.candidate)), PLAIN),
             Change => {
                 let style = match row.verdict {
                     ChangeVerdict::Regressed | ChangeVerdict::Improved => TITLE,
                     _ => PLAIN,
                 };
-                (
-                    self.right(&figures.map_or(NONE.to_owned(), |figures| change(figures.ratio))),
-                    style,
-                )
+                (figures.map(|figures| change(figures.ratio)), style)
             }
-            Interval => {
-                let interval = figures.map_or(NONE.to_owned(), |figures| interval(figures.interval));
-                (self.right(&interval), PLAIN)
-            }
+            Interval => (figures.map(|figures| interval(figures.interval)), PLAIN),
             Threshold => {
-                let threshold = figures.map_or(NONE.to_owned(), |figures| {
-                    let source = match figures.threshold_source {
-                        ThresholdSource::Floor => "",
-                        ThresholdSource::History => FROM_HISTORY,
-                    };
-                    percent(figures.threshold) + source
+                let threshold = figures.map(|figures| match figures.threshold_source {
+                    ThresholdSource::Floor => percent(figures.threshold),
+                    ThresholdSource::History => percent(figures.threshold) + FROM_HISTORY,
                 });
-                (self.right(&threshold), FAINT)
+                (threshold, FAINT)
             }
-        }
-    }
-
-    fn value(self, metric: &Metric, result: &ComparedResult) -> String {
-        match result.value.map(|value| metric.quantity(value)) {
-            Some(Quantity { number, unit }) => self.right(&format!("{number} {}", padded(&unit, 2))),
-            None => self.right(NONE),
-        }
-    }
-
-    /// A text at the right of its column.
-    fn right(self, text: &str) -> String {
-        let missing = self.width().saturating_sub(width(text));
-        format!("{}{text}", " ".repeat(missing))
+        };
+        (text.unwrap_or_else(|| NONE.to_owned()), style)
     }
 }
 
 /// `✗ now fails: wrong-output`, or `✗ failed: wrong-output` where it is not known to have passed.
-fn failed(row: &ComparisonRow) -> (String, Style) {
+fn failed(row: &ComparisonRow) -> Cell {
     let (sign, style) = sign_of(ChangeVerdict::NowFails);
     let word = match row.verdict {
         ChangeVerdict::NowFails => row.verdict.to_string(),

@@ -3,15 +3,16 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::text::{in_one_line, padded, width};
+use super::table::{Cell, Column, GAP, NONE, Table, aligned};
+use super::text::{in_one_line, width};
 use crate::printable::printable_line;
-use crate::report::units::{Quantity, byte_rate, flop_rate, percent};
+use crate::report::units::{byte_rate, flop_rate, percent};
 use crate::report::{BenchmarkComplete, Metric, Stats, wording};
 use crate::verdict::{Grade, Verdict};
 
-/// A column behind the name.
+/// What a column after the name shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
+pub(super) enum Figure {
     Verdict,
     Value,
     Interval,
@@ -23,17 +24,24 @@ enum Column {
     Grade,
 }
 
-use Column::*;
+use Figure::*;
 
 /// All columns, in order.
-const ALL: [Column; 9] = [Verdict, Value, Interval, Cv, Samples, Bytes, OfPeak, Flops, Grade];
+const ALL: [Column<Figure>; 9] = [
+    Column::left(Verdict, 7, "verdict"),
+    Column::right(Value, 8, "value"),
+    Column::right(Interval, 7, "± 95%"),
+    Column::right(Cv, 6, "cv"),
+    Column::right(Samples, 4, "n"),
+    Column::right(Bytes, 10, "bandwidth"),
+    Column::right(OfPeak, 7, "of peak"),
+    Column::right(Flops, 13, "compute"),
+    Column::left(Grade, 9, "grade"),
+];
 
 /// Columns in the order in which they give way. Verdict and median always stay, and the grade goes last: no time stands without it for
 /// as long as there is room.
-const DROPPED_FIRST: [Column; 7] = [Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
-
-/// Spaces between columns.
-const GAP: usize = 2;
+const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
 
 /// Whether the device's peak bandwidth is known, and bandwidths can be shown as shares of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,185 +55,97 @@ pub(super) enum Peak {
 /// Which columns are shown, and how wide names are.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
-    /// Columns of a name with its branches.
-    pub name: usize,
+    /// The names and their figures.
+    pub table: Table<Figure>,
     /// Columns of a whole line.
     pub line: usize,
-    shown: Vec<Column>,
-}
-
-/// A text and its style.
-struct Cell {
-    text: String,
-    style: Style,
+    styling: Styling,
 }
 
 impl Columns {
-    /// Columns for a line of `line` columns and names of the given widths. A name wider than half of a line stands on a line of its own and does not
-    /// count: one long name must not cost every other case its figures.
-    pub(super) fn fit(line: usize, names: impl IntoIterator<Item = usize>, peak: Peak) -> Columns {
-        let name = names.into_iter().filter(|name| *name <= line / 2).max().unwrap_or(0);
-        let mut columns = Columns {
-            name,
-            line,
-            shown: ALL.to_vec(),
-        };
+    /// Columns for a line of `line` columns and names of the given widths, of which the longest may take half of a line.
+    pub(super) fn fit(line: usize, names: impl IntoIterator<Item = usize>, peak: Peak, styling: Styling) -> Columns {
+        let mut columns = ALL.to_vec();
         if peak == Peak::Unknown {
-            columns.shown.retain(|column| *column != OfPeak);
+            columns.retain(|column| column.key != OfPeak);
         }
-        for dropped in DROPPED_FIRST {
-            if columns.width() <= line {
-                break;
-            }
-            columns.shown.retain(|column| *column != dropped);
+        let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
+        Columns {
+            table: Table::new(columns, names, line / 2, styling).fit(line, dropped),
+            line,
+            styling,
         }
-        columns
+    }
+
+    /// The titles, with the name of what the values are values of.
+    pub(super) fn titles(&self, metric: &Metric) -> String {
+        self.table.cells(|column| match column.key {
+            Value => (metric.name.clone(), FAINT),
+            _ => column.heading(),
+        })
     }
 
     /// Without figures.
-    pub(super) fn verdict_only(mut self) -> Columns {
-        self.shown.retain(|column| *column == Verdict);
-        self
+    pub(super) fn verdict_only(self) -> Columns {
+        Columns {
+            table: self.table.only(Verdict),
+            ..self
+        }
     }
 
-    fn width(&self) -> usize {
-        self.name + self.shown.iter().map(|column| GAP + column.width()).sum::<usize>()
-    }
-
-    /// The titles, to stand behind a package's name.
-    pub(super) fn titles(&self, metric: &Metric, styling: Styling) -> String {
-        let cells = self.shown.iter().map(|column| Cell {
-            text: column.title(metric),
-            style: FAINT,
-        });
-        self.joined(cells, styling)
-    }
-
-    /// What stands behind the name of a case.
-    pub(super) fn figures(&self, result: &BenchmarkComplete, styling: Styling) -> String {
+    /// What stands after the name of a case.
+    pub(super) fn figures(&self, result: &BenchmarkComplete) -> String {
         match (&result.stats, result.verdict) {
-            (Some(stats), Verdict::Pass) => {
-                let cells = self.shown.iter().map(|column| column.cell(result, stats));
-                self.joined(cells, styling)
-            }
-            _ => self.outcome(result, styling),
+            (Some(stats), Verdict::Pass) => self.table.cells(|column| column.key.cell(result, stats)),
+            _ => self.outcome(result),
         }
     }
 
     /// A verdict in words, in place of figures that it takes the meaning from.
-    fn outcome(&self, result: &BenchmarkComplete, styling: Styling) -> String {
-        let (sign, style) = sign_of(result.verdict);
-        let verdict = format!("{sign} {}", result.verdict);
+    fn outcome(&self, result: &BenchmarkComplete) -> String {
+        let (verdict, style) = signed(result.verdict);
         let reason = match (result.verdict, result.cause, &result.message) {
             (Verdict::Skipped, _, Some(message)) => format!(": {}", printable_line(message)),
             (_, Some(cause), _) => format!(": {cause}"),
             _ => String::new(),
         };
-        let room = self.line.saturating_sub(self.name + GAP + width(&verdict));
+        let room = self.line.saturating_sub(self.table.name + GAP + width(&verdict));
         let reason = in_one_line(&reason, room);
-        format!("{}{}{}", " ".repeat(GAP), styling.paint(style, &verdict), reason)
-    }
-
-    fn joined(&self, cells: impl Iterator<Item = Cell>, styling: Styling) -> String {
-        let mut line = String::new();
-        let mut owed = 0;
-        for (cell, column) in cells.zip(&self.shown) {
-            let text = cell.text.trim_end();
-            let leading = text.len() - text.trim_start().len();
-            line.push_str(&" ".repeat(owed + GAP + leading));
-            line.push_str(&styling.paint(cell.style, text.trim_start()));
-            owed = column.width().saturating_sub(width(text));
-        }
-        line
+        format!("{}{}{}", " ".repeat(GAP), self.styling.paint(style, &verdict), reason)
     }
 }
 
-impl Column {
-    fn width(self) -> usize {
-        match self {
-            Verdict => 7,
-            Value => 8,
-            Interval => 7,
-            Cv => 6,
-            Samples => 4,
-            Bytes => 10,
-            OfPeak => 7,
-            Flops => 13,
-            Grade => 9,
-        }
-    }
-
-    /// The title, set where the figures below it are: numbers end at the same column as their title.
-    fn title(self, metric: &Metric) -> String {
-        match self {
-            Verdict => "verdict".to_owned(),
-            Value => self.right(&metric.name),
-            Interval => self.right("± 95%"),
-            Cv => self.right("cv"),
-            Samples => self.right("n"),
-            Bytes => self.right("bandwidth"),
-            OfPeak => self.right("of peak"),
-            Flops => self.right("compute"),
-            Grade => "grade".to_owned(),
-        }
-    }
-
+impl Figure {
     fn cell(self, result: &BenchmarkComplete, stats: &Stats) -> Cell {
-        let (text, style) = match self {
-            Verdict => {
-                let (sign, style) = sign_of(result.verdict);
-                (format!("{sign} {}", result.verdict), style)
+        let throughput = &result.throughput;
+        let text = match self {
+            Verdict => return signed(result.verdict),
+            Value => return (aligned(Some(result.metric.quantity(stats.value)), 2), TITLE),
+            // One sample has no spread to tell of.
+            Interval => stats
+                .relative_interval()
+                .filter(|_| stats.n > 1)
+                .map(|share| format!("±{}", percent(share))),
+            Cv => stats.cv.map(percent),
+            Samples => Some(stats.n.to_string()),
+            Bytes => Some(aligned(throughput.bytes_per_s.map(byte_rate), 4)),
+            OfPeak => throughput.of_peak_bandwidth.map(percent),
+            Flops => Some(aligned(throughput.flops_per_s.map(flop_rate), 7)),
+            Grade => {
+                return match result.grade {
+                    Some(grade) => (grade.to_string(), style_of(grade)),
+                    None => (NONE.to_owned(), FAINT),
+                };
             }
-            Value => (self.aligned(Some(result.metric.quantity(stats.value))), TITLE),
-            Interval => (
-                self.right(
-                    &stats
-                        .relative_interval()
-                        // One sample has no spread to tell of.
-                        .filter(|_| stats.n > 1)
-                        .map_or_else(none, |share| format!("±{}", percent(share))),
-                ),
-                PLAIN,
-            ),
-            Cv => (self.right(&stats.cv.map_or_else(none, percent)), PLAIN),
-            Samples => (self.right(&stats.n.to_string()), PLAIN),
-            Bytes => (self.aligned(result.throughput.bytes_per_s.map(byte_rate)), PLAIN),
-            OfPeak => {
-                let share = result.throughput.of_peak_bandwidth;
-                (self.right(&share.map_or_else(none, percent)), PLAIN)
-            }
-            Flops => (self.aligned(result.throughput.flops_per_s.map(flop_rate)), PLAIN),
-            Grade => match result.grade {
-                Some(grade) => (grade.to_string(), style_of(grade)),
-                None => (none(), FAINT),
-            },
         };
-        Cell { text, style }
-    }
-
-    /// A text at the right of its column.
-    fn right(self, text: &str) -> String {
-        let missing = self.width().saturating_sub(width(text));
-        format!("{}{text}", " ".repeat(missing))
-    }
-
-    /// A number and its unit such that numbers end at one column and units begin at one.
-    fn aligned(self, quantity: Option<Quantity>) -> String {
-        let Some(Quantity { number, unit }) = quantity else {
-            return self.right(&none());
-        };
-        let for_unit = match self {
-            Value => 2,
-            Bytes => 4,
-            _ => 7,
-        };
-        self.right(&format!("{number} {}", padded(&unit, for_unit)))
+        (text.unwrap_or_else(|| NONE.to_owned()), PLAIN)
     }
 }
 
-/// What stands for a value that is not known.
-fn none() -> String {
-    "-".to_owned()
+/// A verdict and its sign.
+fn signed(verdict: Verdict) -> Cell {
+    let (sign, style) = sign_of(verdict);
+    (format!("{sign} {verdict}"), style)
 }
 
 /// The sign of a verdict, which says the same as its word for eyes that skim.
@@ -250,9 +170,15 @@ fn style_of(grade: Grade) -> Style {
 mod tests {
     use super::*;
 
+    fn shown(line: usize, peak: Peak) -> Vec<Figure> {
+        let table = Columns::fit(line, [20], peak, Styling::Plain).table;
+        let keys = ALL.map(|column| column.key).into_iter();
+        keys.filter(|key| table.shows(*key)).collect()
+    }
+
     #[test]
     fn columns_give_way_in_the_stated_order() {
-        let shown_at = |line| Columns::fit(line, [20], Peak::Unknown).shown;
+        let shown_at = |line| shown(line, Peak::Unknown);
         assert_eq!(
             shown_at(120),
             [Verdict, Value, Interval, Cv, Samples, Bytes, Flops, Grade]
@@ -268,8 +194,8 @@ mod tests {
 
     #[test]
     fn a_share_of_the_peak_stays_longer_than_the_bandwidth_itself() {
-        let shown_at = |line| Columns::fit(line, [20], Peak::Known).shown;
-        assert_eq!(shown_at(120), ALL);
+        let shown_at = |line| shown(line, Peak::Known);
+        assert_eq!(shown_at(120), ALL.map(|column| column.key));
         assert_eq!(shown_at(84), [Verdict, Value, Interval, Bytes, OfPeak, Grade]);
         assert_eq!(shown_at(74), [Verdict, Value, Interval, OfPeak, Grade]);
         assert_eq!(shown_at(60), [Verdict, Value, Interval, Grade]);
@@ -280,8 +206,8 @@ mod tests {
         for line in 40..200 {
             for name in [0, 10, 30, 90] {
                 for peak in [Peak::Known, Peak::Unknown] {
-                    let columns = Columns::fit(line, [name, 10], peak);
-                    assert!(columns.width() <= line, "{line} {name}");
+                    let columns = Columns::fit(line, [name, 10], peak, Styling::Plain);
+                    assert!(columns.table.width() <= line, "{line} {name}");
                 }
             }
         }

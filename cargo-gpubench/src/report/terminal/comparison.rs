@@ -1,8 +1,9 @@
 //! The page people look at when two runs have been compared.
 
 use super::changes::{Columns, FROM_HISTORY, sign_of};
-use super::remarks::below_the_table;
+use super::remarks::{below_the_table, noted};
 use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
+use super::table::GAP;
 use super::tally::tally;
 use super::text::{width, wrapped};
 use super::{Detail, TerminalOptions};
@@ -51,26 +52,11 @@ impl Page<'_> {
         let ComparisonComplete {
             baseline, candidate, ..
         } = self.comparison;
-        let name = |run: &ComparedRun| printable_line(&run.name);
-        let widest = width(&name(baseline)).max(width(&name(candidate)));
-        let line = |role: &str, run: &ComparedRun| {
-            let indent = width("candidate  ") + widest + 2;
-            let missing = widest - width(&name(run));
-            let said: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
-            let said = wrapped(&said.join(" · "), self.options.width.saturating_sub(indent));
-            let gap = " ".repeat(missing + 2);
-            let rest = said.join(&format!("\n{}", " ".repeat(indent)));
-            format!(
-                "{}{}{gap}{rest}\n",
-                self.paint(FAINT, role),
-                self.paint(TITLE, &name(run))
-            )
-        };
         let together = match self.comparison.arrangement {
             Arrangement::Apart => String::new(),
             Arrangement::Interleaved => self.paint(FAINT, "measured in turns, window by window") + "\n",
         };
-        line("baseline   ", baseline) + &line("candidate  ", candidate) + &together
+        named_runs(&[("baseline   ", baseline), ("candidate  ", candidate)], self.options) + &together
     }
 
     fn differences(&self) -> String {
@@ -80,13 +66,7 @@ impl Page<'_> {
             .iter()
             .cloned()
             .chain(one_run(self.comparison));
-        said.map(|said| self.noted(&printable_line(&said))).collect()
-    }
-
-    /// Something to know, behind a sign.
-    fn noted(&self, text: &str) -> String {
-        let lines = wrapped(text, self.options.width.saturating_sub(2));
-        format!("{} {}\n", self.paint(DOUBTFUL, "!"), lines.join("\n  "))
+        said.map(|said| noted(&printable_line(&said), self.options)).collect()
     }
 
     fn table(&self, rows: &[&ComparisonRow]) -> String {
@@ -119,7 +99,7 @@ impl Page<'_> {
                 remarks.add(remark.clone(), row.case.clone());
             }
         }
-        below_the_table(&remarks, self.options.width, self.options.styling)
+        below_the_table(&remarks, self.options)
     }
 
     /// Benchmarks that only one run has.
@@ -184,6 +164,22 @@ impl Page<'_> {
         });
         hints.collect()
     }
+}
+
+/// Runs with their roles, one below the other.
+pub(super) fn named_runs(runs: &[(&str, &ComparedRun)], options: TerminalOptions) -> String {
+    let names = runs.iter().map(|(_, run)| printable_line(&run.name));
+    let widest = names.clone().map(|name| width(&name)).max().unwrap_or(0);
+    let line = |((role, run), name): (&(&str, &ComparedRun), String)| {
+        let indent = width(role) + widest + GAP;
+        let phrases: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
+        let phrases = wrapped(&phrases.join(" · "), options.width.saturating_sub(indent));
+        let rest = phrases.join(&format!("\n{}", " ".repeat(indent)));
+        let gap = " ".repeat(widest - width(&name) + GAP);
+        let [role, name] = [(FAINT, *role), (TITLE, &*name)].map(|(style, text)| options.styling.paint(style, text));
+        format!("{role}{name}{gap}{rest}\n")
+    };
+    runs.iter().zip(names).map(line).collect()
 }
 
 fn is_from_history(row: &ComparisonRow) -> bool {

@@ -113,7 +113,7 @@ fn joined<const N: usize>(phrases: [Option<String>; N]) -> String {
 mod tests {
     use super::*;
     use crate::report::WorkerShare;
-    use crate::report::samples::on_gpu;
+    use crate::report::testing::on_gpu;
 
     #[test]
     fn the_medians_of_several_workers_are_told_and_those_of_one_are_not() {

@@ -160,7 +160,7 @@ fn shell_quoted(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::quotation::quoted;
-    use crate::report::samples::every_verdict;
+    use crate::report::testing::every_verdict;
 
     #[test]
     fn names_with_spaces_are_quoted_for_the_shell() {

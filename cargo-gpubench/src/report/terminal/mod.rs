@@ -14,6 +14,7 @@ mod remarks;
 mod reporter;
 mod several;
 mod style;
+mod table;
 mod tally;
 mod text;
 mod tree;

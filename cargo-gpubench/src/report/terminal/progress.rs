@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::printable::printable_line;
-use crate::report::units::percent;
+use crate::report::units::{counted, listed, percent};
 use crate::report::{BenchmarkStarted, Progress};
 
 /// A line on standard error, where that is a terminal; nothing anywhere else.
@@ -60,18 +60,13 @@ impl ProgressLine {
 
 /// `sampling, 34 windows, 1.204 ms, cv 0.42%`.
 fn described(progress: &Progress) -> String {
-    let windows = match progress.windows {
-        0 => None,
-        1 => Some("1 window".to_owned()),
-        count => Some(format!("{count} windows")),
-    };
-    let known = [
+    let windows = (progress.windows > 0).then(|| counted(progress.windows, "window"));
+    listed([
         Some(progress.phase.to_string()),
         windows,
         progress.value.as_ref().map(ToString::to_string),
         progress.cv.map(|cv| format!("cv {}", percent(cv))),
-    ];
-    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    ])
 }
 
 #[cfg(test)]

@@ -1,18 +1,22 @@
 //! Remarks on cases, below the table.
 
-use super::style::{DOUBTFUL, Styling};
+use super::TerminalOptions;
+use super::style::DOUBTFUL;
 use super::text::{width, wrapped};
 use crate::printable::printable_line;
 use crate::report::remarks::{Remarks, named};
 
-/// Remarks as lines of at most `line` columns; nothing where there are none.
-pub(super) fn below_the_table(remarks: &Remarks, line: usize, styling: Styling) -> String {
-    let sign = styling.paint(DOUBTFUL, "!");
-    let mut text = String::new();
-    for (remark, cases) in remarks.iter() {
+/// Remarks as lines; nothing where there are none.
+pub(super) fn below_the_table(remarks: &Remarks, options: TerminalOptions) -> String {
+    let lines = remarks.iter().map(|(remark, cases)| {
         let said = format!("{} ({})", printable_line(remark), named(cases, printable_line));
-        let lines = wrapped(&said, line.saturating_sub(width("! ")));
-        text.extend(["\n", &sign, " ", &lines.join("\n  "), "\n"]);
-    }
-    text
+        format!("\n{}", noted(&said, options))
+    });
+    lines.collect()
+}
+
+/// Something to know, after a sign.
+pub(super) fn noted(text: &str, options: TerminalOptions) -> String {
+    let lines = wrapped(text, options.width.saturating_sub(width("! ")));
+    format!("{} {}\n", options.styling.paint(DOUBTFUL, "!"), lines.join("\n  "))
 }

@@ -10,13 +10,14 @@ use super::details;
 use super::explanation::{self, Message, RepeatedCommand};
 use super::progress::ProgressLine;
 use super::remarks::below_the_table;
-use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
+use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
 use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
 use crate::printable::printable_line;
 use crate::report::contest::Contests;
 use crate::report::remarks::Remarks;
-use crate::report::units::size;
+use crate::report::units::{counted, listed};
+use crate::report::wording::{abilities, kind_in_words};
 use crate::report::{
     BenchmarkComplete, BenchmarkStarted, CPU_NOTICE, ComparisonComplete, Device, DeviceKind, Metric, Output,
     OutputError, Progress, Reporter, RunFinished, RunStarted, summary,
@@ -133,7 +134,7 @@ impl TerminalReporter {
             output,
             options,
             tree: Tree::default(),
-            columns: Columns::fit(options.width, [], Peak::Unknown),
+            columns: Columns::fit(options.width, [], Peak::Unknown, options.styling),
             progress: ProgressLine::hidden(),
             device: None,
             contests: Contests::default(),
@@ -166,7 +167,7 @@ impl TerminalReporter {
     /// The lines of a result: what leads to it in the tree, then the case with its figures.
     fn lines_of(&mut self, result: &BenchmarkComplete) -> String {
         let (columns, styling) = (self.columns.clone(), self.options.styling);
-        let figures = columns.figures(result, styling);
+        let figures = columns.figures(result);
         let mut lines = self.tree.reveal(result.index);
         let Some(own) = lines.pop() else {
             return format!("{}{figures}\n", printable_line(&result.case));
@@ -221,7 +222,10 @@ impl Reporter for TerminalReporter {
             Some(_) => Peak::Known,
             None => Peak::Unknown,
         };
-        let columns = Columns::fit(self.options.width, self.tree.lines().iter().map(Line::width), peak);
+        let TerminalOptions {
+            width: line, styling, ..
+        } = self.options;
+        let columns = Columns::fit(line, self.tree.lines().iter().map(Line::width), peak, styling);
         self.columns = match self.figures {
             Figures::Expected => columns,
             Figures::Absent => columns.verdict_only(),
@@ -238,7 +242,7 @@ impl Reporter for TerminalReporter {
             "{} · {} · {}",
             printable_line(&run.tool_version),
             described(run),
-            cases_of(run.cases)
+            counted(run.cases, "case")
         );
         let first = width("cargo gpubench") + 1;
         let lines = wrapped(&rest, self.options.width.saturating_sub(first));
@@ -285,7 +289,7 @@ impl Reporter for TerminalReporter {
             Detail::Brief => String::new(),
             Detail::Table | Detail::Full => contest::table(&self.contests, self.options.styling),
         };
-        let remarks = below_the_table(&self.remarks, self.options.width, self.options.styling);
+        let remarks = below_the_table(&self.remarks, self.options);
         let comparison = self.comparison.as_deref().unwrap_or_default();
         let text = contests + &remarks + &self.explanations(&finished.seed) + comparison + &self.summary(finished);
         self.output.print(&text)
@@ -295,8 +299,8 @@ impl Reporter for TerminalReporter {
 /// A line of the tree that is no case; a package carries the titles of the columns.
 fn heading(line: &Line, metric: &Metric, columns: &Columns, styling: Styling) -> String {
     if line.is_package() {
-        let name = padded(&line.name, columns.name);
-        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(metric, styling))
+        let name = padded(&line.name, columns.table.name);
+        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(metric))
     } else {
         format!("{}{}\n", styling.paint(FAINT, &line.branches), line.name)
     }
@@ -304,18 +308,9 @@ fn heading(line: &Line, metric: &Metric, columns: &Columns, styling: Styling) ->
 
 /// A case with its figures, on the next line where its name is too long.
 fn entry(line: &Line, figures: &str, columns: &Columns, styling: Styling) -> String {
-    let branches = styling.paint(FAINT, &line.branches);
-    let taken = line.width();
-    if taken <= columns.name {
-        let gap = " ".repeat(columns.name - taken);
-        return format!("{branches}{}{gap}{figures}\n", styling.paint(PLAIN, &line.name));
-    }
-    let continued = padded(&line.continued, columns.name);
-    format!(
-        "{branches}{}\n{}{figures}\n",
-        line.name,
-        styling.paint(FAINT, &continued)
-    )
+    let name = styling.paint(FAINT, &line.branches) + &line.name;
+    let continued = padded(&line.continued, columns.table.name);
+    columns.table.row(&name, &styling.paint(FAINT, &continued), figures)
 }
 
 /// What is known of a case beyond its line, below it and behind the branches of the tree.
@@ -331,45 +326,10 @@ fn details_below(line: &Line, result: &BenchmarkComplete, columns: &Columns, sty
 
 /// `CPU device: AMD EPYC 9654, 2 threads` or `CUDA device: NVIDIA H200, 132 SMs, sm_90, driver 580.159`.
 fn described(run: &RunStarted) -> String {
-    let Device {
-        kind,
-        name,
-        multiprocessors,
-        capability,
-        l2_bytes,
-        ..
-    } = &run.device;
-    let cache = l2_bytes.map(|bytes| format!("{} cache", size(bytes)));
-    let known = match kind {
-        DeviceKind::Cpu => vec![
-            Some(format!("CPU device: {}", printable_line(name))),
-            multiprocessors.map(threads_of),
-            cache,
-        ],
-        DeviceKind::Cuda => vec![
-            Some(format!("CUDA device: {}", printable_line(name))),
-            multiprocessors.map(|count| format!("{count} SMs")),
-            capability.map(|capability| format!("sm_{capability}")),
-            cache,
-            run.environment
-                .driver
-                .as_deref()
-                .map(|driver| format!("driver {}", printable_line(driver))),
-        ],
-    };
-    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-fn threads_of(count: u64) -> String {
-    match count {
-        1 => "1 thread".to_owned(),
-        _ => format!("{count} threads"),
-    }
-}
-
-fn cases_of(count: u64) -> String {
-    match count {
-        1 => "1 case".to_owned(),
-        _ => format!("{count} cases"),
-    }
+    let driver = run.environment.driver.as_ref();
+    let driver = driver.map(|driver| format!("driver {}", printable_line(driver)));
+    let Device { kind, name, .. } = &run.device;
+    let named = format!("{}: {}", kind_in_words(*kind), printable_line(name));
+    let driver = driver.filter(|_| *kind == DeviceKind::Cuda);
+    listed([Some(named)].into_iter().chain(abilities(&run.device)).chain([driver]))
 }

@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 
 use super::changes::sign_of;
-use super::style::{DOUBTFUL, FAINT, PLAIN, TITLE};
+use super::comparison::named_runs;
+use super::remarks::noted;
+use super::style::{FAINT, PLAIN};
+use super::table::{Cell, Column, GAP, NONE, Table};
 use super::tally::tally;
-use super::text::{in_one_line, padded, width, wrapped};
+use super::text::{in_one_line, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::printable::printable_line;
 use crate::report::units::change;
-use crate::report::wording::{left_out, one_run, phrases};
+use crate::report::wording::{left_out, one_run};
 use crate::report::{ChangeVerdict, ComparisonComplete, ComparisonRow};
 
 /// Columns of a median.
@@ -19,15 +22,12 @@ const BASELINE: usize = 8;
 const CHANGE: usize = 9;
 const LONGEST_TITLE: usize = 20;
 
-/// Spaces between columns.
-const GAP: usize = 2;
-
 /// A line for every benchmark with the first run's median, and a column for each other run with its change. All comparisons have the same baseline.
 pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOptions) -> String {
     let Some(first) = comparisons.first() else {
         return String::new();
     };
-    let table = Table::of(comparisons, options);
+    let table = Beside::of(comparisons, options);
     let mut page = legend(first, comparisons, options);
     page += &table.text();
     for comparison in comparisons {
@@ -41,29 +41,21 @@ pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOpt
 
 /// Which run is which, and what was not alike.
 fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], options: TerminalOptions) -> String {
-    let styling = options.styling;
-    let runs = std::iter::once(&first.baseline).chain(comparisons.iter().map(|comparison| &comparison.candidate));
-    let names: Vec<String> = runs.clone().map(|run| printable_line(&run.name)).collect();
-    let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    let lines = runs.zip(&names).map(|(run, name)| {
-        let phrases: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
-        let gap = " ".repeat(widest - width(name) + GAP);
-        let lines = wrapped(&phrases.join(" · "), options.width.saturating_sub(widest + GAP));
-        let rest = lines.join(&format!("\n{}", " ".repeat(widest + GAP)));
-        format!("{}{gap}{rest}\n", styling.paint(TITLE, name))
-    });
+    let candidates = comparisons.iter().map(|comparison| &comparison.candidate);
+    let runs: Vec<_> = std::iter::once(&first.baseline)
+        .chain(candidates)
+        .map(|run| ("", run))
+        .collect();
     let differences = comparisons.iter().flat_map(|comparison| {
-        let name = printable_line(&comparison.candidate.name);
-        let sign = styling.paint(DOUBTFUL, "!");
-        let one_run = one_run(comparison);
-        let said = comparison.differences.iter().cloned().chain(one_run);
-        said.map(move |difference| format!("{sign} {name}: {}\n", printable_line(&difference)))
+        let name = &comparison.candidate.name;
+        let said = comparison.differences.iter().cloned().chain(one_run(comparison));
+        said.map(move |difference| noted(&printable_line(&format!("{name}: {difference}")), options))
     });
-    lines.chain(differences).collect()
+    named_runs(&runs, options) + &differences.collect::<String>()
 }
 
 /// Benchmarks of the first run, and what became of each in the others.
-struct Table<'a> {
+struct Beside<'a> {
     lines: Vec<Line<'a>>,
     runs: Vec<String>,
     options: TerminalOptions,
@@ -76,8 +68,8 @@ struct Line<'a> {
     changes: Vec<Option<&'a ComparisonRow>>,
 }
 
-impl<'a> Table<'a> {
-    fn of(comparisons: &'a [ComparisonComplete], options: TerminalOptions) -> Table<'a> {
+impl<'a> Beside<'a> {
+    fn of(comparisons: &'a [ComparisonComplete], options: TerminalOptions) -> Beside<'a> {
         let mut lines: Vec<Line<'a>> = Vec::new();
         let mut position_of: HashMap<&str, usize> = HashMap::new();
         for (run, comparison) in comparisons.iter().enumerate() {
@@ -96,7 +88,7 @@ impl<'a> Table<'a> {
         if options.detail == Detail::Brief {
             lines.retain(|line| line.changes.iter().flatten().any(|row| !row.verdict.is_quiet()));
         }
-        Table {
+        Beside {
             lines,
             runs: comparisons
                 .iter()
@@ -110,31 +102,26 @@ impl<'a> Table<'a> {
         if self.lines.is_empty() {
             return String::new();
         }
-        let columns = self.columns();
-        let figures = GAP + BASELINE + columns.iter().map(|column| GAP + column).sum::<usize>();
-        let room = self.options.width.saturating_sub(figures);
+        // The column of the baseline, then one for each run.
+        let columns = self.widths().into_iter().zip(&self.runs).enumerate();
+        let runs =
+            columns.map(|(run, (width, name))| Column::right(Some(run), width, "").titled(in_one_line(name, width)));
+        let columns: Vec<_> = std::iter::once(Column::right(None, BASELINE, "baseline"))
+            .chain(runs)
+            .collect();
+        let figures: usize = columns.iter().map(|column| GAP + column.width).sum();
         let names = self.lines.iter().map(|line| width(&line.name));
-        let widest = names.filter(|name| *name <= room).max().unwrap_or(0);
-        let titles = self
-            .runs
-            .iter()
-            .zip(&columns)
-            .map(|(name, column)| right(&in_one_line(name, *column), *column));
-        let titles = std::iter::once(right("baseline", BASELINE)).chain(titles);
-        let titles: String = titles.map(|title| format!("  {title}")).collect();
-        let mut text = format!(
-            "\n{}{}\n",
-            " ".repeat(widest),
-            self.options.styling.paint(FAINT, &titles)
-        );
-        for line in &self.lines {
-            text += &self.line(line, widest, &columns);
-        }
-        text
+        let room = self.options.width.saturating_sub(figures);
+        let table = Table::new(columns, names, room, self.options.styling);
+        let rows = self.lines.iter().map(|line| {
+            let cells = table.cells(|column| line.cell(column.key));
+            table.row(&line.name, "", &cells)
+        });
+        format!("\n{}{}", table.row("", "", &table.titles()), rows.collect::<String>())
     }
 
     /// How wide the column of each run is: its name is shown whole where the line has room for half of a benchmark's name beside it.
-    fn columns(&self) -> Vec<usize> {
+    fn widths(&self) -> Vec<usize> {
         let wide: Vec<usize> = self
             .runs
             .iter()
@@ -147,44 +134,24 @@ impl<'a> Table<'a> {
             vec![CHANGE; self.runs.len()]
         }
     }
-
-    fn line(&self, line: &Line<'_>, widest: usize, columns: &[usize]) -> String {
-        let name = if width(&line.name) <= widest {
-            padded(&line.name, widest)
-        } else {
-            format!("{}\n{}", line.name, " ".repeat(widest))
-        };
-        let baseline = line.baseline.clone().unwrap_or("-".to_owned());
-        let changes = line.changes.iter().zip(columns);
-        let changes: String = changes
-            .map(|(row, column)| format!("  {}", self.change(*row, *column)))
-            .collect();
-        format!("{name}  {}{}\n", right(&baseline, BASELINE), changes.trim_end())
-    }
-
-    /// `+3.04% ✗`.
-    fn change(&self, row: Option<&ComparisonRow>, column: usize) -> String {
-        let Some(row) = row else {
-            return right("-  ", column);
-        };
-        let figure = row
-            .change
-            .as_ref()
-            .map_or("-".to_owned(), |figures| change(figures.ratio));
-        let (sign, style) = sign_of(row.verdict);
-        let style = if row.verdict == ChangeVerdict::NoChange {
-            PLAIN
-        } else {
-            style
-        };
-        let text = format!("{figure} {sign}");
-        let missing = column.saturating_sub(width(&text));
-        format!("{}{}", " ".repeat(missing), self.options.styling.paint(style, &text))
-    }
 }
 
-fn right(text: &str, columns: usize) -> String {
-    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+impl Line<'_> {
+    /// The time in the first run, or `+3.04% ✗` for one of the others.
+    fn cell(&self, run: Option<usize>) -> Cell {
+        let Some(run) = run else {
+            return (self.baseline.clone().unwrap_or_else(|| NONE.to_owned()), PLAIN);
+        };
+        let Some(row) = self.changes[run] else {
+            return (format!("{NONE}  "), PLAIN);
+        };
+        let figure = row.change.as_ref().map(|figures| change(figures.ratio));
+        let (sign, style) = match sign_of(row.verdict) {
+            (sign, _) if row.verdict == ChangeVerdict::NoChange => (sign, PLAIN),
+            signed => signed,
+        };
+        (format!("{} {sign}", figure.as_deref().unwrap_or(NONE)), style)
+    }
 }
 
 /// `after: ✗ 2 regressed, = 3 no change, 1 removed`.

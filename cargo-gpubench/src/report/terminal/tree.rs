@@ -43,7 +43,7 @@ impl Tree {
         }
         let mut tree = Tree::default();
         for package in &root.children {
-            tree.add(package, None, Branches::root());
+            tree.add(package, None, Branches::default());
         }
         tree
     }
@@ -85,10 +85,9 @@ impl Tree {
             self.of_case.insert(case, position);
         }
         for (index, child) in node.children.iter().enumerate() {
-            let place = if index + 1 == node.children.len() {
-                Place::Last
-            } else {
-                Place::Between
+            let place = match index + 1 == node.children.len() {
+                true => LAST,
+                false => BETWEEN,
             };
             self.add(child, Some(position), branches.child(place));
         }
@@ -126,35 +125,20 @@ impl Node {
 }
 
 /// What is drawn before a node and before the nodes below it.
+#[derive(Default)]
 struct Branches {
     own: String,
     below: String,
 }
 
-/// Where a child stands among its siblings.
-#[derive(Clone, Copy)]
-enum Place {
-    Between,
-    Last,
-}
+/// Branches of a node before others, and of the last one.
+const BETWEEN: [&str; 2] = ["├─ ", "│  "];
+const LAST: [&str; 2] = ["╰─ ", "   "];
 
 impl Branches {
-    fn root() -> Branches {
-        Branches {
-            own: String::new(),
-            below: String::new(),
-        }
-    }
-
-    fn child(&self, place: Place) -> Branches {
-        let (own, below) = match place {
-            Place::Between => ("├─ ", "│  "),
-            Place::Last => ("╰─ ", "   "),
-        };
-        Branches {
-            own: format!("{}{own}", self.below),
-            below: format!("{}{below}", self.below),
-        }
+    fn child(&self, place: [&str; 2]) -> Branches {
+        let [own, below] = place.map(|added| format!("{}{added}", self.below));
+        Branches { own, below }
     }
 }
 

@@ -4,7 +4,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::contract::Metric;
 use crate::error::{Expected, chain};
-use crate::report::samples::on_gpu;
+use crate::report::testing::on_gpu;
 use crate::store::tests::stored;
 use crate::store::{DeviceIdentity, Revision, StoreError};
 

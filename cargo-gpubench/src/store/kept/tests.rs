@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::report::samples::on_gpu;
+use crate::report::testing::on_gpu;
 use crate::store::tests::stored;
 use crate::store::{Destination, Home, Revision, StoreError, read};
 use crate::verdict::Cause;

@@ -3,7 +3,7 @@
 use super::outline::outline;
 use super::pages::{full_page, plain_page, stored};
 use crate::report::RunEnd;
-use crate::report::samples::{competition, every_verdict, on_gpu};
+use crate::report::testing::{competition, every_verdict, on_gpu};
 
 #[test]
 fn page_with_workers_a_comparison_and_a_history() {

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::pages::{comparison, plain_page, stored};
-use crate::report::hostile::{self, HOSTILE};
-use crate::report::samples::{every_verdict, on_gpu};
+use crate::report::testing::{every_verdict, on_gpu};
+use crate::report::tests::hostile::{self, HOSTILE};
 use crate::report::{Conservation, HtmlReport, Stats, Throughput, WorkerShare};
 use crate::stats::summary;
 use crate::store::StoredRun;

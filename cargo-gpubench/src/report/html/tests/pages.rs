@@ -1,6 +1,6 @@
 //! Runs with everything that a page can show.
 
-use crate::report::samples::{SampleRun, on_gpu};
+use crate::report::testing::{SampleRun, on_gpu};
 use crate::report::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete,
     ComparisonRow, HtmlReport, SchemaVersion, ThresholdSource,

@@ -1,0 +1,7 @@
+//! Hand-made records for tests: of reports here, and of what stores, compares and shows runs.
+
+mod comparison;
+mod run;
+
+pub use comparison::{compared_run, every_change, on_another_device};
+pub use run::{SampleRun, all_passed, competition, every_verdict, gpu, on_gpu};
