@@ -8,7 +8,7 @@ use crate::store::history::{History, HistoryCase, HistoryEntry, Tail};
 use crate::store::{DeviceIdentity, Revision};
 
 /// A run a day from the first of October on, each of its own revision.
-fn history(medians_ns: &[f64]) -> History {
+fn history(values: &[f64]) -> History {
     let entry = |(day, value): (usize, &f64)| HistoryEntry {
         run_id: format!("{day:04x}"),
         started_at: format!("2026-10-{:02}T13:43:00Z", day % 31 + 1),
@@ -33,7 +33,7 @@ fn history(medians_ns: &[f64]) -> History {
     };
     History {
         identity: DeviceIdentity::of(&on_gpu().started),
-        entries: medians_ns.iter().enumerate().map(entry).collect(),
+        entries: values.iter().enumerate().map(entry).collect(),
         tail: Tail::Whole,
     }
 }
