@@ -100,7 +100,7 @@ fn every_record_names_the_run_and_the_version_of_the_contract() {
         .map(|record| record["run_id"].as_str().expect("a text"))
         .collect();
     assert_eq!(ids.len(), 1);
-    assert!(records().all().iter().all(|record| record["schema_version"] == 1));
+    assert!(records().all().iter().all(|record| record["schema_version"] == 2));
 }
 
 #[test]
