@@ -7,19 +7,20 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use cargo_gpubench::broker::measure::{CaseLibrary, Measured, Protocol, ReadyCase, measure};
-use cargo_gpubench::broker::purpose::Purpose;
-use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
-use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
-use cargo_gpubench::device::{KernelPart, cpu};
-use cargo_gpubench::stats::{StopRule, Turnout, WarmUpRule, median};
-use cargo_gpubench::window::Seeds;
-use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, SealedFile};
 use clap::Parser;
 use gpubench::catalog::RecordRequest;
 use gpubench::codec;
+use gpubench_contract::Method;
+use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
+use gpubench_device::{KernelPart, cpu};
+use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
+use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, Purpose, ReadyCase, Session};
+use gpubench_protocol::window::Seeds;
+use gpubench_protocol::wire::Begin;
+use gpubench_stats::{StopRule, Turnout, WarmUpRule, median};
 
 /// Checked calls of a case.
 const CALLS: usize = 50;
@@ -82,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let begin = Begin {
         master_seed: *seeds.master(),
         flush_bytes: facts.flush_bytes,
-        flush_kind: FlushKind::default().number(),
+        flush_kind: FlushKind::default(),
         reserved: 0,
     };
     let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;
@@ -137,19 +138,20 @@ fn main() -> Result<(), Box<dyn Error>> {
                     files: &library.code,
                     search: &[],
                 },
+                method: Method::Cold,
                 floor_ns: None,
                 own_modules: &[],
                 annotation: None,
             };
             let began = Instant::now();
-            let Measured { judgement, windows, .. } = measure(
-                &case,
-                &protocol,
-                &mut referee,
-                &mut author,
-                &mut null_worker,
-                &mut |_: &[f64]| {},
-            )?;
+            let mut session = Session {
+                protocol: &protocol,
+                referee: &mut referee,
+                author: &mut author,
+                null_worker: &mut null_worker,
+                watcher: &mut |_: &[f64]| {},
+            };
+            let Measured { judgement, windows, .. } = session.measure(&case)?;
             walls.push(began.elapsed().as_secs_f64() * 1e3);
             println_if_not_passed(&judgement);
             calls = windows.len();
@@ -170,8 +172,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn println_if_not_passed(judgement: &cargo_gpubench::verdict::Judgement) {
-    if judgement.verdict != cargo_gpubench::verdict::Verdict::Pass {
+fn println_if_not_passed(judgement: &gpubench_measure::verdict::Judgement) {
+    if judgement.verdict != gpubench_contract::Verdict::Pass {
         println!("not passed: {judgement:?}");
     }
 }

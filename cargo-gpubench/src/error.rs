@@ -1,34 +1,14 @@
-//! Errors a person can act on: how they are told apart, what they exit with, and how they are printed.
-//!
-//! Each area of the tool has its own error type that implements [`Expected`]; [`ExpectedError`] gathers them for the command.
-#![forbid(unsafe_code)]
+//! Why the command stops: [`ExpectedError`] gathers the errors of every area for the exit code and the message.
 
-use std::{
-    error::Error,
-    fmt::{self, Display},
-    io::{self, Write},
-};
+use std::error::Error;
+use std::io;
 
-use anstyle::{AnsiColor, Style};
+use gpubench_diagnostic::{ExitCode, Expected, Explanation, print_to_stderr};
 use thiserror::Error;
 
-use crate::{broker::cases::CaseError, build::BuildError, cli::UsageError, exit_code::ExitCode, printable::printable};
-
-const ERROR: Style = AnsiColor::Red.on_default().bold();
-const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-const CAUSE: Style = Style::new().bold();
-const HINT: Style = AnsiColor::Cyan.on_default();
-
-/// What every error that reaches a person knows beside its text and its causes.
-pub trait Expected: Error {
-    /// What the command exits with.
-    fn exit_code(&self) -> ExitCode;
-
-    /// What the person can do about it: a sentence fragment without a full stop.
-    fn hint(&self) -> Option<String> {
-        None
-    }
-}
+use crate::broker::cases::CaseError;
+use crate::build::BuildError;
+use crate::cli::UsageError;
 
 /// Why the command stops before it has results for everything.
 #[derive(Debug, Error)]
@@ -51,7 +31,7 @@ pub enum ExpectedError {
     Cases(#[from] CaseError),
     /// A stored run or a history cannot be used.
     #[error(transparent)]
-    Store(#[from] crate::store::StoreError),
+    Store(#[from] gpubench_store::StoreError),
     /// Another revision cannot be checked out.
     #[error(transparent)]
     Checkout(#[from] crate::checkout::CheckoutError),
@@ -99,16 +79,16 @@ pub enum ExpectedError {
     },
     /// No compiler makes kernels for the CPU device.
     #[error("the CPU device needs a C++ compiler")]
-    CompilerMissing(#[from] crate::build::kernels::CompilerMissing),
+    CompilerMissing(#[from] gpubench_device::compilers::CompilerMissing),
     /// `--nvrtc` names no compiler.
     #[error(transparent)]
-    NvrtcNotFound(#[from] crate::build::kernels::NvrtcNotFound),
+    NvrtcNotFound(#[from] gpubench_device::compilers::NvrtcNotFound),
     /// A role's process failed.
     #[error(transparent)]
-    Role(#[from] crate::clients::RoleFailure),
+    Role(#[from] gpubench_measure::clients::RoleFailure),
     /// A report cannot be written.
     #[error(transparent)]
-    Report(#[from] crate::report::OutputError),
+    Report(#[from] gpubench_report::OutputError),
     /// An answer or a result cannot be written.
     #[error("could not write {what}")]
     Output {
@@ -191,7 +171,7 @@ impl ExpectedError {
     pub fn print(&self) {
         let closed = match self {
             Self::Output { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,
-            Self::Report(error) => matches!(error, crate::report::OutputError::Closed { .. }),
+            Self::Report(error) => matches!(error, gpubench_report::OutputError::Closed { .. }),
             _ => false,
         };
         if closed {
@@ -199,64 +179,6 @@ impl ExpectedError {
         }
         print_to_stderr(&Explanation(self));
     }
-}
-
-/// An error and the chain of its causes on one line.
-pub fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        // A transparent error shows its source's text already.
-        let next = error.to_string();
-        if !text.ends_with(&next) {
-            text = format!("{text}: {next}");
-        }
-        cause = error.source();
-    }
-    text
-}
-
-/// Prints `warning: …` to standard error.
-pub fn print_warning(warning: &dyn Display) {
-    let text = printable(&warning.to_string());
-    print_to_stderr(&format_args!("{WARNING}warning{WARNING:#}: {text}\n"));
-}
-
-/// Prints `error: …` to standard error, for an error that the command goes on after.
-pub fn print_error(error: &dyn Display) {
-    let text = printable(&error.to_string());
-    print_to_stderr(&format_args!("{ERROR}error{ERROR:#}: {text}\n"));
-}
-
-/// An error as it is shown: its text, the chain of its causes, its hint, a line or more each.
-///
-/// The text holds ANSI styles of its own and none of what it quotes; the stream it is written to decides whether they are kept.
-pub struct Explanation<'a, E: ?Sized>(pub &'a E);
-
-impl<E: Expected + ?Sized> Display for Explanation<'_, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{ERROR}error{ERROR:#}: {}", printable(&self.0.to_string()))?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            // Other crates' errors may have several lines, some of which look like errors of their own.
-            writeln!(
-                f,
-                "{CAUSE}caused by{CAUSE:#}: {}",
-                printable(&error.to_string()).replace('\n', "\n  ")
-            )?;
-            cause = error.source();
-        }
-        if let Some(hint) = self.0.hint() {
-            writeln!(f, "({HINT}hint{HINT:#}: {})", printable(&hint))?;
-        }
-        Ok(())
-    }
-}
-
-/// Where standard error is closed there is nobody left to tell, so a failed write is no reason to fail.
-fn print_to_stderr(text: &dyn Display) {
-    let mut stderr = anstream::stderr().lock();
-    let _ = write!(stderr, "{text}").and_then(|()| stderr.flush());
 }
 
 #[cfg(test)]

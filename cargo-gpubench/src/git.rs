@@ -1,12 +1,10 @@
 //! Git as a child process.
-#![forbid(unsafe_code)]
 
 use std::io;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
-
-use crate::contract::Revision;
+use gpubench_contract::Revision;
 
 /// Variables by which a hook, or git itself, would point us at another repository or index than that of the folder.
 const OTHER_REPOSITORY: [&str; 5] = [
@@ -62,21 +60,22 @@ impl Git {
             false => Err(text(&output.stderr)),
         })
     }
-}
 
-/// The revision that a folder's files are of; `None` where there is no git, no repository or no commit yet.
-pub fn revision_of(folder: &Utf8Path) -> Option<Revision> {
-    let git = Git::in_folder(folder);
-    let ask = |question: &[&str]| git.ask(question).ok()?.ok();
-    Some(Revision {
-        commit: ask(&["rev-parse", "--verify", "HEAD"])?,
-        branch: ask(&["symbolic-ref", "--short", "--quiet", "HEAD"]),
-        modified: !ask(&["status", "--porcelain", "--untracked-files=no"])?.is_empty(),
-    })
+    /// The revision that the folder's files are of; `None` where there is no git, no repository or no commit yet.
+    pub fn revision(&self) -> Option<Revision> {
+        let ask = |question: &[&str]| self.ask(question).ok()?.ok();
+        Some(Revision {
+            commit: ask(&["rev-parse", "--verify", "HEAD"])?,
+            branch: ask(&["symbolic-ref", "--short", "--quiet", "HEAD"]),
+            modified: !ask(&["status", "--porcelain", "--untracked-files=no"])?.is_empty(),
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     fn git(folder: &Utf8Path, arguments: &[&str]) {
@@ -96,29 +95,33 @@ mod tests {
         (folder, path)
     }
 
+    fn revision(folder: &Utf8Path) -> Option<Revision> {
+        Git::in_folder(folder).revision()
+    }
+
     #[test]
     fn a_folder_outside_of_a_repository_has_none() {
         let (_kept, path) = folder();
-        assert_eq!(revision_of(&path), None);
-        assert_eq!(revision_of(&path.join("not_there")), None);
+        assert_eq!(revision(&path), None);
+        assert_eq!(revision(&path.join("not_there")), None);
     }
 
     #[test]
     fn a_repository_has_a_commit_a_branch_and_perhaps_changes() {
         let (_kept, path) = folder();
         git(&path, &["init", "--quiet", "--initial-branch", "trunk"]);
-        assert_eq!(revision_of(&path), None, "there is no commit yet");
+        assert_eq!(revision(&path), None, "there is no commit yet");
         std::fs::write(path.join("a"), "1").expect("written");
         git(&path, &["add", "a"]);
         git(&path, &["commit", "--quiet", "-m", "first"]);
-        let clean = revision_of(&path).expect("a revision");
+        let clean = revision(&path).expect("a revision");
         assert_eq!((clean.branch.as_deref(), clean.modified), (Some("trunk"), false));
         assert_eq!(clean.short(), clean.commit[..9]);
         std::fs::write(path.join("untracked"), "1").expect("written");
-        assert!(!revision_of(&path).expect("a revision").modified);
+        assert!(!revision(&path).expect("a revision").modified);
         std::fs::write(path.join("a"), "2").expect("written");
         git(&path, &["checkout", "--quiet", "--detach"]);
-        let changed = revision_of(&path).expect("a revision");
+        let changed = revision(&path).expect("a revision");
         assert_eq!((changed.branch.as_deref(), changed.modified), (None, true));
         assert_eq!(changed.short(), format!("{}+", &clean.commit[..9]));
     }

@@ -1,38 +1,15 @@
 //! `cargo gpubench`: benchmarks of GPU kernels whose numbers stay true.
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod admission;
 pub mod archive;
-pub mod author;
 pub mod broker;
 pub mod build;
-pub mod cdylib;
 pub mod checkout;
 pub mod cli;
-pub mod clients;
-pub mod closest;
-pub mod compare;
 pub mod config;
-pub mod contract;
-pub mod device;
 pub mod doctor;
 pub mod error;
-pub mod exit_code;
 pub mod git;
 pub mod history;
-pub mod printable;
-pub mod probe;
-pub mod quotation;
-pub mod referee;
-pub mod replacement;
-pub mod replay;
-pub mod report;
-pub mod sandbox;
-pub mod stats;
-pub mod store;
-pub mod telemetry;
-pub mod units;
-pub mod verdict;
-pub mod window;
-pub mod wire;
-pub mod worker;

@@ -10,10 +10,10 @@ use cargo_gpubench::{
     broker,
     cli::{self, Command, GpubenchArguments, Verb, play},
     doctor,
-    error::{Expected, ExpectedError},
-    exit_code::ExitCode,
+    error::ExpectedError,
     history,
 };
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own exit code for it means here.
 fn main() -> process::ExitCode {
@@ -38,23 +38,12 @@ fn run() -> Result<ExitCode, ExpectedError> {
 }
 
 fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
+    arguments.color().apply();
     match arguments.into_command()? {
-        Command::Run(options) => {
-            options.output.color.apply();
-            broker::run(&options)
-        }
-        Command::Archive(options) => {
-            options.output.color.apply();
-            broker::archive(&options)
-        }
-        Command::Compare(options) => {
-            options.color.apply();
-            broker::compare_runs(&options)
-        }
-        Command::Doctor(options) => {
-            options.color.apply();
-            doctor::examine(&options)
-        }
+        Command::Run(options) => broker::run(&options),
+        Command::Archive(options) => broker::archive(&options),
+        Command::Compare(options) => broker::compare_runs(&options),
+        Command::Doctor(options) => doctor::examine(&options),
         Command::Print(what, text) => {
             let mut out = io::stdout().lock();
             let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -65,16 +54,10 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
             Ok(ExitCode::Success)
         }
         Command::Manual(manual) => {
-            manual.publish(&mut io::stdout().lock())?;
+            manual.publish()?;
             Ok(ExitCode::Success)
         }
-        Command::History(options) => {
-            options.color.apply();
-            history::show(&options)
-        }
-        Command::Report(options) => {
-            options.color.apply();
-            broker::report(&options)
-        }
+        Command::History(options) => history::show(&options),
+        Command::Report(options) => broker::report(&options),
     }
 }

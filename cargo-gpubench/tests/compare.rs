@@ -1,16 +1,16 @@
 //! `cargo gpubench compare` as a person runs it: real files, the real command.
 
 mod run_folder;
-mod simulated_run;
 
-use cargo_gpubench::report::{JsonReporter, Output, Record, Reporter};
-use cargo_gpubench::store::DeviceIdentity;
-use cargo_gpubench::store::history::{HistoryEntry, append};
-use cargo_gpubench::verdict::Verdict;
+use gpubench_contract::DeviceIdentity;
+use gpubench_contract::Record;
+use gpubench_contract::Verdict;
+use gpubench_report::{JsonReporter, Output, Reporter};
+use gpubench_store::history::{HistoryEntry, append};
+use gpubench_store::testing::{Size, on_gpu, run};
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 use run_folder::Folder;
-use simulated_run::{Size, on_gpu, run};
 
 const SIZE: Size = Size {
     workers: 5,

@@ -1,13 +1,12 @@
 //! What CI sees of a comparison: exit codes, warnings, JUnit and CSV, as the real command gives them.
 
 mod run_folder;
-mod simulated_run;
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
+use gpubench_store::testing::{Size, on_gpu, run};
 use predicates::prelude::*;
 use predicates::str::contains;
 use run_folder::Folder;
-use simulated_run::{Size, on_gpu, run};
 
 const SIZE: Size = Size {
     workers: 5,
@@ -82,7 +81,7 @@ fn only_new_benchmarks_are_nothing_that_was_judged() {
     folder.command(&lenient).assert().code(6).stderr(contains("1 new"));
     let junit = folder.text("r.xml");
     assert!(
-        junit.contains("tests=\"2\" failures=\"1\"")
+        junit.contains("tests=\"2\" skipped=\"0\" failures=\"1\"")
             && junit.contains("<failure message=\"no benchmark was judged against `./before.json`: 1 new"),
         "{junit}"
     );

@@ -6,22 +6,24 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use cargo_gpubench::broker::measure::{
-    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, ReadyCase, measure, measure_in_turns,
-};
-use cargo_gpubench::broker::purpose::Purpose;
-use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use cargo_gpubench::build::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
-use cargo_gpubench::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
-use cargo_gpubench::device::{ClockBound, KernelPart, KernelPartSource, cpu};
-use cargo_gpubench::stats::{StopRule, Turnout, WarmUpRule};
-use cargo_gpubench::verdict::{Grade, Verdict};
-use cargo_gpubench::window::{Numbering, Seeds, WindowKind};
-use cargo_gpubench::wire::{Begin, DeviceOrder, FlushKind, OldAnswer, SealedFile, SourceModule, WindowEnd};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
+use gpubench_contract::KernelPartSource;
+use gpubench_contract::Method;
+use gpubench_contract::{Grade, Verdict};
+use gpubench_device::compilers::{Compiler as _, HostCompiler};
+use gpubench_device::{ClockBound, KernelPart, cpu};
+use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
+use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
+use gpubench_measure::measurement::{
+    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
+};
+use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
+use gpubench_protocol::wire::{Begin, OldAnswer, SourceModule, WindowEnd};
+use gpubench_stats::{StopRule, Turnout, WarmUpRule};
 
 const LIBRARY: &str = r#"
 use gpubench::prelude::*;
@@ -104,8 +106,8 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
         assert_eq!(null_alone.len(), 8, "behind the worker's end");
         for window in null_windows.iter().chain(&null_alone) {
             let facts = &window.facts;
-            assert_eq!(WindowKind::from_number(facts.kind), Some(WindowKind::Null));
-            assert_eq!(WindowEnd::from_number(facts.end), WindowEnd::Checked);
+            assert_eq!(facts.kind, WindowKind::Null);
+            assert_eq!(facts.end, WindowEnd::Checked);
             let [output] = facts.outputs() else {
                 panic!("one output")
             };
@@ -313,7 +315,7 @@ impl Stage {
         let begin = Begin {
             master_seed: *seeds.master(),
             flush_bytes: 1 << 16,
-            flush_kind: FlushKind::default().number(),
+            flush_kind: FlushKind::default(),
             reserved: 0,
         };
         let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;
@@ -359,15 +361,14 @@ impl Stage {
             &self.interrupt,
         );
         let case = recorded.ready(value as u64, &self.library, &self.modules);
-        let mut progress = |samples: &[f64]| at(samples.len());
-        Ok(measure(
-            &case,
-            &protocol,
-            &mut self.referee,
-            &mut self.author,
+        let mut session = Session {
+            protocol: &protocol,
+            referee: &mut self.referee,
+            author: &mut self.author,
             null_worker,
-            &mut progress,
-        )?)
+            watcher: &mut |samples: &[f64]| at(samples.len()),
+        };
+        Ok(session.measure(&case)?)
     }
 
     /// Measures two benchmarks in turns, by so many workers each.
@@ -389,16 +390,14 @@ impl Stage {
             baseline: Some(&baseline),
             question: None,
         };
-        let (referee, author) = (&mut self.referee, &mut self.author);
-        Ok(measure_in_turns(
-            &contest,
-            &protocol,
-            numbering,
-            referee,
-            author,
+        let mut session = Session {
+            protocol: &protocol,
+            referee: &mut self.referee,
+            author: &mut self.author,
             null_worker,
-            &mut |_: &[f64]| (),
-        )?)
+            watcher: &mut |_: &[f64]| (),
+        };
+        Ok(session.measure_in_turns(&contest, numbering)?)
     }
 
     fn record(&mut self, benchmark: u32, value: usize) -> Result<Side, Box<dyn Error>> {
@@ -440,6 +439,7 @@ impl Side {
             modules,
             annotation: None,
             own_modules: &[],
+            method: Method::Cold,
             floor_ns: None,
             library: CaseLibrary {
                 files: library,

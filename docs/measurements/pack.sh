@@ -27,9 +27,9 @@ print(found)
 
 # Builds with cargo and keeps one executable, without symbols.
 executable() {
-    local name=$1 kind=$2 built
-    shift 2
-    built=$(cargo "$@" --package cargo-gpubench --message-format json | built_from "$kind")
+    local name=$1 package=$2 kind=$3 built
+    shift 3
+    built=$(cargo "$@" --package "$package" --message-format json | built_from "$kind")
     strip -o "$folder/$name" -- "$built"
     echo "$name: $(stat -c %s -- "$folder/$name") bytes"
 }
@@ -40,9 +40,9 @@ pack() {
     "$@" --archive-file "$folder/$name.tar.gz"
 }
 
-executable cargo-gpubench bin build --release --bin cargo-gpubench
-executable kernels bench bench --bench cuda_kernels --no-run
-executable tests lib test --release --lib --no-run
+executable cargo-gpubench cargo-gpubench bin build --release --bin cargo-gpubench
+executable kernels gpubench-device bench bench --bench cuda_kernels --no-run
+executable tests gpubench-device lib test --release --lib --no-run
 tool=$folder/cargo-gpubench
 pack suite "$tool" gpubench archive --package gpubench-suite "$@"
 pack attacks "$tool" gpubench archive --manifest-path tests/fixtures/gpu/Cargo.toml "$@"

@@ -225,7 +225,7 @@ fn a_test_finds_what_a_measurement_finds() {
 fn a_profiler_s_run_calls_a_case_for_as_long_as_it_is_told_and_analyses_nothing() {
     let run = Run::on(&Fixture::of("tidy")).briefly().json();
     let finished = run
-        .args(["--profile-time", "0.3", "--exact", CASE])
+        .args(["--profile-time", "300ms", "--exact", CASE])
         .finish()
         .expect_code(0);
     let records = finished.records();

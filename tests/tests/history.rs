@@ -142,7 +142,9 @@ fn every_line_of_a_history_is_as_its_schema_says() {
     ];
     assert_eq!(text.lines().count(), 2);
     for (line, schema) in text.lines().zip(schemas) {
-        let path = gpubench_tests::repository().join("cargo-gpubench/schema").join(schema);
+        let path = gpubench_tests::repository()
+            .join("crates/gpubench-store/schema")
+            .join(schema);
         let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("JSON");
         let line = serde_json::from_str(line).expect("JSON");
         assert!(

@@ -83,7 +83,7 @@ fn what_the_device_does_not_have_is_the_reason_to_skip() {
 
 #[test]
 fn every_record_is_as_the_schema_says() {
-    let schema = repository().join("cargo-gpubench/schema/gpubench-v2.schema.json");
+    let schema = repository().join("crates/gpubench-contract/schema/gpubench-v2.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).expect("the schema is there")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
     for record in records().all() {

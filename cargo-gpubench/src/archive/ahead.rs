@@ -1,5 +1,4 @@
 //! Kernels that were compiled ahead as a compiler: what the archive has is taken from it, the rest is compiled here where that is possible.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,9 +9,9 @@ use gpubench::catalog::{DeviceFacts, DeviceKind, Source};
 use gpubench::codec;
 
 use super::{ArchivedKernels, Digest, Manifest};
-use crate::build::kernels::{BASELINE, Compiled, Compiler, KernelBuildError, Processors};
-use crate::device::cuda::Architecture;
-use crate::wire::SealedFile;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::{BASELINE, Compiled, Compiler, KernelBuildError, Processors};
+use gpubench_device::cuda::Architecture;
 
 /// Why no compiler is here, as a person reads it.
 pub type NoCompiler = String;

@@ -1,5 +1,4 @@
 //! SHA-256 digests of files.
-#![forbid(unsafe_code)]
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -7,7 +6,8 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::wire::SealedFile;
+use gpubench_device::SealedFile;
+use gpubench_diagnostic::hexadecimal;
 
 /// A SHA-256 digest as 64 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl Digest {
     }
 
     fn finish(hash: Sha256) -> Digest {
-        Digest(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Digest(hexadecimal(&hash.finalize()))
     }
 }
 

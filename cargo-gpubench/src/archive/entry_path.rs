@@ -1,5 +1,4 @@
 //! Which paths an entry of an archive may have.
-#![forbid(unsafe_code)]
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 

@@ -1,13 +1,14 @@
 //! Why an archive cannot be made or used.
-#![forbid(unsafe_code)]
 
 use std::io;
 
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::wire::SealError;
-use crate::{broker::ListingError, error::Expected, exit_code::ExitCode, units::size};
+use crate::broker::ListingError;
+use gpubench_contract::units::size;
+use gpubench_device::SealError;
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why an archive cannot be made or used.
 #[derive(Debug, Error)]
@@ -207,7 +208,7 @@ impl Expected for ArchiveError {
                 &format!("install cargo gpubench {made_by} here, or archive again with {ours}")
             }
             Self::OtherTarget { here, .. } => &format!("archive again on a machine like this one, {here}"),
-            Self::Library { source, .. } => return Some(library_hint(&crate::error::chain(&**source))),
+            Self::Library { source, .. } => return Some(library_hint(&gpubench_diagnostic::chain(&**source))),
             Self::OtherArchitecture { device, .. } if device.starts_with("sm_") => &format!(
                 "archive again with `--gpu-arch {device}`, or install NVRTC here: `pip install nvidia-cuda-nvrtc`"
             ),

@@ -1,5 +1,4 @@
 //! The folder an archive is unpacked to.
-#![forbid(unsafe_code)]
 
 use std::io;
 

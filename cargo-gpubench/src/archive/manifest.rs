@@ -1,5 +1,4 @@
 //! What an archive says of itself.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
 
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Digest;
 use crate::config::CaseSettings;
-use crate::store::Revision;
+use gpubench_contract::Revision;
 
 /// The version of the format that this tool writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;

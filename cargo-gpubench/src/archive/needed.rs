@@ -1,5 +1,4 @@
 //! The shared libraries that a library needs and that came out of the build.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 

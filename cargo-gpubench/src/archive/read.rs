@@ -1,5 +1,4 @@
 //! Reading an archive.
-#![forbid(unsafe_code)]
 
 use std::fs::File;
 use std::io::{self, Read, Seek};

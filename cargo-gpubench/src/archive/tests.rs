@@ -11,7 +11,7 @@ use super::needed::needed_from;
 use super::*;
 use crate::build::{Built, BuiltLibrary, Coverage};
 use crate::config::CaseSettings;
-use crate::error::{Expected, Explanation};
+use gpubench_diagnostic::{Expected, Explanation};
 
 const TARGET: &str = if cfg!(target_arch = "aarch64") {
     "aarch64-unknown-linux-gnu"

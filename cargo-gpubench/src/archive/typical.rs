@@ -2,7 +2,6 @@
 //!
 //! A benchmark function may choose its kernels by any of these facts. Where the device of the run has others and a plan then names other kernels, those are
 //! compiled there.
-#![forbid(unsafe_code)]
 
 use gpubench::catalog::{DeviceFacts, DeviceKind};
 

@@ -1,5 +1,4 @@
 //! Unpacking an archive into a folder.
-#![forbid(unsafe_code)]
 
 use std::collections::HashMap;
 use std::env::consts::ARCH;
@@ -11,7 +10,7 @@ use super::digest::CopyError;
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
 use crate::build::{Built, BuiltLibrary, Coverage, seal_libraries};
-use crate::wire::SealedFile;
+use gpubench_device::SealedFile;
 
 /// An archive in a folder, every file of it verified.
 #[derive(Debug)]

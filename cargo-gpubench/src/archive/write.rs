@@ -1,5 +1,4 @@
 //! Making an archive.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,7 +15,7 @@ use super::manifest::MANIFEST;
 use super::needed::needed_from;
 use super::{ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, Digest, FORMAT, Manifest, source_digest};
 use crate::build::{Built, BuiltLibrary};
-use crate::store::Revision;
+use gpubench_contract::Revision;
 
 /// What goes into an archive.
 #[derive(Debug)]

@@ -4,35 +4,36 @@ use gpubench::catalog::DeviceFacts;
 
 use super::code::ahead::{AheadTarget, compile_ahead};
 use super::code::compilers::gpu_compilers;
-use super::options::{ArchiveOptions, Verbosity};
+use super::options::{Annotations, ArchiveOptions};
+use super::process::{catch_interrupts, prepare_for_roles};
 use super::recording::authors::{AuthorSettings, Authors};
+use super::status::status;
 use crate::archive::{Contents, typical_device, write};
-use crate::build::kernels::{BASELINE, GpuCompiler, HostCompiler, Processors};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
-use crate::clients::{Interrupt, Output, adopt_orphans, allow_many_descriptors};
-use crate::device::Facts;
-use crate::device::cpu::{self, available_threads};
-use crate::device::cuda::Architecture;
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::store::Revision;
-use crate::units::size;
+use crate::error::ExpectedError;
+use crate::git::Git;
+use gpubench_contract::Revision;
+use gpubench_contract::units::{counted, size};
+use gpubench_device::Facts;
+use gpubench_device::compilers::{BASELINE, GpuCompiler, HostCompiler, Processors};
+use gpubench_device::cpu::{self, available_threads};
+use gpubench_device::cuda::Architecture;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::clients::Output;
 
 /// Builds the selected packages and archives their libraries.
 ///
 /// # Errors
 /// What keeps the archive from being made.
 pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
-    let interrupt = Interrupt::catch().map_err(|source| ExpectedError::Internal {
-        what: "cannot listen to signals".to_owned(),
-        source: source.into(),
-    })?;
+    let interrupt = catch_interrupts()?;
+    let verbosity = options.output.verbosity;
     // Before the build: what is changed meanwhile need not be in it.
     let revision = revision_of(&options.build)?;
     let built = build_cdylibs(&options.build, interrupt.flag())?;
     built.notices.iter().for_each(|notice| print_warning(notice));
-    adopt_orphans();
-    allow_many_descriptors();
+    prepare_for_roles(Annotations::None)?;
     let settings = AuthorSettings {
         within: options.within,
         output: Output::Captured,
@@ -41,21 +42,20 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     // A library that cannot be listed here cannot be listed there either.
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
     let mut contents = Contents::of(&built)?.made_from(revision);
-    let mut archived = vec![counted(built.libraries.len(), "library", "libraries")];
+    let mut archived = vec![match built.libraries.len() {
+        1 => "1 library".to_owned(),
+        count => format!("{count} libraries"),
+    }];
     let mut lacking = Vec::new();
     for target in targets(options)? {
-        say(options, &format_args!("   Compiling kernels for {}", target.name));
+        status(verbosity, "Compiling", format_args!("kernels for {}", target.name));
         target
             .compiler
             .notices()
             .iter()
             .for_each(|notice| print_warning(notice));
         let compiled = compile_ahead(&target, &built, &catalogs, &mut authors, &mut contents, &interrupt)?;
-        archived.push(format!(
-            "{} for {}",
-            counted(compiled.kernels, "kernel", "kernels"),
-            target.name
-        ));
+        archived.push(format!("{} for {}", counted(compiled.kernels, "kernel"), target.name));
         if compiled.sources_that_do_not_compile > 0 && is_asked_for(options, &target) {
             lacking.push(target.name);
         }
@@ -65,10 +65,8 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
     }
     let written = write(&contents, &options.archive)?;
     archived.push(size(written).to_string());
-    say(
-        options,
-        &format_args!("    Archived {} to {}", archived.join(", "), options.archive),
-    );
+    let what = format_args!("{} to {}", archived.join(", "), options.archive);
+    status(verbosity, "Archived", what);
     if !lacking.is_empty() {
         return Err(ExpectedError::NotCompiledAhead {
             archive: options.archive.clone(),
@@ -90,7 +88,7 @@ fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
 fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, ExpectedError> {
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
-    Ok(crate::git::revision_of(&root))
+    Ok(Git::in_folder(&root).revision())
 }
 
 /// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. What cannot be is warned of, and compiled where the archive is run.
@@ -141,14 +139,4 @@ fn facts_for_recording(device: DeviceFacts) -> Facts {
         free_memory: None,
         ..cpu::facts(available_threads())
     }
-}
-
-fn say(options: &ArchiveOptions, line: &dyn std::fmt::Display) {
-    if options.output.verbosity > Verbosity::Quiet {
-        anstream::eprintln!("{line}");
-    }
-}
-
-fn counted(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -1,473 +1,341 @@
 //! A run's cases, measured one after another.
 
-use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use gpubench::catalog::{DeviceKind, OccupancyQuery};
+use gpubench::catalog::OccupancyQuery;
 
 use super::against::opponent::{Counterpart, Opponent};
-use super::against::question::Question;
 use super::cases::{Case, Naming};
-use super::code::occupancy::NoAnswer;
 use super::environment;
-use super::failure::CaseFailure;
-use super::ground::Ground;
-use super::measurement::confirmation::measure_and_confirm;
-use super::measurement::measure::{Contest, MeasureError, Measured, Protocol, RolesAfterwards, Watcher};
-use super::measurement::observation::{note_observation, note_reading};
-use super::measurement::purpose::Purpose;
-use super::measurement::result::{Yardsticks, fill_in};
-use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions, StoppingOptions};
-use super::recording::authors::Authors;
-use super::recording::preparation::{PreparedCase, compile_errors, prepare};
+use super::options::{AfterFailure, Annotations, CaseOptions, RunOptions};
+use super::recording::preparation::{CaseInputs, Prepared, PreparedCase, compile_errors};
 use super::recording::recordings::Interrupted;
 use super::reporting::Reporting;
-use super::run::user_output;
-use super::selected::Selected;
-use super::standing::Standing;
-use super::stored::bookkeeping::Bookkeeping;
-use crate::build::kernels::Compiler;
-use crate::clients::{Interrupt, NullWorker, RefereeClient};
-use crate::compare::Threshold;
-use crate::device::{ClockBound, Facts, KernelPart};
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, Environment, Flush, Mode, Peaks, RunEnd, ThresholdSource};
-use crate::stats::{Looks, StopRule, Turnout, WarmUpRule};
-use crate::telemetry::nvml::NvmlGauge;
-use crate::telemetry::{Gauge, Telemetry};
-use crate::verdict::{Cause, Verdict};
-use crate::window::{Seeds, case_number};
-use crate::wire::{Begin, FlushKind, SealedFile};
+use super::roles::Roles;
+use super::run_names::RunNames;
+use super::selected::Side;
+use super::settings::RunSettings;
+use super::stored::bookkeeping::ResultPlan;
+use crate::error::ExpectedError;
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunStarted, SchemaVersion};
+use gpubench_contract::{Cause, Verdict};
+use gpubench_device::Facts;
+use gpubench_device::SealedFile;
+use gpubench_device::telemetry::nvml::NvmlGauge;
+use gpubench_device::telemetry::{Gauge, Telemetry};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure};
+use gpubench_measure::measurement::{
+    CaseFailure, Contest, MeasureError, Measured, MeasuredInTurns, RolesAfterwards, Session, Watcher, fill_in,
+    note_observation, note_reading,
+};
+use gpubench_protocol::window::case_number;
 
 /// A run in progress.
 pub(super) struct Campaign<'a> {
-    options: &'a RunOptions,
-    selected: Selected<'a>,
-    interrupt: &'a Interrupt,
-    seeds: Seeds,
-    compiler: Box<dyn Compiler>,
-    authors: Authors<'a>,
-    referee: Standing,
-    null_worker: NullWorker,
+    candidate: Side<'a>,
+    opponent: Option<Opponent<'a>>,
+    settings: RunSettings<'a>,
+    /// How long and how often each of the candidate's cases is measured.
+    case_options: Vec<CaseOptions>,
+    names: RunNames,
+    roles: Roles<'a>,
     telemetry: Telemetry,
     reporting: Reporting,
-    opponent: Option<Opponent<'a>>,
+}
+
+/// The cases of both sides, as far as they can be measured.
+pub(super) struct Ready {
+    ours: Vec<Prepared>,
+    /// Those that the other revision has as well; none without one.
+    theirs: Vec<Prepared>,
+}
+
+/// A case whose turn it is.
+struct CurrentCase<'c> {
+    case: &'c Case,
+    options: CaseOptions,
+    announced: BenchmarkStarted,
 }
 
 impl<'a> Campaign<'a> {
-    /// Draws the seed and opens the reports. A `referee` that has its device already is used.
+    /// Draws the seed, opens the reports and tells that the run begins. A `referee` that has its device already is used.
     ///
     /// # Errors
-    /// When one of them cannot be had.
-    pub(super) fn new(
-        options: &'a RunOptions,
-        selected: Selected<'a>,
-        compiler: Box<dyn Compiler>,
-        authors: Authors<'a>,
+    /// The history of the device cannot be used, or a report cannot be opened.
+    pub(super) fn begin(
+        options: &RunOptions,
+        candidate: Side<'a>,
+        opponent: Option<Opponent<'a>>,
         referee: Option<RefereeClient>,
-        bookkeeping: Bookkeeping,
+        plan: ResultPlan,
         interrupt: &'a Interrupt,
     ) -> Result<Campaign<'a>, ExpectedError> {
-        for notice in compiler.notices() {
+        for notice in candidate.compiler.notices() {
             print_warning(&notice);
         }
+        let selected = candidate.selected;
+        let (device, facts) = (selected.device, selected.facts);
+        let settings = RunSettings::of(options, device, facts, interrupt)?;
+        let names = RunNames::draw(Naming::for_packages(selected.libraries.len()));
+        let mut telemetry = Telemetry::through(gauge_of(facts));
+        let mut environment = environment::environment(facts, settings.flush(), Some(candidate.compiler.identity()));
+        if let Some(reading) = telemetry.now() {
+            note_reading(&reading, &mut environment);
+        }
+        let cases = selected.cases.iter().enumerate();
+        let announced: Vec<_> = cases.map(|(index, case)| names.announce(case, index)).collect();
+        let run = RunStarted {
+            schema_version: SchemaVersion,
+            run_id: names.run_id().to_owned(),
+            started_at: jiff::Timestamp::now().to_string(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed_commitment: settings.seeds.commitment(),
+            device: environment::device(facts),
+            packages: selected
+                .libraries
+                .iter()
+                .map(|library| library.package.clone())
+                .collect(),
+            cases: announced.len() as u64,
+            environment,
+            earlier_runs: Vec::new(),
+        };
+        let options_of = |case: &Case| options.measurement.of_case(case, selected.library(case).settings);
         Ok(Campaign {
-            options,
-            selected,
-            interrupt,
-            seeds: seeds(options.measurement.seed)?,
-            compiler,
-            authors,
-            referee: referee.map_or(Standing::Absent, Standing::Waiting),
-            null_worker: NullWorker::on(selected.device),
-            telemetry: Telemetry::through(gauge_of(selected.facts)),
-            reporting: Reporting::new(options, Naming::for_packages(selected.libraries.len()), bookkeeping)?,
-            opponent: None,
+            case_options: selected.cases.iter().map(options_of).collect(),
+            names,
+            roles: Roles::on(device, settings.begin(), referee, interrupt),
+            telemetry,
+            reporting: Reporting::begin(options, plan, run, &announced)?,
+            candidate,
+            opponent,
+            settings,
         })
     }
 
-    /// Has the cases measured in turns with those of another revision.
-    #[must_use]
-    pub(super) fn against(self, opponent: Opponent<'a>) -> Campaign<'a> {
-        Campaign {
-            opponent: Some(opponent),
-            ..self
-        }
-    }
-
-    /// Measures every case and gives what the command exits with.
-    ///
-    /// # Errors
-    /// The history of the device cannot be used, or a result could not be written.
-    pub(super) fn measure(mut self) -> Result<ExitCode, ExpectedError> {
-        let announced = self.announce()?;
-        let end = match self.measure_all(&announced) {
-            Ok(end) => end,
-            Err(Interrupted) => RunEnd::Interrupted,
+    /// Records the cases of both sides, and compiles what they use.
+    pub(super) fn prepare(&mut self) -> Result<Ready, Interrupted> {
+        let Campaign {
+            roles,
+            reporting,
+            settings,
+            ..
+        } = self;
+        let mut prepare = |side: &mut Side<'_>, reporting: &mut Reporting| {
+            let mut ask_device = |module: &SealedFile, query: &OccupancyQuery| roles.occupancy(module, query);
+            side.prepare(&mut ask_device, &mut |phase| reporting.phase(phase), settings.interrupt)
         };
-        self.note_removed();
-        if let Some(opponent) = self.opponent.take() {
-            self.reporting.note_other(opponent.finish());
-        }
-        self.reporting.finish(end)
-    }
-
-    /// What is around the run now.
-    fn environment(&self) -> Environment {
-        let facts = self.selected.facts;
-        let flush = match self.options.measurement.flush {
-            FlushKind::Read => Flush::Read,
-            FlushKind::Write => Flush::Write,
+        let ours = prepare(&mut self.candidate, reporting)?;
+        reporting.show_compile_errors(&compile_errors(&ours));
+        let Some(opponent) = &mut self.opponent else {
+            return Ok(Ready {
+                ours,
+                theirs: Vec::new(),
+            });
         };
-        environment::environment(facts, (flush, self.flush_bytes()), Some(self.compiler.identity()))
+        let theirs = prepare(&mut opponent.side, reporting)?;
+        opponent.warn_of_compile_errors(&theirs);
+        Ok(Ready { ours, theirs })
     }
 
-    fn flush_bytes(&self) -> u64 {
-        self.options
-            .measurement
-            .flush_bytes
-            .unwrap_or(self.selected.facts.flush_bytes)
-    }
-
-    /// How the referee measures.
-    fn begin(&self) -> Begin {
-        Begin {
-            master_seed: *self.seeds.master(),
-            flush_bytes: self.flush_bytes(),
-            flush_kind: self.options.measurement.flush.number(),
-            reserved: 0,
-        }
-    }
-
-    fn announce(&mut self) -> Result<Vec<BenchmarkStarted>, ExpectedError> {
-        let facts = self.selected.facts;
-        let mut environment = self.environment();
-        if let Some(reading) = self.telemetry.now() {
-            note_reading(&reading, &mut environment);
-        }
-        let packages = self
-            .selected
-            .libraries
-            .iter()
-            .map(|library| library.package.clone())
-            .collect();
-        let cases = self.selected.cases.iter().enumerate();
-        let announced: Vec<_> = cases
-            .map(|(index, case)| self.reporting.announce(case, index))
-            .collect();
-        self.reporting.run_started(
-            environment::device(facts),
-            environment,
-            &self.seeds,
-            packages,
-            &announced,
-        )?;
-        Ok(announced)
-    }
-
-    fn measure_all(&mut self, announced: &[BenchmarkStarted]) -> Result<RunEnd, Interrupted> {
-        let selected = self.selected;
-        let (begin, interrupt) = (self.begin(), self.interrupt);
-        let referee = &mut self.referee;
-        let mut ask_device = |module: &SealedFile, query: &OccupancyQuery| {
-            let referee = referee.begin(selected.device, &begin, interrupt);
-            referee
-                .and_then(|referee| referee.occupancy(module, query, interrupt))
-                .map_err(|failure| NoAnswer::of_referee(query, failure))
-        };
-        let prepared = prepare(
-            &selected,
-            &mut self.authors,
-            &*self.compiler,
-            &mut ask_device,
-            &mut self.reporting,
-            self.interrupt,
-        )?;
-        self.reporting.show_compile_errors(&compile_errors(&prepared));
-        if let Some(opponent) = &mut self.opponent {
-            let theirs = opponent.selected;
-            let prepared = prepare(
-                &theirs,
-                &mut opponent.authors,
-                opponent.compiler.as_deref().unwrap_or(&*self.compiler),
-                &mut ask_device,
-                &mut self.reporting,
-                self.interrupt,
-            )?;
-            opponent.note_prepared(prepared);
-        }
-        for ((case, prepared), announced) in selected.cases.iter().zip(prepared).zip(announced) {
-            if self.interrupt.is_set() {
+    /// Measures every case.
+    pub(super) fn measure(&mut self, ready: Ready) -> Result<RunEnd, Interrupted> {
+        let Ready { ours, theirs } = ready;
+        let cases = self.candidate.selected.cases;
+        for (index, (case, prepared)) in cases.iter().zip(ours).enumerate() {
+            if self.settings.interrupt.is_set() {
                 return Err(Interrupted);
             }
-            self.reporting.benchmark_started(announced);
+            let current = CurrentCase {
+                case,
+                options: self.case_options[index].clone(),
+                announced: self.names.announce(case, index),
+            };
+            self.reporting.benchmark_started(&current.announced);
             let began = Instant::now();
-            let mut result = self.settle(case, prepared, announced)?;
+            let mut result = self.settle(&current, prepared, &theirs)?;
             result.wall_ns = began.elapsed().as_nanos() as u64;
             self.reporting.benchmark_complete(&result);
-            self.settle_owed(case, announced);
-            if result.verdict.is_failure() && self.options.after_failure == AfterFailure::Stop {
+            self.settle_owed(&current);
+            if result.verdict.is_failure() && self.settings.after_failure == AfterFailure::Stop {
                 return Ok(RunEnd::FailedFast);
             }
         }
         Ok(RunEnd::Completed)
     }
 
+    /// Concludes the run, and gives what the command exits with.
+    ///
+    /// # Errors
+    /// A result could not be written.
+    pub(super) fn finish(mut self, end: Result<RunEnd, Interrupted>) -> Result<ExitCode, ExpectedError> {
+        self.note_removed();
+        let end = end.unwrap_or(RunEnd::Interrupted);
+        let other = self.opponent.map(|opponent| opponent.results);
+        self.reporting.finish(end, &self.settings.seeds, other)
+    }
+
     /// Gives a case its result.
     fn settle(
         &mut self,
-        case: &Case,
-        prepared: Option<Result<PreparedCase, CaseFailure>>,
-        announced: &BenchmarkStarted,
+        current: &CurrentCase<'_>,
+        prepared: Prepared,
+        theirs: &[Prepared],
     ) -> Result<BenchmarkComplete, Interrupted> {
-        let mut result = self.unmeasured(case, announced);
-        match prepared {
+        let mut result = self.unmeasured(current);
+        let prepared = match prepared {
             None => {
                 result.cause = Some(Cause::Unsupported);
-                result.message = case.disposition.reason().map(str::to_owned);
+                result.message = current.case.disposition.reason().map(str::to_owned);
+                return Ok(result);
             }
-            Some(Err(failure)) => failure.fill_in(&mut result),
-            Some(Ok(prepared)) => {
-                self.telemetry.begin_case();
-                match self.measure_one(case, &prepared, announced) {
-                    Ok((measured, theirs)) => {
-                        let yardsticks = self.yardsticks(case);
-                        fill_in(&mut result, &prepared.recorded.recording, measured, yardsticks);
-                        if !Purpose::from(self.options.action).is_timed() {
-                            result.event_overhead_ns = None;
-                            result.conservation = None;
-                        }
-                        let looks = self.options_of(case).looks;
-                        if let (Some(theirs), Some(opponent)) = (theirs, &mut self.opponent) {
-                            opponent.note_looks(&theirs, looks);
-                            opponent.keep(theirs);
-                        }
-                    }
-                    Err(error) => {
-                        self.retire_roles(case);
-                        CaseFailure::of_measuring(&error)
-                            .ok_or(Interrupted)?
-                            .fill_in(&mut result);
-                    }
+            Some(Err(failure)) => {
+                failure.fill_in(&mut result);
+                return Ok(result);
+            }
+            Some(Ok(prepared)) => prepared,
+        };
+        let recording = &prepared.recorded.recording;
+        let counterpart = match &self.opponent {
+            None => Counterpart::Absent,
+            Some(opponent) => Counterpart::of(current.case, recording, opponent.side.selected.cases, theirs),
+        };
+        let unmeasured = result.clone();
+        self.telemetry.begin_case();
+        match self.measure_one(current, &prepared, &counterpart) {
+            Ok(measured) => {
+                let yardsticks = self.settings.yardsticks(&current.options);
+                fill_in(&mut result, recording, measured.candidate, yardsticks);
+                if !self.settings.purpose.is_timed() {
+                    result.event_overhead_ns = None;
+                    result.conservation = None;
                 }
-                if let Some(observation) = self.telemetry.end_case(result.samples.len()) {
-                    note_observation(&observation, &mut result);
+                self.settle_baseline(current, unmeasured, counterpart, measured.baseline);
+                if measured.roles == RolesAfterwards::Unknown {
+                    self.retire_roles(current.case);
                 }
             }
+            Err(error) => {
+                self.retire_roles(current.case);
+                let failure = CaseFailure::of_measuring(&error).ok_or(Interrupted)?;
+                failure.fill_in(&mut result);
+            }
+        }
+        if let Some(observation) = self.telemetry.end_case(result.samples.len()) {
+            note_observation(&observation, &mut result);
         }
         Ok(result)
     }
 
-    /// How long and how often a case is measured.
-    fn options_of(&self, case: &Case) -> CaseOptions {
-        let library = &self.selected.libraries[self.selected.library_of(case)];
-        self.options.measurement.of_case(case, library.settings)
-    }
-
-    fn yardsticks(&self, case: &Case) -> Yardsticks {
-        let Facts {
-            peak_bandwidth,
-            peak_flops,
-            device,
-            ..
-        } = self.selected.facts;
-        Yardsticks {
-            target_cv: self.options_of(case).stopping.target_cv,
-            peaks: Peaks {
-                bandwidth: *peak_bandwidth,
-                flops: *peak_flops,
-            },
-            kernel_part: KernelPart::of_device(&device.name),
-        }
-    }
-
-    /// Measures a case, in turns with its counterpart where there is one; and gives that one's result where the other revision has the case.
+    /// Measures a case, in turns with its counterpart where there is one.
     fn measure_one(
         &mut self,
-        case: &Case,
+        current: &CurrentCase<'_>,
         prepared: &PreparedCase,
-        announced: &BenchmarkStarted,
-    ) -> Result<(Measured, Option<BenchmarkComplete>), MeasureError> {
-        let recording = &prepared.recorded.recording;
-        let mut theirs = self.unmeasured(case, announced);
-        let counterpart = match &self.opponent {
-            None => Counterpart::Absent,
-            Some(opponent) => opponent.counterpart(case, recording),
-        };
-        let facts = self.selected.facts;
-        let CaseOptions {
-            workers,
-            looks,
-            noise_threshold,
-            stopping,
-            limits,
-        } = self.options_of(case);
-        let purpose = Purpose::from(self.options.action);
-        let untimed = ClockBound::Absent("nothing is timed".into());
-        let protocol = Protocol {
-            purpose,
-            turnout: match (&counterpart, looks) {
-                _ if !purpose.is_timed() => Turnout::exactly(NonZeroUsize::MIN),
-                (Counterpart::Ready(..), _) => Turnout::exactly(looks.first(workers)),
-                (_, Looks::Once) => Turnout::exactly(workers),
-                (_, Looks::UntilDecided) => match facts.device.kind {
-                    DeviceKind::Cuda => Turnout::until_known(workers),
-                    // Its times are advisory: not worth twice the time.
-                    DeviceKind::Cpu => Turnout::first_of(workers),
-                },
-            },
-            warm_up: WarmUpRule {
-                step: facts.clock_tick_ns,
-                ..WarmUpRule::default()
-            },
-            stop: match counterpart {
-                // How far samples spread is no measure of how well the ratio of pairs is known.
-                Counterpart::Ready(..) => StopRule {
-                    plateau: None,
-                    ..stop_rule(&stopping, facts)
-                },
-                _ => stop_rule(&stopping, facts),
-            },
-            within: limits.window,
-            reference_within: limits.reference,
-            kernels_run_in: facts.kernels_run_in,
-            device: self.selected.device,
-            output: user_output(self.options),
-            clock_bound: if purpose.is_timed() {
-                &facts.clock_bound
-            } else {
-                &untimed
-            },
-            kernel_part: KernelPart::of_device(&facts.device.name),
-            seeds: &self.seeds,
-            interrupt: self.interrupt,
-        };
+        counterpart: &Counterpart<'_>,
+    ) -> Result<MeasuredInTurns, MeasureError> {
+        let CurrentCase { case, options, .. } = current;
+        let settings = &self.settings;
+        let selected = self.candidate.selected;
         let name = case.full_name();
-        let ground = Ground {
-            annotation: (self.options.annotations == Annotations::Nvtx).then_some(&*name),
+        let inputs = CaseInputs {
+            annotation: (settings.annotations == Annotations::Nvtx).then_some(&*name),
             number: case_number(&name),
-            facts,
-            flush_bytes: self.flush_bytes(),
+            facts: selected.facts,
+            method: settings.method,
+            flush_bytes: settings.flush_bytes,
         };
-        let library_path = self.selected.library(case).search_path();
-        let ready = ground.ready(&self.selected, case, prepared, &library_path);
-        let their_path = match (&self.opponent, &counterpart) {
-            (Some(opponent), Counterpart::Ready(theirs, _)) => opponent.selected.library(theirs).search_path(),
-            _ => Vec::new(),
-        };
-        let their_case = match (&self.opponent, &counterpart) {
-            (Some(opponent), Counterpart::Ready(theirs, prepared)) => {
-                Some(ground.ready(&opponent.selected, theirs, prepared, &their_path))
-            }
+        let candidate = prepared.ready(&inputs);
+        let baseline = match counterpart {
+            Counterpart::Ready(theirs) => Some(theirs.ready(&inputs)),
             _ => None,
         };
+        let question = settings.question(options);
         let contest = Contest {
-            candidate: &ready,
-            baseline: their_case.as_ref(),
-            question: Some(Question {
-                looks,
-                confidence: self.options.results.judging.confidence,
-                threshold: Threshold {
-                    value: noise_threshold,
-                    source: ThresholdSource::Floor,
-                },
-                step: facts.clock_tick_ns,
-            }),
+            candidate: &candidate,
+            baseline: baseline.as_ref(),
+            question: Some(&question),
         };
-        let yardsticks = self.yardsticks(case);
-        let begin = self.begin();
-        let referee = self
-            .referee
-            .begin(self.selected.device, &begin, self.interrupt)
-            .map_err(MeasureError::Open)?;
-        let author = self
-            .authors
-            .client(self.selected.library_of(case))
-            .map_err(MeasureError::Attach)?;
-        let measured = measure_and_confirm(
-            &contest,
-            &protocol,
+        let (referee, null_worker) = self.roles.ready().map_err(MeasureError::Open)?;
+        let author = self.candidate.authors.client(selected.library_of(case));
+        let mut session = Session {
+            protocol: &settings.protocol_for(options, counterpart),
             referee,
-            author,
-            &mut self.null_worker,
-            &mut CaseWatcher {
+            author: author.map_err(MeasureError::Attach)?,
+            null_worker,
+            watcher: &mut CaseWatcher {
                 telemetry: &mut self.telemetry,
                 reporting: &mut self.reporting,
             },
-        )?;
-        let theirs = match (counterpart, measured.baseline) {
-            (Counterpart::Absent, _) => None,
-            (Counterpart::Unlike(reason), _) => {
-                theirs.message = Some(reason);
-                Some(theirs)
-            }
-            (Counterpart::Failed(failure), _) => {
-                failure.fill_in(&mut theirs);
-                Some(theirs)
-            }
-            (Counterpart::Ready(_, prepared), Some(Ok(measured))) => {
-                fill_in(&mut theirs, &prepared.recorded.recording, measured, yardsticks);
-                Some(theirs)
-            }
-            (Counterpart::Ready(..), Some(Err(failure))) => {
-                let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure));
-                failure.into_iter().for_each(|failure| failure.fill_in(&mut theirs));
-                Some(theirs)
-            }
-            (Counterpart::Ready(..), None) => None,
         };
-        if measured.roles == RolesAfterwards::Unknown {
-            self.retire_roles(case);
+        session.measure_and_confirm(&contest)
+    }
+
+    /// Gives the counterpart of a case its result, where the other revision has the case.
+    fn settle_baseline(
+        &mut self,
+        current: &CurrentCase<'_>,
+        mut result: BenchmarkComplete,
+        counterpart: Counterpart<'_>,
+        measured: Option<Result<Measured, RoleFailure>>,
+    ) {
+        match (counterpart, measured) {
+            (Counterpart::Absent, _) | (Counterpart::Ready(_), None) => return,
+            (Counterpart::Unlike(reason), _) => result.message = Some(reason),
+            (Counterpart::Failed(failure), _) => failure.fill_in(&mut result),
+            (Counterpart::Ready(theirs), Some(Ok(measured))) => {
+                let yardsticks = self.settings.yardsticks(&current.options);
+                fill_in(&mut result, &theirs.recorded.recording, measured, yardsticks);
+            }
+            (Counterpart::Ready(_), Some(Err(failure))) => {
+                let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure));
+                failure.into_iter().for_each(|failure| failure.fill_in(&mut result));
+            }
         }
-        Ok((measured.candidate, theirs))
+        if let Some(opponent) = &mut self.opponent {
+            opponent.results.keep_looked_at(result, current.options.looks);
+        }
     }
 
     /// What the author of a case, the referee and the null worker are in the middle of is unknown: the next case gets new ones.
     fn retire_roles(&mut self, case: &Case) {
-        self.authors.retire(self.selected.library_of(case));
-        self.referee = Standing::Absent;
-        self.null_worker.retire();
+        self.candidate.authors.retire(self.candidate.selected.library_of(case));
+        self.roles.retire();
     }
 
     /// Where the candidate could not be measured, the other revision was not either.
-    fn settle_owed(&mut self, case: &Case, announced: &BenchmarkStarted) {
-        let mut theirs = self.unmeasured(case, announced);
+    fn settle_owed(&mut self, current: &CurrentCase<'_>) {
+        let mut theirs = self.unmeasured(current);
         theirs.message = Some("it takes turns with the candidate, which was not measured".to_owned());
-        if let Some(opponent) = self.opponent.as_mut().filter(|opponent| opponent.owes(case)) {
-            opponent.keep(theirs);
+        if let Some(opponent) = self.opponent.as_mut().filter(|opponent| opponent.owes(current.case)) {
+            opponent.results.results.push(theirs);
         }
     }
 
     /// What only the other revision has is told, not measured.
     fn note_removed(&mut self) {
         let Some(opponent) = &mut self.opponent else { return };
-        let device = environment::device(self.selected.facts).short();
-        for case in opponent.only_there() {
-            let started = self.reporting.announce(case, 0);
-            opponent.keep(BenchmarkComplete::unmeasured(
-                &started,
-                device.clone(),
-                Verdict::Skipped,
-            ));
+        let device = environment::device(self.candidate.selected.facts).short();
+        for case in opponent.only_there {
+            let started = self.names.announce(case, 0);
+            let result = BenchmarkComplete::unmeasured(&started, device.clone(), Verdict::Skipped);
+            opponent.results.results.push(result);
         }
     }
 
-    fn unmeasured(&self, case: &Case, announced: &BenchmarkStarted) -> BenchmarkComplete {
-        let device = environment::device(self.selected.facts).short();
-        let mut result = BenchmarkComplete::unmeasured(announced, device, Verdict::Skipped);
-        let catalog = &self.selected.catalogs[self.selected.library_of(case)];
-        result.mode = if self.flush_bytes() == 0 {
-            Mode::Warm
-        } else {
-            Mode::Cold
-        };
-        result.environment = self.environment();
-        result.problem = catalog
-            .benchmarks
-            .get(case.benchmark)
-            .map(|benchmark| benchmark.problem.clone());
-        result
+    fn unmeasured(&self, current: &CurrentCase<'_>) -> BenchmarkComplete {
+        let Side { selected, compiler, .. } = &self.candidate;
+        let device = environment::device(selected.facts).short();
+        let catalog = &selected.catalogs[selected.library_of(current.case)];
+        let benchmark = catalog.benchmarks.get(current.case.benchmark);
+        BenchmarkComplete {
+            mode: self.settings.method,
+            environment: environment::environment(selected.facts, self.settings.flush(), Some(compiler.identity())),
+            problem: benchmark.map(|benchmark| benchmark.problem.clone()),
+            ..BenchmarkComplete::unmeasured(&current.announced, device, Verdict::Skipped)
+        }
     }
 }
 
@@ -500,25 +368,4 @@ impl Watcher for CaseWatcher<'_> {
 fn gauge_of(facts: &Facts) -> Option<Box<dyn Gauge>> {
     let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;
     Some(Box::new(gauge))
-}
-
-fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {
-    match wanted {
-        MasterSeed::Pinned(master) => Ok(Seeds::new(master)),
-        MasterSeed::Fresh => Seeds::from_os().map_err(|source| ExpectedError::Internal {
-            what: "the operating system gives no random seed".to_owned(),
-            source: source.into(),
-        }),
-    }
-}
-
-fn stop_rule(stopping: &StoppingOptions, facts: &Facts) -> StopRule {
-    StopRule {
-        target_cv: stopping.target_cv,
-        min_samples: stopping.min_samples as usize,
-        max_samples: stopping.max_samples as usize,
-        max_time: stopping.max_time,
-        step: facts.clock_tick_ns,
-        ..StopRule::default()
-    }
 }

@@ -5,20 +5,57 @@ use std::collections::HashSet;
 use gpubench::catalog::Catalog;
 
 use super::against::other_revision::OtherRevision;
-use super::cases::{Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, PackageCatalog, select_cases};
+use super::cases::{
+    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, select_cases,
+};
 use super::options::RunOptions;
+use super::status::status;
 use crate::build::Built;
-use crate::device::Facts;
-use crate::error::{ExpectedError, chain, print_warning};
+use crate::error::ExpectedError;
+use gpubench_device::Facts;
+use gpubench_diagnostic::{chain, print_warning};
 
-/// The cases that the command line selects.
-pub(super) fn choose_cases(
-    options: &RunOptions,
-    built: &Built,
-    catalogs: &[Catalog],
-    facts: &Facts,
-) -> Result<Vec<Case>, ExpectedError> {
-    Ok(cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?)
+/// The cases of a run, and those that it leaves out.
+#[derive(Clone, Debug)]
+pub(super) struct ChosenCases {
+    /// The packages that they come from.
+    pub(super) packages: Vec<String>,
+    /// What is selected.
+    pub(super) cases: Vec<Case>,
+    /// Cases that there are and that are not selected.
+    pub(super) left_out: Vec<Case>,
+}
+
+impl ChosenCases {
+    /// The cases that the command line selects.
+    ///
+    /// # Errors
+    /// It selects none, or fits none.
+    pub(super) fn of(
+        options: &RunOptions,
+        built: &Built,
+        catalogs: &[Catalog],
+        facts: &Facts,
+    ) -> Result<ChosenCases, ExpectedError> {
+        let cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
+        if cases.is_empty() {
+            let what = "every selected case is in another part of `--partition`: this part has none";
+            status(options.output.verbosity, "Note", what);
+        }
+        let mut left_out = every_case(built, catalogs, CaseDevice::of(facts))?;
+        let selected: HashSet<String> = cases.iter().map(Case::full_name).collect();
+        left_out.retain(|case| !selected.contains(&case.full_name()));
+        Ok(ChosenCases {
+            packages: built.libraries.iter().map(|library| library.package.clone()).collect(),
+            cases,
+            left_out,
+        })
+    }
+
+    /// Which form of names is shown.
+    pub(super) fn naming(&self) -> Naming {
+        Naming::for_packages(self.packages.len())
+    }
 }
 
 /// The cases of the other revision that fit the command line, in whatever part of it: parts that are counted begin elsewhere there. What does not fit is no
@@ -49,19 +86,6 @@ pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice
         Err(CaseError::NothingSelected(_)) => Ok(Vec::new()),
         cases => Ok(cases?),
     }
-}
-
-/// Cases that there are and that are not selected.
-pub(super) fn cases_left_out(
-    selected: &[Case],
-    built: &Built,
-    catalogs: &[Catalog],
-    facts: &Facts,
-) -> Result<Vec<Case>, ExpectedError> {
-    let mut cases = every_case(built, catalogs, CaseDevice::of(facts))?;
-    let selected: HashSet<String> = selected.iter().map(Case::full_name).collect();
-    cases.retain(|case| !selected.contains(&case.full_name()));
-    Ok(cases)
 }
 
 fn cases_of(

@@ -8,14 +8,15 @@ use super::places::PlaceOptions;
 use super::reporting::{exit_code_of, warn_of_undecided};
 use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
-use crate::compare::{Contestant, Matching, Rules, compare};
 use crate::error::ExpectedError;
-use crate::exit_code::ExitCode;
-use crate::report::{
-    Arrangement, BenchmarkComplete, Color, ComparisonComplete, Detail, GITHUB_LIMIT, Gate, JsonReporter, Outlet,
-    Output, Passage, Reporter, TerminalOptions, comparison_markdown, comparison_page, comparisons_page,
+use gpubench_contract::{Arrangement, BenchmarkComplete, ComparisonComplete};
+use gpubench_diagnostic::ExitCode;
+use gpubench_report::{
+    Color, Detail, GITHUB_LIMIT, Gate, JsonReporter, Outlet, Output, Passage, Reporter, TerminalOptions,
+    comparison_markdown, comparison_page, comparisons_page,
 };
-use crate::store::{Home, RunName, StoredRun};
+use gpubench_store::compare::{Contestant, Matching, Rules, compare};
+use gpubench_store::{Home, RunName, StoredRun};
 
 /// What `cargo gpubench compare` is asked.
 #[derive(Clone, Debug)]
@@ -64,14 +65,14 @@ pub enum CompareAction {
 }
 
 /// How a comparison is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ComparisonFormat {
-    /// A table.
+    /// A table
     #[default]
     Human,
-    /// One JSON object a line.
+    /// One JSON object a line
     Json,
-    /// A comment for a pull request on GitHub.
+    /// A comment for a pull request
     Markdown,
 }
 

@@ -2,8 +2,8 @@
 
 use gpubench::catalog::DeviceKind;
 
-use crate::device::Facts;
-use crate::report::{Device, Environment, Flush};
+use gpubench_contract::{Device, Environment, Flush};
+use gpubench_device::Facts;
 
 /// What is around this process now.
 pub(super) fn environment(facts: &Facts, (flush, flush_bytes): (Flush, u64), compiler: Option<&str>) -> Environment {
@@ -14,8 +14,8 @@ pub(super) fn environment(facts: &Facts, (flush, flush_bytes): (Flush, u64), com
         .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
     Environment {
         kernel: Some(rustix::system::uname().release().to_string_lossy().into_owned()),
-        cpu: Some(crate::device::cpu::processor_name()),
-        cpus: Some(crate::device::cpu::available_threads().get() as u64),
+        cpu: Some(gpubench_device::cpu::processor_name()),
+        cpus: Some(gpubench_device::cpu::available_threads().get() as u64),
         load_1m: loads.split_whitespace().next().and_then(|load| load.parse().ok()),
         memory_bytes: kibibytes
             .and_then(|kibibytes| kibibytes.parse::<u64>().ok())

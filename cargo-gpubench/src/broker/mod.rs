@@ -1,5 +1,4 @@
 //! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.
-#![forbid(unsafe_code)]
 
 mod against;
 mod archive;
@@ -8,25 +7,28 @@ pub mod cases;
 mod choice;
 mod code;
 mod compare;
+mod device_choice;
 mod environment;
-mod failure;
-mod ground;
-mod measurement;
+mod listing;
 pub mod options;
 mod overrides;
 mod places;
+mod process;
 mod recording;
 mod report;
 mod reporting;
+mod roles;
 mod run;
+mod run_names;
 mod selected;
-mod standing;
+mod settings;
+mod sources;
+mod status;
 mod stored;
 
 pub use against::question::Question;
 pub use archive::archive;
 pub use compare::{CompareAction, CompareOptions, ComparisonFormat, compare_runs};
-pub use measurement::{measure, purpose};
 pub use places::PlaceOptions;
 pub use recording::authors::ListingError;
 pub use report::{ReportOptions, report};

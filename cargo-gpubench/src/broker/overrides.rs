@@ -3,23 +3,23 @@
 use gpubench::catalog::{Catalog, DeviceKind};
 
 use super::cases::{Case, CaseDevice};
-use super::choice::every_case;
+use super::choice::{ChosenCases, every_case};
 use crate::build::{Built, Coverage};
 use crate::config::{CaseNames, CaseOverride};
-use crate::error::print_warning;
+use gpubench_diagnostic::print_warning;
 
 /// Warns of overrides whose filters fit nothing: neither what is selected nor what else there is, on whatever kind of device. Where the workspace may have
 /// benchmarks that are not built, nothing is said.
 pub(super) fn warn_of_idle_overrides(
     overrides: &[CaseOverride],
-    selected: &[Case],
+    chosen: &ChosenCases,
     built: &Built,
     catalogs: &[Catalog],
 ) {
     if overrides.is_empty() || built.coverage == Coverage::Part {
         return;
     }
-    let mut cases = selected.to_vec();
+    let mut cases = chosen.cases.clone();
     for kind in [DeviceKind::Cpu, DeviceKind::Cuda] {
         // What cannot be told apart there is refused when that device is used.
         let Ok(others) = every_case(built, catalogs, CaseDevice { kind, capability: 0 }) else {

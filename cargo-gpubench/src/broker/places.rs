@@ -5,9 +5,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::options::{LibrarySource, ResultOptions};
 use crate::build::{BuildOptions, ManifestOptions, WorkspaceFolders, workspace_root};
 use crate::error::ExpectedError;
-use crate::report::RunStarted;
-use crate::store::history::{self, History};
-use crate::store::{DeviceIdentity, Home, Revision, RunName, StoreError};
+use crate::git::Git;
+use gpubench_contract::RunStarted;
+use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_store::history::{self, History};
+use gpubench_store::{Home, RunName, StoreError};
 
 /// Where stored runs and histories are, for commands that measure nothing.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +96,7 @@ impl Places {
     /// The revision of the sources, where anything is asked for that names it.
     pub(super) fn revision(&self, results: &ResultOptions) -> Option<Revision> {
         let sources: &Utf8Path = self.sources.as_deref()?;
-        results.is_about_files().then(|| crate::git::revision_of(sources))?
+        results.is_about_files().then(|| Git::in_folder(sources).revision())?
     }
 }
 

@@ -1,15 +1,19 @@
 //! `cargo gpubench report`: from stored runs to a page.
 
-use super::options::JudgingOptions;
+use super::options::{JudgingOptions, Verbosity};
 use super::places::PlaceOptions;
+use super::status::status;
 use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
-use crate::compare::{Contestant, Fences, compare};
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::report::{Arrangement, Color, ComparisonComplete, HtmlReport, Outlet, address};
-use crate::store::history::{History, HistoryEntry};
-use crate::store::{DeviceIdentity, Home, RunName, StoreError, StoredRun};
+use crate::error::ExpectedError;
+use gpubench_contract::DeviceIdentity;
+use gpubench_contract::{Arrangement, ComparisonComplete};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
+use gpubench_report::{HtmlReport, Outlet, address};
+use gpubench_store::compare::{Contestant, Fences, compare};
+use gpubench_store::history::{History, HistoryEntry};
+use gpubench_store::{Home, RunName, StoreError, StoredRun};
 
 /// What `cargo gpubench report` is asked.
 #[derive(Clone, Debug)]
@@ -24,8 +28,6 @@ pub struct ReportOptions {
     pub places: PlaceOptions,
     /// The page to write.
     pub output: Outlet,
-    /// Whether messages are coloured.
-    pub color: Color,
 }
 
 /// Writes a page about stored runs.
@@ -54,7 +56,7 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, ExpectedError> {
     };
     options.output.write(&report.page())?;
     if let Some(file) = options.output.file() {
-        anstream::eprintln!("{:>12} {}", "Report", address(file));
+        status(Verbosity::Normal, "Report", address(file));
     }
     Ok(ExitCode::Success)
 }

@@ -1,146 +1,62 @@
-//! Telling whoever listens what happens in a run, and counting how it ends.
+//! Telling whoever listens what happens in a run, and what becomes of its results.
 
 use std::time::Instant;
 
-use super::against::opponent::OtherResults;
-use super::cases::{Case, Naming};
-use super::measurement::purpose::Purpose;
+use super::against::results::OtherResults;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
-use super::stored::bookkeeping::Bookkeeping;
-use crate::error::{ExpectedError, print_error, print_warning};
-use crate::exit_code::ExitCode;
-use crate::report::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, CsvReporter, Detail, Device, Environment, JsonReporter,
-    JunitReporter, MarkdownReporter, Metric, Output, OutputError, Passage, Phase, Progress, ProgressDisplay,
-    RepeatedCommand, Reporter, Reporters, RunEnd, RunFinished, RunStarted, SchemaVersion, TerminalOptions,
-    TerminalReporter,
+use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
+use crate::error::ExpectedError;
+use gpubench_contract::Metric;
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
 };
-use crate::verdict::{Cause, Verdict};
-use crate::window::Seeds;
+use gpubench_contract::{Cause, Verdict};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{print_error, print_warning};
+use gpubench_measure::measurement::Purpose;
+use gpubench_protocol::window::Seeds;
+use gpubench_report::{
+    CsvReporter, Detail, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress,
+    ProgressDisplay, RepeatedCommand, Reporter, Reporters, TerminalOptions, TerminalReporter,
+};
 
-/// The listeners of a run, how many cases have ended in what way, and what becomes of their results.
+/// The listeners of a run, and what becomes of its results.
 pub(super) struct Reporting {
     reporters: Reporters,
     bookkeeping: Bookkeeping,
-    /// The run's first record, once it has begun.
-    run: Option<RunStarted>,
+    /// The run's first record.
+    run: RunStarted,
     results: Vec<BenchmarkComplete>,
-    /// What came of the revision that they are measured in turns with.
-    other: Option<OtherResults>,
-    run_id: String,
     format: MessageFormat,
-    naming: Naming,
     began: Instant,
-    cases: u64,
-    passed: u64,
-    failed: u64,
-    skipped: u64,
-    compile_failed: u64,
-    compiler_missing: u64,
-    /// Published when the run has ended.
-    seed: String,
     /// The first listener's failure. The others are still told everything; the run ends with it.
     failure: Option<OutputError>,
 }
 
 impl Reporting {
-    /// Opens what the options ask for.
+    /// Opens what the options ask for, and tells that the run begins.
     ///
     /// # Errors
-    /// When a file cannot be created.
-    pub(super) fn new(
+    /// A file cannot be created, or the history of the device cannot be used.
+    pub(super) fn begin(
         options: &RunOptions,
-        naming: Naming,
-        bookkeeping: Bookkeeping,
-    ) -> Result<Reporting, ExpectedError> {
-        let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
-            MessageFormat::Human => Box::new(terminal_reporter(options)),
-            MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
-        }];
-        let compares = options.results.compares();
-        for export in &options.output.exports {
-            let output = export.outlet.open()?;
-            reporters.push(match export.format {
-                ExportFormat::Json => Box::new(JsonReporter::new(output)),
-                ExportFormat::Csv if compares => Box::new(CsvReporter::new(output).awaiting_a_comparison()),
-                ExportFormat::Csv => Box::new(CsvReporter::new(output)),
-                ExportFormat::Markdown if compares => Box::new(MarkdownReporter::new(output).beside_a_comparison()),
-                ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
-                ExportFormat::Junit => Box::new(JunitReporter::new(output).behind(options.results.judging.gate)),
-            });
-        }
-        Ok(Reporting {
-            reporters: Reporters(reporters),
-            bookkeeping,
-            run: None,
-            results: Vec::new(),
-            other: None,
-            run_id: run_id(),
-            format: options.output.format,
-            naming,
-            began: Instant::now(),
-            cases: 0,
-            passed: 0,
-            failed: 0,
-            skipped: 0,
-            compile_failed: 0,
-            compiler_missing: 0,
-            seed: String::new(),
-            failure: None,
-        })
-    }
-
-    /// Announces a case.
-    pub(super) fn announce(&self, case: &Case, index: usize) -> BenchmarkStarted {
-        BenchmarkStarted {
-            schema_version: SchemaVersion,
-            run_id: self.run_id.clone(),
-            package: case.package.clone(),
-            benchmark: case.path.clone(),
-            params: (&case.params).into(),
-            case: case.name_as(self.naming),
-            index: index as u64,
-        }
-    }
-
-    /// The run begins.
-    ///
-    /// # Errors
-    /// The history of the device cannot be used.
-    pub(super) fn run_started(
-        &mut self,
-        device: Device,
-        environment: Environment,
-        seeds: &Seeds,
-        packages: Vec<String>,
+        plan: ResultPlan,
+        run: RunStarted,
         cases: &[BenchmarkStarted],
-    ) -> Result<(), ExpectedError> {
-        self.cases = cases.len() as u64;
-        self.seed = seeds.revealed();
-        let started = RunStarted {
-            schema_version: SchemaVersion,
-            run_id: self.run_id.clone(),
-            started_at: jiff::Timestamp::now().to_string(),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            seed_commitment: seeds.commitment(),
-            device,
-            packages,
-            cases: self.cases,
-            environment,
-            earlier_runs: Vec::new(),
+    ) -> Result<Reporting, ExpectedError> {
+        let began = Instant::now();
+        let reporters = Reporters(reporters(options)?);
+        let mut reporting = Reporting {
+            reporters,
+            bookkeeping: plan.begin(&run)?,
+            run: run.clone(),
+            results: Vec::new(),
+            format: options.output.format,
+            began,
+            failure: None,
         };
-        self.begin(started, cases)
-    }
-
-    /// A run begins that was measured before.
-    ///
-    /// # Errors
-    /// As [`run_started`](Self::run_started).
-    pub(super) fn begin(&mut self, started: RunStarted, cases: &[BenchmarkStarted]) -> Result<(), ExpectedError> {
-        self.bookkeeping.begin(&started)?;
-        self.tell(|reporters| reporters.run_started(&started, cases));
-        self.run = Some(started);
-        Ok(())
+        reporting.tell(|reporters| reporters.run_started(&run, cases));
+        Ok(reporting)
     }
 
     /// A case begins.
@@ -174,59 +90,59 @@ impl Reporting {
 
     /// A case has its verdict.
     pub(super) fn benchmark_complete(&mut self, result: &BenchmarkComplete) {
-        match result.verdict {
-            Verdict::Pass => self.passed += 1,
-            Verdict::Skipped => self.skipped += 1,
-            _ => self.failed += 1,
-        }
-        self.compile_failed += u64::from(result.cause == Some(Cause::CompileFailed));
-        self.compiler_missing += u64::from(result.cause == Some(Cause::CompilerMissing));
         self.tell(|reporters| reporters.benchmark_complete(result));
         self.results.push(result.clone());
     }
 
-    /// Notes what came of the revision that the cases were measured in turns with.
-    pub(super) fn note_other(&mut self, other: OtherResults) {
-        self.other = Some(other);
-    }
-
-    /// The run has ended; gives what the command exits with.
+    /// A measured run has ended; `other` is what came of the revision that it was measured in turns with. Gives what the
+    /// command exits with, and publishes the seed.
     ///
     /// # Errors
     /// When something could not be written.
-    pub(super) fn finish(self, end: RunEnd) -> Result<ExitCode, ExpectedError> {
+    pub(super) fn finish(
+        self,
+        end: RunEnd,
+        seeds: &Seeds,
+        other: Option<OtherResults>,
+    ) -> Result<ExitCode, ExpectedError> {
+        let count = |counts: fn(Verdict) -> bool| self.count(|result| counts(result.verdict)) as u64;
         let finished = RunFinished {
             schema_version: SchemaVersion,
-            run_id: self.run_id.clone(),
-            passed: self.passed,
-            failed: self.failed,
-            skipped: self.skipped,
-            seed: self.seed.clone(),
-            not_run: self.cases - self.passed - self.failed - self.skipped,
+            run_id: self.run.run_id.clone(),
+            passed: count(|verdict| verdict == Verdict::Pass),
+            failed: count(Verdict::is_failure),
+            skipped: count(|verdict| verdict == Verdict::Skipped),
+            seed: seeds.revealed(),
+            not_run: self.run.cases - self.results.len() as u64,
             end,
             wall_ns: self.began.elapsed().as_nanos() as u64,
         };
-        self.conclude(finished)
+        self.conclude(finished, other)
+    }
+
+    fn count(&self, counts: impl Fn(&BenchmarkComplete) -> bool) -> usize {
+        self.results.iter().filter(|result| counts(result)).count()
     }
 
     /// Compares the results, closes the reports and keeps what is to be kept.
     ///
     /// # Errors
     /// When something could not be written; everything else is written all the same.
-    pub(super) fn conclude(mut self, finished: RunFinished) -> Result<ExitCode, ExpectedError> {
-        let end = finished.end;
-        let results = std::mem::take(&mut self.results);
-        let run = self.run.take();
-        let stored = run.map(|run| self.bookkeeping.stored(run, results, finished.clone()));
-        let other = self.other.take();
-        let comparison = stored.as_ref().and_then(|stored| match other {
-            None => self.bookkeeping.compare(stored),
-            Some(other) => self.bookkeeping.compare_in_turns(stored, other),
-        });
+    pub(super) fn conclude(
+        mut self,
+        finished: RunFinished,
+        other: Option<OtherResults>,
+    ) -> Result<ExitCode, ExpectedError> {
+        let of_results = self.exit_code_of_results();
         // A part of `--partition` may have no case.
-        let judged = comparison
-            .as_ref()
-            .filter(|_| self.passed + self.failed + self.skipped > 0);
+        let has_results = !self.results.is_empty();
+        let results = std::mem::take(&mut self.results);
+        let stored = self.bookkeeping.stored(self.run.clone(), results, finished.clone());
+        let comparison = match other {
+            None => self.bookkeeping.compare(&stored),
+            Some(other) => self.bookkeeping.compare_in_turns(&stored, other),
+        };
+        let judged = comparison.as_ref().filter(|_| has_results);
         let passage = judged.map_or(Passage::Open, |comparison| self.bookkeeping.passage(comparison));
         let undecided = judged.and_then(ComparisonComplete::undecided);
         if let Some(comparison) = &comparison {
@@ -234,22 +150,30 @@ impl Reporting {
         }
         self.tell(|reporters| reporters.run_finished(&finished));
         let mut failures: Vec<ExpectedError> = self.failure.into_iter().map(ExpectedError::Report).collect();
-        if let Some(stored) = &stored {
-            failures.extend(self.bookkeeping.keep(stored).into_iter().map(ExpectedError::Store));
-            let page = self.bookkeeping.write_page(stored, comparison.as_slice());
-            failures.extend(page.err().map(ExpectedError::Report));
-        }
+        failures.extend(self.bookkeeping.keep(&stored).into_iter().map(ExpectedError::Store));
+        let page = self.bookkeeping.write_page(&stored, comparison.as_slice());
+        failures.extend(page.err().map(ExpectedError::Report));
         if let Some(undecided) = undecided {
             warn_of_undecided(&undecided);
         }
         first_of(failures)?;
-        Ok(match end {
+        Ok(match finished.end {
             RunEnd::Interrupted => ExitCode::Interrupted,
-            _ if self.failed > self.compile_failed + self.compiler_missing => ExitCode::BenchmarkFailed,
-            _ if self.compile_failed > 0 => ExitCode::BuildFailed,
-            _ if self.compiler_missing > 0 => ExitCode::SetupMissing,
-            _ => exit_code_of(passage),
+            _ => of_results.unwrap_or_else(|| exit_code_of(passage)),
         })
+    }
+
+    /// What the command exits with where benchmarks failed: a kernel that does not compile is no failed benchmark.
+    fn exit_code_of_results(&self) -> Option<ExitCode> {
+        let of = |cause| self.count(|result| result.cause == Some(cause));
+        let (uncompiled, without_compiler) = (of(Cause::CompileFailed), of(Cause::CompilerMissing));
+        if self.count(|result| result.verdict.is_failure()) > uncompiled + without_compiler {
+            Some(ExitCode::BenchmarkFailed)
+        } else if uncompiled > 0 {
+            Some(ExitCode::BuildFailed)
+        } else {
+            (without_compiler > 0).then_some(ExitCode::SetupMissing)
+        }
     }
 
     fn tell(&mut self, what: impl FnOnce(&mut Reporters) -> Result<(), OutputError>) {
@@ -279,6 +203,27 @@ fn first_of(failures: Vec<ExpectedError>) -> Result<(), ExpectedError> {
     let Some(first) = failures.next() else { return Ok(()) };
     failures.for_each(|failure| failure.print());
     Err(first)
+}
+
+/// What is shown, and every export.
+fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError> {
+    let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
+        MessageFormat::Human => Box::new(terminal_reporter(options)),
+        MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
+    }];
+    let compares = options.results.compares();
+    for export in &options.output.exports {
+        let output = export.outlet.open()?;
+        reporters.push(match export.format {
+            ExportFormat::Json => Box::new(JsonReporter::new(output)),
+            ExportFormat::Csv if compares => Box::new(CsvReporter::new(output).awaiting_a_comparison()),
+            ExportFormat::Csv => Box::new(CsvReporter::new(output)),
+            ExportFormat::Markdown if compares => Box::new(MarkdownReporter::new(output).beside_a_comparison()),
+            ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
+            ExportFormat::Junit => Box::new(JunitReporter::new(output).behind(options.results.judging.gate)),
+        });
+    }
+    Ok(reporters)
 }
 
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
@@ -323,10 +268,4 @@ fn terminal_options(fitting: TerminalOptions, options: &RunOptions) -> TerminalO
             ..fitting
         },
     }
-}
-
-/// Sixteen random hexadecimal digits; the time where the system has no randomness to give.
-fn run_id() -> String {
-    let number = getrandom::u64().unwrap_or_else(|_| jiff::Timestamp::now().as_nanosecond() as u64);
-    format!("{number:016x}")
 }

@@ -1,12 +1,16 @@
 //! The cases of a run, with what they come from and what they are measured on.
 
+use std::rc::Rc;
+
 use camino::Utf8Path;
 use gpubench::catalog::Catalog;
 
 use super::cases::Case;
+use super::recording::authors::Authors;
 use crate::build::BuiltLibrary;
-use crate::device::Facts;
-use crate::wire::DeviceOrder;
+use gpubench_device::DeviceOrder;
+use gpubench_device::Facts;
+use gpubench_device::compilers::Compiler;
 
 /// What is to be measured, and on what.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +27,16 @@ pub(super) struct Selected<'a> {
     pub(super) device: DeviceOrder,
     /// What it is.
     pub(super) facts: &'a Facts,
+}
+
+/// The candidate of a run, or the revision that it is measured in turns with.
+pub(super) struct Side<'a> {
+    /// Its libraries and cases.
+    pub(super) selected: Selected<'a>,
+    /// Their authors.
+    pub(super) authors: Authors<'a>,
+    /// The compiler of their kernels.
+    pub(super) compiler: Rc<dyn Compiler>,
 }
 
 impl<'a> Selected<'a> {

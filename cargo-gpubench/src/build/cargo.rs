@@ -1,5 +1,4 @@
 //! Cargo as a child process.
-#![forbid(unsafe_code)]
 
 use std::{
     env,

@@ -1,5 +1,4 @@
 //! Listening to a cargo that builds, and ending it when the run is interrupted.
-#![forbid(unsafe_code)]
 
 use std::{
     io::{self, BufReader},

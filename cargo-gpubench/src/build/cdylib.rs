@@ -1,5 +1,4 @@
 //! The libraries of the selected packages as cdylibs.
-#![forbid(unsafe_code)]
 
 use std::{
     path::PathBuf,
@@ -22,7 +21,7 @@ use super::{
     select::{Request, SelectedPackage, select_packages},
 };
 use crate::config::CaseSettings;
-use crate::wire::{SealError, SealedFile};
+use gpubench_device::{SealError, SealedFile};
 
 /// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own `[profile.gpubench]` adds.
 ///

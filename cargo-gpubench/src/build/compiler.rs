@@ -1,5 +1,4 @@
 //! What the build needs to know of the Rust compiler.
-#![forbid(unsafe_code)]
 
 use std::{
     env, io,

@@ -1,13 +1,13 @@
 //! Why something cannot be built, and what is worth a warning.
-#![forbid(unsafe_code)]
 
 use std::{fmt, io, process::ExitStatus};
 
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::wire::SealError;
-use crate::{error::Expected, exit_code::ExitCode};
+use gpubench_device::SealError;
+use gpubench_diagnostic::suggestion;
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why there is nothing to benchmark.
 #[derive(Debug, Error)]
@@ -279,19 +279,25 @@ fn in_parentheses(versions: &[String]) -> String {
 }
 
 /// Something odd that stops nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BuildNotice {
     /// An `--exclude` that fits no package.
+    #[error("no package of this workspace fits `--exclude {spec}`")]
     ExcludedNotFound {
         /// What was asked for.
         spec: String,
     },
     /// A package that was not asked for by name has the runtime but no benchmarks.
+    #[error("package `{package}` has no `#[gpubench]` functions")]
     NoBenchmarks {
         /// The package.
         package: String,
     },
     /// A key in a manifest's `[package.metadata.gpubench]` that is not known.
+    #[error(
+        "the key `{key}` in `[package.metadata.gpubench]` of package `{package}` is not known and has no effect{}",
+        suggestion(.closest.as_ref())
+    )]
     UnknownMetadata {
         /// The package.
         package: String,
@@ -300,25 +306,6 @@ pub enum BuildNotice {
         /// The known one that was probably meant.
         closest: Option<String>,
     },
-}
-
-impl fmt::Display for BuildNotice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ExcludedNotFound { spec } => write!(f, "no package of this workspace fits `--exclude {spec}`"),
-            Self::NoBenchmarks { package } => write!(f, "package `{package}` has no `#[gpubench]` functions"),
-            Self::UnknownMetadata { package, key, closest } => {
-                write!(
-                    f,
-                    "the key `{key}` in `[package.metadata.gpubench]` of package `{package}` is not known and has no effect"
-                )?;
-                match closest {
-                    Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
-                    None => Ok(()),
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

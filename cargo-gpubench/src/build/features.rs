@@ -1,5 +1,4 @@
 //! Features of the packages that are built.
-#![forbid(unsafe_code)]
 
 use cargo_metadata::Package;
 

@@ -1,5 +1,4 @@
 //! Which packages of a build lie in folders of this machine.
-#![forbid(unsafe_code)]
 
 use camino::Utf8PathBuf;
 

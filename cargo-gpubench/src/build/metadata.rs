@@ -1,5 +1,4 @@
 //! The workspace as `cargo metadata` describes it.
-#![forbid(unsafe_code)]
 
 use std::{
     io::{self, Read, Write},

@@ -10,7 +10,6 @@ mod compiler;
 mod entry_symbol;
 mod error;
 mod features;
-pub mod kernels;
 mod local_packages;
 mod metadata;
 mod options;

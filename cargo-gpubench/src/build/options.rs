@@ -1,5 +1,4 @@
 //! What is asked of cargo, as types.
-#![forbid(unsafe_code)]
 
 use std::str::FromStr;
 

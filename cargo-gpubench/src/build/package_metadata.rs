@@ -1,12 +1,11 @@
 //! What a manifest says to this tool: `[package.metadata.gpubench]`.
-#![forbid(unsafe_code)]
 
 use cargo_metadata::Package;
 use serde_json::{Map, Value};
 
 use super::{BuildError, BuildNotice};
-use crate::closest::closest;
 use crate::config::CaseSettings;
+use gpubench_diagnostic::closest;
 
 const BENCHMARKS: &str = "benchmarks";
 
@@ -106,7 +105,7 @@ mod tests {
             (json!({ "min-samples": 3, "max-samples": 2 }), "is more than"),
         ] {
             let error = metadata(table).expect_err(reason);
-            let text = crate::error::chain(&error);
+            let text = gpubench_diagnostic::chain(&error);
             assert!(text.contains("`/w/a/Cargo.toml`") && text.contains(reason), "{text}");
         }
     }

@@ -1,10 +1,9 @@
 //! Package specifications as cargo's `--package` and `--exclude` take them.
-#![forbid(unsafe_code)]
 
 use std::{fmt, str::FromStr};
 
 use cargo_metadata::{Package, semver::Version};
-use regex::Regex;
+use glob::Pattern;
 use thiserror::Error;
 
 /// Names one package, or with a pattern several: `suite`, `suite@0.1`, `kernels-*`, `path+file:///…#suite@0.1.0`.
@@ -22,7 +21,7 @@ enum Form {
         version: Option<VersionPrefix>,
     },
     /// A shell pattern over names.
-    Pattern(Regex),
+    Pattern(Pattern),
     /// A package identifier, perhaps without its kind or its fragment.
     Url {
         kind: Option<String>,
@@ -59,7 +58,7 @@ impl PackageSpec {
         let has_name = |name: &str| package.name.as_str() == name;
         match &self.form {
             Form::Name { name, version } => has_name(name) && fits_version(version.as_ref(), &package.version),
-            Form::Pattern(pattern) => pattern.is_match(&package.name),
+            Form::Pattern(pattern) => pattern.matches(&package.name),
             Form::Url {
                 kind,
                 url,
@@ -101,7 +100,7 @@ impl FromStr for PackageSpec {
                 version,
             }
         } else if text.contains(['*', '?', '[', ']']) {
-            Form::Pattern(parse_pattern(text)?)
+            Form::Pattern(Pattern::new(text).map_err(|_| InvalidPackageSpec::Pattern(text.to_owned()))?)
         } else {
             parse_name(text)?
         };
@@ -149,23 +148,6 @@ fn parse_name(text: &str) -> Result<Form, InvalidPackageSpec> {
         name: name.to_owned(),
         version,
     })
-}
-
-/// A shell pattern as a regular expression. Names hold no `/`, so `**` is no different from `*`.
-fn parse_pattern(text: &str) -> Result<Regex, InvalidPackageSpec> {
-    let mut expression = String::from("^");
-    for c in text.chars() {
-        match c {
-            '*' => expression.push_str(".*"),
-            '?' => expression.push('.'),
-            '[' | ']' => expression.push(c),
-            '!' if expression.ends_with('[') => expression.push('^'),
-            '-' if expression.rfind('[') > expression.rfind(']') => expression.push('-'),
-            _ => expression.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
-        }
-    }
-    expression.push('$');
-    Regex::new(&expression).map_err(|_| InvalidPackageSpec::Pattern(text.to_owned()))
 }
 
 impl FromStr for VersionPrefix {

@@ -1,5 +1,4 @@
 //! The shared libraries of a package as roles load them: sealed copies, each behind those that it needs.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
 
@@ -7,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, DT_SONAME, DynamicTag, FileHeader64};
 use object::read::elf::ElfFile;
 
-use crate::wire::{SealError, SealedFile};
+use gpubench_device::{SealError, SealedFile};
 
 /// Seals a library and those that it needs, directly or through another, in the folders of `search` or where a library says beside itself (`$ORIGIN`); the library is the last.
 /// The dynamic linker takes a copy for a file of `/proc/self/fd`, beside which there is nothing.

@@ -1,5 +1,4 @@
 //! Which packages are built: cargo's own choice, less what cannot have benchmarks.
-#![forbid(unsafe_code)]
 
 use cargo_metadata::{Package, TargetKind};
 
@@ -8,7 +7,7 @@ use super::{
     metadata::{RUNTIME_PACKAGE, Workspace},
     package_metadata::opted_out,
 };
-use crate::closest::closest;
+use gpubench_diagnostic::closest;
 
 /// Which packages of the workspace are asked for: cargo's options of the same names.
 #[derive(Clone, Debug, Default)]

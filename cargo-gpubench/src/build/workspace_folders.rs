@@ -1,5 +1,4 @@
 //! Where a workspace and what is built from it lie.
-#![forbid(unsafe_code)]
 
 use std::process::Stdio;
 

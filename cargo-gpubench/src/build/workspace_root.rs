@@ -1,5 +1,4 @@
 //! Where a workspace is, without a look at what is in it.
-#![forbid(unsafe_code)]
 
 use std::process::Stdio;
 

@@ -6,9 +6,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use crate::build::BuildError;
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
 use crate::git::GitNotStarted;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::Expected;
 
 /// Why a revision cannot be checked out.
 #[derive(Debug, Error)]

@@ -1,5 +1,4 @@
 //! Links of a revision that lead out of it.
-#![forbid(unsafe_code)]
 
 use camino::{Utf8Path, Utf8PathBuf};
 

@@ -1,5 +1,4 @@
 //! Which commit a person means.
-#![forbid(unsafe_code)]
 
 use camino::Utf8Path;
 
@@ -55,7 +54,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::error::chain;
+    use gpubench_diagnostic::chain;
 
     /// A repository of two commits, `first` and `second`, with a tag on the first.
     fn repository() -> tempfile::TempDir {

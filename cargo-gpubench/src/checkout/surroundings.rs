@@ -1,5 +1,4 @@
 //! What lies round a repository and belongs to a build of it.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
 use std::io;

@@ -13,7 +13,7 @@ use super::revision::commit_of;
 use super::surroundings::{Surroundings, remove};
 use crate::build::{BuildOptions, ManifestOptions, local_packages, workspace_root};
 use crate::git::Git;
-use crate::store::Revision;
+use gpubench_contract::Revision;
 
 /// How often a lock that another run holds is looked at.
 const LOOK_AROUND: Duration = Duration::from_millis(100);

@@ -1,18 +1,20 @@
 //! The command and its verbs.
-#![forbid(unsafe_code)]
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{
-    CommandFactory, Parser, Subcommand,
+    Arg, CommandFactory, Parser, Subcommand,
     builder::styling::{AnsiColor, Styles},
 };
 
 use super::examples::illustrated;
+use super::gpubench::rows_of;
+use super::settings::RunArguments;
 use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
 use crate::build::workspace_root;
-use crate::config::folder_with_configuration;
-use crate::error::{ExpectedError, print_warning};
-use crate::probe::Target;
+use crate::config::{Group, folder_with_configuration};
+use crate::error::ExpectedError;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::probe::Target;
 
 /// As cargo colours its own help.
 const STYLES: Styles = Styles::styled()
@@ -23,6 +25,20 @@ const STYLES: Styles = Styles::styled()
     .error(AnsiColor::BrightRed.on_default().bold())
     .valid(AnsiColor::BrightCyan.on_default().bold())
     .invalid(AnsiColor::Yellow.on_default().bold());
+
+/// What `-h` shows; `--help` shows every option.
+const MOST_USED: [&str; 10] = [
+    "against",
+    "baseline",
+    "device",
+    "list",
+    "max_time",
+    "quiet",
+    "report",
+    "save_baseline",
+    "test",
+    "verbose",
+];
 
 /// What the executable `cargo-gpubench` is started with.
 ///
@@ -69,7 +85,16 @@ pub enum Verb {
 
 /// The whole command line as clap describes it, with an example for every option.
 pub(super) fn described() -> clap::Command {
-    App::command().mut_subcommand("gpubench", illustrated)
+    App::command().mut_subcommand("gpubench", |verb| {
+        let most_used = |option: Arg| {
+            let is_most_used = MOST_USED.contains(&option.get_id().as_str());
+            option.hide_short_help(!is_most_used)
+        };
+        illustrated(verb.mut_args(most_used), &RunArguments::rows()).mut_subcommands(|below| {
+            let rows = rows_of(below.get_name());
+            illustrated(below, &rows)
+        })
+    })
 }
 
 /// The verb with all its options.
@@ -123,8 +148,10 @@ mod tests {
     }
 
     #[test]
-    fn short_help_fits_a_screen_in_groups() {
-        insta::assert_snapshot!(help(|command| command.render_help().to_string()));
+    fn short_help_fits_a_screen_of_40_lines() {
+        let text = help(|command| command.render_help().to_string());
+        assert!(text.lines().count() <= 40, "{text}");
+        insta::assert_snapshot!(text);
     }
 
     #[test]

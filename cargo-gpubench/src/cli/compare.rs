@@ -1,86 +1,82 @@
 //! `cargo gpubench compare`.
-#![forbid(unsafe_code)]
 
-use std::env;
-
-use clap::{Args, ValueEnum, ValueHint};
+use clap::ValueHint;
 use regex::Regex;
 
 use super::UsageError;
-use super::judging::JudgingArguments;
-use super::output::color;
 use super::overwriting::refuse_to_overwrite;
-use super::places::PlaceArguments;
+use super::settings::{JudgingArguments, PlaceArguments};
 use super::standard_output::refuse_two;
 use crate::broker::options::Verbosity;
 use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
-use crate::compare::Matching;
-use crate::config::Fraction;
-use crate::report::{Color, Outlet};
-use crate::store::RunName;
+use crate::config::{Fraction, Value, settings};
+use gpubench_report::{Color, Outlet};
+use gpubench_store::RunName;
+use gpubench_store::compare::Matching;
 
-const SELECTION: &str = "Selection options";
-const OUTPUT: &str = "Output options";
+impl Value for ComparisonFormat {}
+impl Value for Regex {}
 
-/// Every option of `cargo gpubench compare`.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct CompareArguments {
-    /// The runs: the first is the baseline, and every other one is compared with it
-    ///
-    /// A name, such as `main`, is a baseline in the target directory; with a path separator, or where it ends in `.json`, it is a file that `--save-baseline` or
-    /// `--export-json` wrote.
-    #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 1.., required_unless_present = "baselines")]
-    names: Vec<RunName>,
+settings! {
+    /// Every option of `cargo gpubench compare`.
+    #[command(after_help = EXAMPLES)]
+    pub(super) struct CompareArguments {
+        /// The runs: the first is the baseline, and every other one is compared with it
+        ///
+        /// A name, such as `main`, is a baseline in the target directory; with a path separator, or
+        /// where it ends in `.json`, it is a file that `--save-baseline` or `--export-json` wrote.
+        #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 1.., required_unless_present = "baselines")]
+        names: Vec<RunName> => Line "main pr.json";
 
-    /// Print the names of the baselines there are, and compare nothing
-    #[arg(long, conflicts_with = "names", help_heading = SELECTION)]
-    baselines: bool,
+        /// Print the names of the baselines there are, and compare nothing
+        #[arg(long, conflicts_with = "names", help_heading = "Selection options")]
+        baselines: bool => Line "compare --baselines";
 
-    /// Compare only benchmarks whose names contain this regular expression
-    ///
-    /// It may be found in either form of a name, with the package in front or without. May be given several times.
-    #[arg(short, long, value_name = "REGEX", help_heading = SELECTION)]
-    filter: Vec<Regex>,
+        /// Compare only benchmarks whose names contain this regular expression
+        ///
+        /// It may be found in either form of a name, with the package in front or without. May be given
+        /// several times.
+        #[arg(short, long, value_name = "REGEX", help_heading = "Selection options")]
+        filter: Vec<Regex> => Line "main pr --filter gemm";
 
-    /// Leave out benchmarks that changed by less than this: `2%`, `0.02`
-    ///
-    /// They are counted, and a regression among them still exits with 3. What is taken for noise is `--noise-threshold`.
-    #[arg(short, long, value_name = "PERCENT", help_heading = SELECTION)]
-    threshold: Option<Fraction>,
+        /// Leave out benchmarks that changed by less than this: `2%`, `0.02`
+        ///
+        /// They are counted, and a regression among them still exits with 3. What is taken for noise is
+        /// `--noise-threshold`.
+        #[arg(short, long, value_name = "FRACTION", help_heading = "Selection options")]
+        threshold: Option<Fraction> => Line "main pr --threshold 2%";
 
-    /// Match benchmarks in whose names the groups of this regular expression capture the same texts
-    ///
-    /// For benchmarks that have another name in the other run: `-g '(?:naive|tiled)::(.*)'` compares `gemm::naive::n=64` with `gemm::tiled::n=64`. Names have the package in
-    /// front. Benchmarks in whose names it is not found take no part.
-    #[arg(short, long, value_name = "REGEX", help_heading = SELECTION, value_parser = parse_groups)]
-    group: Option<Regex>,
+        /// Match benchmarks in whose names the groups of this regular expression capture the same texts
+        ///
+        /// For benchmarks that have another name in the other run: `-g '(?:naive|tiled)::(.*)'`
+        /// compares `gemm::naive::n=64` with `gemm::tiled::n=64`. Names have the package in front.
+        /// Benchmarks in whose names it is not found take no part.
+        #[arg(short, long, value_name = "REGEX", help_heading = "Selection options", value_parser = parse_groups)]
+        group: Option<Regex> => Line "main pr --group '(?:naive|tiled)::(.*)'";
 
-    #[command(flatten)]
-    judging: JudgingArguments,
+        #[command(flatten)]
+        judging: JudgingArguments;
 
-    #[command(flatten)]
-    places: PlaceArguments,
+        #[command(flatten)]
+        places: PlaceArguments;
 
-    /// Write the comparison to standard output in this form
-    ///
-    /// `json` is one object a line with `"reason": "comparison-complete"`, `markdown` a comment for a pull request on GitHub.
-    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
-    message_format: FormatArgument,
+        /// Write the comparison to standard output in this form
+        ///
+        /// `json` is one object a line with `"reason": "comparison-complete"`, `markdown` a comment for
+        /// a pull request on GitHub.
+        #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output options")]
+        message_format: ComparisonFormat => Line "main pr --message-format markdown > comment.md";
 
-    /// Write the comparison to this file as well, as a comment for a pull request on GitHub
-    ///
-    /// `-` is standard output; the table then goes to standard error.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
-    export_markdown: Option<Outlet>,
+        /// Write the comparison to this file as well, as a comment for a pull request on GitHub
+        ///
+        /// `-` is standard output; the table then goes to standard error.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output options")]
+        export_markdown: Option<Outlet> => Line "main pr --export-markdown comment.md";
 
-    /// Colour the output
-    #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
-    color: Option<Color>,
-
-    /// Show only what changed or is in doubt
-    #[arg(short, long, help_heading = OUTPUT)]
-    quiet: bool,
+        /// Show only what changed or is in doubt
+        #[arg(short, long, help_heading = "Output options")]
+        quiet: bool => Line "--quiet";
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -93,50 +89,28 @@ Examples:
 Exits with 3 where a benchmark regressed, with 100 where one fails that passed in the baseline, with 4 where the runs have none in common, with 6 as
 --fail-on-inconclusive says.";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatArgument {
-    /// A table
-    Human,
-    /// One JSON object a line
-    Json,
-    /// A comment for a pull request
-    Markdown,
-}
-
 impl CompareArguments {
     /// Says what is to be compared.
     ///
     /// # Errors
     /// What is to be written would replace what is read.
-    pub(super) fn into_options(self) -> Result<CompareOptions, UsageError> {
-        let Self {
-            names,
-            baselines: _,
-            filter,
-            threshold,
-            group,
-            judging,
-            places,
-            message_format,
-            export_markdown,
-            color: color_argument,
-            quiet,
-        } = self;
-        if let [only] = &names[..] {
+    pub(super) fn into_options(self, color: Color) -> Result<CompareOptions, UsageError> {
+        if let [only] = &self.names[..] {
             let name = only.to_string();
             return Err(UsageError::NothingToCompareWith { name });
         }
-        refuse_to_overwrite(&names, export_markdown.as_ref().and_then(Outlet::file))?;
-        let printed = match message_format {
-            FormatArgument::Human => None,
-            FormatArgument::Json => Some("--message-format json"),
-            FormatArgument::Markdown => Some("--message-format markdown"),
+        refuse_to_overwrite(&self.names, self.export_markdown.as_ref().and_then(Outlet::file))?;
+        let printed = match self.message_format {
+            ComparisonFormat::Human => None,
+            ComparisonFormat::Json => Some("--message-format json"),
+            ComparisonFormat::Markdown => Some("--message-format markdown"),
         };
-        let exported = export_markdown
+        let exported = self
+            .export_markdown
             .as_ref()
             .filter(|outlet| **outlet == Outlet::StandardOutput);
         refuse_two(printed.into_iter().chain(exported.map(|_| "--export-markdown -")))?;
-        let mut names = names.into_iter();
+        let mut names = self.names.into_iter();
         Ok(CompareOptions {
             action: match names.next() {
                 Some(baseline) => CompareAction::Compare {
@@ -145,26 +119,19 @@ impl CompareArguments {
                 },
                 None => CompareAction::ListBaselines,
             },
-            filters: filter,
-            least_change: threshold.map(Fraction::value),
-            matching: group.map_or(Matching::Names, Matching::Groups),
-            judging: judging.into_options(),
-            places: places.into_options(),
-            format: message_format.into(),
-            color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
-            verbosity: if quiet { Verbosity::Quiet } else { Verbosity::Normal },
-            export_markdown,
+            filters: self.filter,
+            least_change: self.threshold.map(Fraction::value),
+            matching: self.group.map_or(Matching::Names, Matching::Groups),
+            judging: self.judging.into_options(),
+            places: self.places.into_options(),
+            format: self.message_format,
+            color,
+            verbosity: match self.quiet {
+                true => Verbosity::Quiet,
+                false => Verbosity::Normal,
+            },
+            export_markdown: self.export_markdown,
         })
-    }
-}
-
-impl From<FormatArgument> for ComparisonFormat {
-    fn from(format: FormatArgument) -> Self {
-        match format {
-            FormatArgument::Human => Self::Human,
-            FormatArgument::Json => Self::Json,
-            FormatArgument::Markdown => Self::Markdown,
-        }
     }
 }
 
@@ -182,8 +149,8 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 mod tests {
     use super::*;
     use crate::cli::{Command, Environment, Unsettled, Verb, settle};
-    use crate::compare::Setups;
-    use crate::report::{OnInconclusive, OnRegression};
+    use gpubench_report::{OnInconclusive, OnRegression};
+    use gpubench_store::compare::Setups;
 
     fn command(arguments: &[&str]) -> Result<Command, String> {
         let all = ["cargo-gpubench", "gpubench", "compare"].iter().chain(arguments);

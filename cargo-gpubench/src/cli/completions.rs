@@ -1,33 +1,24 @@
 //! `cargo gpubench completions`: scripts that let shells complete our command lines.
-#![forbid(unsafe_code)]
 
-use clap::{Args, Command, ValueEnum};
+use clap::Command;
 use clap_complete::Shell;
+
+use crate::config::{Value, settings};
 
 /// Completion for `cargo gpubench` beside whatever completes cargo's other subcommands.
 const BASH_GLUE: &str = include_str!("completions/glue.bash");
 
-/// What `cargo gpubench completions` is asked for.
-#[derive(Debug, Args)]
-pub(super) struct CompletionsArguments {
-    /// The shell
-    #[arg(value_name = "SHELL")]
-    shell: ShellArgument,
-}
+impl Value for Shell {}
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ShellArgument {
-    /// GNU Bash
-    Bash,
-    /// Z shell: for a file `_cargo-gpubench` in a folder of `fpath`
-    Zsh,
-    /// fish
-    Fish,
-    /// Elvish
-    Elvish,
-    /// PowerShell
-    #[value(name = "powershell")]
-    PowerShell,
+settings! {
+    /// What `cargo gpubench completions` is asked for.
+    pub(super) struct CompletionsArguments {
+        /// The shell
+        ///
+        /// The script for zsh belongs into a file `_cargo-gpubench` in a folder of `fpath`.
+        #[arg(value_name = "SHELL")]
+        shell: Shell => Line "bash > ~/.local/share/bash-completion/completions/cargo-gpubench";
+    }
 }
 
 impl CompletionsArguments {
@@ -40,12 +31,11 @@ impl CompletionsArguments {
         };
         match self.shell {
             // Without a dash: clap_complete 4.6.11 does not find its own functions for a command that has one and subcommands.
-            ShellArgument::Bash => generate(Shell::Bash, nested("cargo_gpubench"), "cargo_gpubench") + BASH_GLUE,
+            Shell::Bash => generate(Shell::Bash, nested("cargo_gpubench"), "cargo_gpubench") + BASH_GLUE,
             // Cargo's own function calls one of this name, with the verb as the first word.
-            ShellArgument::Zsh => generate(Shell::Zsh, gpubench.clone().name("cargo-gpubench"), "cargo-gpubench"),
-            ShellArgument::Fish => generate(Shell::Fish, nested("cargo"), "cargo"),
-            ShellArgument::Elvish => generate(Shell::Elvish, nested("cargo-gpubench"), "cargo-gpubench"),
-            ShellArgument::PowerShell => generate(Shell::PowerShell, nested("cargo-gpubench"), "cargo-gpubench"),
+            Shell::Zsh => generate(Shell::Zsh, gpubench.clone().name("cargo-gpubench"), "cargo-gpubench"),
+            Shell::Fish => generate(Shell::Fish, nested("cargo"), "cargo"),
+            other => generate(other, nested("cargo-gpubench"), "cargo-gpubench"),
         }
     }
 }
@@ -60,10 +50,12 @@ fn generate(shell: Shell, mut command: Command, name: &str) -> String {
 mod tests {
     use std::process::Command as Process;
 
+    use clap::ValueEnum;
+
     use super::*;
     use crate::cli::app::described_verb;
 
-    fn script(shell: ShellArgument) -> String {
+    fn script(shell: Shell) -> String {
         CompletionsArguments { shell }.script(&described_verb())
     }
 
@@ -79,7 +71,7 @@ mod tests {
              function=$(complete -p \"${{COMP_WORDS[0]}}\" | sed -n 's/.* -F \\([^ ]*\\) .*/\\1/p')\n\
              $function \"${{COMP_WORDS[0]}}\" \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"\n\
              printf '%s\\n' \"${{COMPREPLY[@]}}\"\n",
-            script(ShellArgument::Bash)
+            script(Shell::Bash)
         );
         let output = Process::new("bash")
             .args(["--norc", "--noprofile", "-c", &program])
@@ -123,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_shell_has_a_script_that_names_our_options() {
-        for shell in ShellArgument::value_variants() {
+        for shell in Shell::value_variants() {
             let script = script(*shell);
             assert!(script.contains("export-junit"), "{shell:?}");
             assert!(!script.contains("__author"), "{shell:?}");

@@ -1,14 +1,12 @@
 //! Environment variables that stand for options.
-#![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fmt;
 
 use clap::{Arg, Command};
 
 use super::offer::takes_a_value;
-use crate::closest::closest;
+use gpubench_diagnostic::{closest, suggestion};
 
 /// What the variables of options begin with.
 const PREFIX: &str = "GPUBENCH_";
@@ -37,58 +35,34 @@ impl Environment {
         self.0.get(name)
     }
 
-    /// Those that stand for no option of a command, nor of one below it.
-    pub(super) fn unknown(&self, command: &Command) -> Vec<UnknownVariable> {
-        // Help and version are options once the command is built.
-        let mut command = command.clone();
-        command.build();
-        let options = every_option(&command);
+    /// A warning for each that stands for no option of a command that is built, nor of one below it: a
+    /// typo, most likely.
+    pub(super) fn unknown(&self, command: &Command) -> Vec<String> {
+        let options = every_option(command);
         let known: BTreeSet<_> = options.iter().filter_map(|option| variable_of(option)).collect();
         let settable: Vec<_> = options
             .iter()
             .filter(|option| takes_a_value(option))
             .filter_map(|option| variable_of(option))
             .collect();
+        let warning = |name: &String| {
+            let closest = closest(own_part(name), settable.iter().map(|known| own_part(known)));
+            let suggestion = suggestion(closest.map(|closest| format!("{PREFIX}{closest}")));
+            format!("the variable `{name}` is not known and has no effect{suggestion}")
+        };
         let unknown = self.0.keys().filter(|name| !known.contains(*name));
-        unknown.map(|name| UnknownVariable::among(name, &settable)).collect()
+        unknown.map(warning).collect()
     }
+}
+
+/// What all of them begin with makes none more similar than another.
+fn own_part(name: &str) -> &str {
+    name.strip_prefix(PREFIX).unwrap_or(name)
 }
 
 fn every_option(command: &Command) -> Vec<&Arg> {
     let below = command.get_subcommands().flat_map(every_option);
     command.get_arguments().chain(below).collect()
-}
-
-/// A variable that begins as those of options do and stands for none: a typo, most likely.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownVariable {
-    /// Its name.
-    pub name: String,
-    /// The known one that was probably meant.
-    pub closest: Option<String>,
-}
-
-impl UnknownVariable {
-    fn among(name: &str, known: &[String]) -> Self {
-        // What all of them begin with makes none more similar than another.
-        let own_part = |name| str::strip_prefix(name, PREFIX).unwrap_or(name);
-        let closest = closest(own_part(name), known.iter().map(|known| own_part(known)));
-        Self {
-            name: name.to_owned(),
-            closest: closest.map(|closest| format!("{PREFIX}{closest}")),
-        }
-    }
-}
-
-impl fmt::Display for UnknownVariable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, closest } = self;
-        write!(f, "the variable `{name}` is not known and has no effect")?;
-        match closest {
-            Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
-            None => Ok(()),
-        }
-    }
 }
 
 /// The variable that stands for an option: `GPUBENCH_MAX_TIME` for `--max-time`.

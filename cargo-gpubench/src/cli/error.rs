@@ -1,9 +1,9 @@
 //! Command lines that clap accepts and that make no sense all the same.
-#![forbid(unsafe_code)]
 
 use thiserror::Error;
 
-use crate::{config::SampleCount, error::Expected, exit_code::ExitCode};
+use crate::config::SamplesCross;
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Options that make no sense, by themselves or together.
 #[derive(Debug, Error)]
@@ -19,13 +19,8 @@ pub enum UsageError {
         source: Box<regex::Error>,
     },
     /// More samples at least than at most.
-    #[error("`--min-samples {min}` is more than `--max-samples {max}`")]
-    Samples {
-        /// At least.
-        min: SampleCount,
-        /// At most.
-        max: SampleCount,
-    },
+    #[error(transparent)]
+    Samples(#[from] SamplesCross),
     /// An option that only another tool has.
     #[error("`{option}` is an option of {tool}")]
     Foreign {
@@ -35,6 +30,16 @@ pub enum UsageError {
         tool: &'static str,
         /// What does the same here.
         instead: &'static str,
+    },
+    /// An option of a run in front of a subcommand.
+    #[error("`--{option}` cannot come before `{subcommand}`")]
+    InFrontOfSubcommand {
+        /// Its long name.
+        option: String,
+        /// The subcommand.
+        subcommand: String,
+        /// What to do instead.
+        instead: String,
     },
     /// An option behind `--`, where it would be a filter.
     #[error("`{option}` stands behind `--`, where everything is a filter")]
@@ -83,11 +88,16 @@ impl Expected for UsageError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
-            Self::Samples { .. } | Self::OutputIsInput { .. } => None,
+            Self::Samples(_) | Self::OutputIsInput { .. } => None,
             Self::Foreign { instead, .. } => Some((*instead).to_owned()),
             Self::NothingToCompareWith { name } => Some(format!(
                 "`cargo gpubench compare {name} CANDIDATE` compares a stored run with it, `cargo gpubench --baseline {name}` a new one; \
                  `compare --baselines` lists what is stored"
+            )),
+            Self::InFrontOfSubcommand {
+                subcommand, instead, ..
+            } => Some(format!(
+                "{instead}; `-- {subcommand}` runs the cases with `{subcommand}` in their names"
             )),
             Self::OptionBehindDashes { .. } => {
                 Some("leave out the `--`: `cargo gpubench` takes its options itself".to_owned())

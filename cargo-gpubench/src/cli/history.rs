@@ -1,36 +1,29 @@
 //! `cargo gpubench history`.
-#![forbid(unsafe_code)]
-
-use std::env;
-
-use clap::Args;
 
 use super::UsageError;
-use super::output::{MessageFormatArgument, color};
-use super::places::PlaceArguments;
 use super::selection::expressions;
+use super::settings::PlaceArguments;
+use crate::broker::options::MessageFormat;
+use crate::config::settings;
 use crate::history::TrendOptions;
-use crate::report::Color;
 
-/// Every option of `cargo gpubench history`.
-#[derive(Debug, Args)]
-pub(super) struct HistoryArguments {
-    /// Show the cases in whose names one of these regular expressions is found
-    ///
-    /// Names as `--list` prints them, or with their package in front: `suite::image::grayscale::width=1024,height=4096`. Without any, every case is shown.
-    #[arg(value_name = "FILTERS")]
-    filters: Vec<String>,
+settings! {
+    /// Every option of `cargo gpubench history`.
+    pub(super) struct HistoryArguments {
+        /// Show the cases in whose names one of these regular expressions is found
+        ///
+        /// Names as `--list` prints them, or with their package in front:
+        /// `suite::image::grayscale::width=1024,height=4096`. Without any, every case is shown.
+        #[arg(value_name = "FILTERS")]
+        filters: Vec<String> => Line "reduction '^image::.*width=1024'";
 
-    #[command(flatten)]
-    places: PlaceArguments,
+        #[command(flatten)]
+        places: PlaceArguments;
 
-    /// Write the histories for people or for programs
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    message_format: MessageFormatArgument,
-
-    /// Colour the output
-    #[arg(long, value_name = "WHEN")]
-    color: Option<Color>,
+        /// Write the histories for people or for programs
+        #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output options")]
+        message_format: MessageFormat => Line "--message-format json > results.jsonl";
+    }
 }
 
 impl HistoryArguments {
@@ -39,17 +32,10 @@ impl HistoryArguments {
     /// # Errors
     /// A filter is no regular expression.
     pub(super) fn into_options(self) -> Result<TrendOptions, UsageError> {
-        let Self {
-            filters,
-            places,
-            message_format,
-            color: color_argument,
-        } = self;
         Ok(TrendOptions {
-            filters: expressions(filters)?,
-            places: places.into_options(),
-            format: message_format.into(),
-            color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
+            filters: expressions(self.filters)?,
+            places: self.places.into_options(),
+            format: self.message_format,
         })
     }
 }

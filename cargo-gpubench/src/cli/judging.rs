@@ -1,91 +1,22 @@
-//! Options that say what is taken for a change, and what a change for the worse means.
-#![forbid(unsafe_code)]
+//! What is taken for a change, and what a change for the worse means.
 
-use clap::{Args, ValueEnum};
-
+use super::settings::{ChangeArguments, JudgingArguments, PlaceArguments};
+use crate::broker::PlaceOptions;
 use crate::broker::options::JudgingOptions;
-use crate::compare::Setups;
-use crate::config::Fraction;
-use crate::report::{Gate, OnInconclusive, OnRegression};
-use crate::stats::Confidence;
-
-const HEADING: &str = "Baseline options";
-
-/// What is taken for a change.
-#[derive(Debug, Args)]
-#[command(next_help_heading = HEADING)]
-pub(super) struct ChangeArguments {
-    /// Take changes below this for noise: `2%`, `0.02`
-    ///
-    /// Where the history of the device has ten runs and shows more noise, that counts.
-    #[arg(long, value_name = "PERCENT", default_value = "1%")]
-    pub(super) noise_threshold: Fraction,
-
-    /// How sure the intervals of a comparison are: `99%`, `0.99`
-    #[arg(long, value_name = "PERCENT", default_value = "99%")]
-    confidence_level: Fraction,
-
-    /// Compare also what was measured on another device, with another driver or in another mode
-    ///
-    /// What differs is listed. Without the option such results are shown and not compared.
-    #[arg(long)]
-    allow_different_setups: bool,
-}
-
-/// What is taken for a change, and what a change for the worse means.
-#[derive(Debug, Args)]
-#[command(next_help_heading = HEADING)]
-pub(super) struct JudgingArguments {
-    #[command(flatten)]
-    pub(super) change: ChangeArguments,
-
-    /// Exit with 0 even where a comparison finds a regression
-    #[arg(long)]
-    no_fail_on_regression: bool,
-
-    /// Exit with 6 where a comparison could not judge benchmarks that both sides have
-    ///
-    /// They are inconclusive, or not compared: measured on another device, without samples. `all` means every one of them, and where there are none; `any` means one is
-    /// enough; `never` warns where nothing was judged. A regression counts more.
-    #[arg(long, value_name = "WHEN", default_value = "never")]
-    fail_on_inconclusive: InconclusiveArgument,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum InconclusiveArgument {
-    /// It is shown, with a warning where nothing was judged
-    Never,
-    /// Where nothing was judged
-    All,
-    /// Where something was not
-    Any,
-}
-
-impl From<InconclusiveArgument> for OnInconclusive {
-    fn from(when: InconclusiveArgument) -> Self {
-        match when {
-            InconclusiveArgument::Never => Self::Show,
-            InconclusiveArgument::All => Self::FailForAll,
-            InconclusiveArgument::Any => Self::FailForAny,
-        }
-    }
-}
+use crate::build::ManifestOptions;
+use gpubench_report::{Gate, OnRegression};
+use gpubench_stats::Confidence;
+use gpubench_store::compare::Setups;
 
 impl ChangeArguments {
     /// A regression then makes a command fail, as is usual.
     pub(super) fn into_options(self) -> JudgingOptions {
-        let Self {
-            noise_threshold,
-            confidence_level,
-            allow_different_setups,
-        } = self;
         JudgingOptions {
-            noise_threshold: noise_threshold.value(),
-            confidence: Confidence::new(confidence_level.value()).unwrap_or_default(),
-            setups: if allow_different_setups {
-                Setups::MayDiffer
-            } else {
-                Setups::MustAgree
+            noise_threshold: self.noise.noise_threshold.value(),
+            confidence: Confidence::new(self.confidence_level.value()).unwrap_or_default(),
+            setups: match self.allow_different_setups {
+                true => Setups::MayDiffer,
+                false => Setups::MustAgree,
             },
             gate: Gate::default(),
         }
@@ -94,21 +25,29 @@ impl ChangeArguments {
 
 impl JudgingArguments {
     pub(super) fn into_options(self) -> JudgingOptions {
-        let Self {
-            change,
-            no_fail_on_regression,
-            fail_on_inconclusive,
-        } = self;
         JudgingOptions {
             gate: Gate {
-                on_regression: if no_fail_on_regression {
-                    OnRegression::Show
-                } else {
-                    OnRegression::Fail
+                on_regression: match self.no_fail_on_regression {
+                    true => OnRegression::Show,
+                    false => OnRegression::Fail,
                 },
-                on_inconclusive: fail_on_inconclusive.into(),
+                on_inconclusive: self.fail_on_inconclusive,
             },
-            ..change.into_options()
+            ..self.change.into_options()
+        }
+    }
+}
+
+impl PlaceArguments {
+    /// Where stored runs and histories are.
+    pub(super) fn into_options(self) -> PlaceOptions {
+        PlaceOptions {
+            histories: self.history_dir,
+            manifest: ManifestOptions {
+                manifest_path: self.manifest_path,
+                ..ManifestOptions::default()
+            },
+            target_dir: self.target_dir,
         }
     }
 }

@@ -1,85 +1,66 @@
 //! `cargo gpubench man`: the manual.
-#![forbid(unsafe_code)]
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 
-use camino::Utf8PathBuf;
-use clap::{Args, Command, ValueHint};
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{Command, ValueHint};
 use clap_mangen::Man;
 
+use crate::config::settings;
 use crate::error::ExpectedError;
 
-/// What `cargo gpubench man` is asked for.
-#[derive(Debug, Args)]
-pub(super) struct ManArguments {
-    /// Write a page for the command and one for each of its subcommands to this folder
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = "Output options")]
-    output_dir: Option<Utf8PathBuf>,
+settings! {
+    /// What `cargo gpubench man` is asked for.
+    pub(super) struct ManArguments {
+        /// Write a page for the command and one for each of its subcommands to this folder
+        #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = "Output options")]
+        output_dir: Option<Utf8PathBuf> => Line "--output-dir ~/.local/share/man/man1";
+    }
 }
 
-/// Manual pages.
+/// Manual pages for a folder.
 #[derive(Debug)]
-pub enum Manual {
-    /// The page of the command, for standard output.
-    Page(String),
-    /// All pages by the names of their files, for a folder.
-    Pages {
-        /// The folder.
-        folder: Utf8PathBuf,
-        /// The pages.
-        pages: Vec<(String, String)>,
-    },
+pub struct Manual {
+    folder: Utf8PathBuf,
+    /// The pages by the names of their files.
+    pages: Vec<(String, String)>,
 }
 
 impl ManArguments {
-    /// The pages for `gpubench`, the verb with all its options.
-    pub(super) fn into_manual(self, gpubench: &Command) -> Manual {
+    /// The page for `gpubench`, the verb with all its options, or all pages for a folder.
+    pub(super) fn into_command(self, gpubench: &Command) -> super::Command {
         let command = gpubench.clone().name("cargo-gpubench").bin_name("cargo gpubench");
         let Some(folder) = self.output_dir else {
-            return Manual::Page(page(command));
+            return super::Command::Print("the manual", page(command));
         };
-        let below = gpubench
-            .get_subcommands()
-            .filter(|subcommand| !subcommand.is_hide_set());
-        let mut pages: Vec<_> = below
-            .map(|subcommand| {
-                let (name, verb) = (
-                    format!("cargo-gpubench-{}", subcommand.get_name()),
-                    subcommand.get_name(),
-                );
-                let bin = format!("cargo gpubench {verb}");
-                (format!("{name}.1"), page(subcommand.clone().name(name).bin_name(bin)))
-            })
-            .collect();
-        pages.insert(0, ("cargo-gpubench.1".to_owned(), page(command)));
-        Manual::Pages { folder, pages }
+        let mut pages = vec![("cargo-gpubench.1".to_owned(), page(command))];
+        pages.extend(gpubench.get_subcommands().map(|subcommand| {
+            let name = format!("cargo-gpubench-{}", subcommand.get_name());
+            let bin = format!("cargo gpubench {}", subcommand.get_name());
+            (format!("{name}.1"), page(subcommand.clone().name(name).bin_name(bin)))
+        }));
+        super::Command::Manual(Manual { folder, pages })
     }
 }
 
 impl Manual {
-    /// Prints it to `out`, or writes its files.
+    /// Writes the files.
     ///
     /// # Errors
     /// One of them cannot be written.
-    pub fn publish(&self, out: &mut dyn Write) -> Result<(), ExpectedError> {
-        match self {
-            Manual::Page(page) => {
-                let printed = out.write_all(page.as_bytes()).and_then(|()| out.flush());
-                printed.map_err(|source| unwritten("the manual".to_owned(), source))
-            }
-            Manual::Pages { folder, pages } => {
-                fs::create_dir_all(folder).map_err(|source| unwritten(format!("`{folder}`"), source))?;
-                pages.iter().try_for_each(|(name, page)| {
-                    let file = folder.join(name);
-                    fs::write(&file, page).map_err(|source| unwritten(format!("`{file}`"), source))
-                })
-            }
-        }
+    pub fn publish(&self) -> Result<(), ExpectedError> {
+        let Self { folder, pages } = self;
+        fs::create_dir_all(folder).map_err(|source| unwritten(folder, source))?;
+        pages.iter().try_for_each(|(name, page)| {
+            let file = folder.join(name);
+            fs::write(&file, page).map_err(|source| unwritten(&file, source))
+        })
     }
 }
 
-fn unwritten(what: String, source: io::Error) -> ExpectedError {
+fn unwritten(file: &Utf8Path, source: io::Error) -> ExpectedError {
+    let what = format!("`{file}`");
     ExpectedError::Output { what, source }
 }
 
@@ -97,15 +78,22 @@ mod tests {
     use super::*;
     use crate::cli::app::described_verb;
 
-    fn manual(output_dir: Option<Utf8PathBuf>) -> Manual {
-        ManArguments { output_dir }.into_manual(&described_verb())
+    fn manual(output_dir: Option<Utf8PathBuf>) -> crate::cli::Command {
+        ManArguments { output_dir }.into_command(&described_verb())
+    }
+
+    fn pages_in(folder: Utf8PathBuf) -> Manual {
+        match manual(Some(folder)) {
+            crate::cli::Command::Manual(manual) => manual,
+            other => panic!("no pages: {other:?}"),
+        }
     }
 
     #[test]
     fn the_manual_has_a_page_for_the_command_and_each_subcommand_that_groff_accepts() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = Utf8PathBuf::from_path_buf(folder.path().join("man1")).expect("UTF-8");
-        manual(Some(path.clone())).publish(&mut io::sink()).expect("written");
+        pages_in(path.clone()).publish().expect("written");
         let mut names = Vec::new();
         for entry in path.read_dir_utf8().expect("a folder") {
             let entry = entry.expect("an entry");
@@ -127,17 +115,15 @@ mod tests {
 
     #[test]
     fn a_folder_that_cannot_be_made_is_named() {
-        let error = manual(Some("/dev/null/man1".into()))
-            .publish(&mut io::sink())
-            .expect_err("no folder");
+        let error = pages_in("/dev/null/man1".into()).publish().expect_err("no folder");
         assert_eq!(error.to_string(), "could not write `/dev/null/man1`");
     }
 
     #[test]
     fn the_page_of_the_command_goes_to_standard_output() {
-        let mut page = Vec::new();
-        manual(None).publish(&mut page).expect("printed");
-        let page = String::from_utf8(page).expect("UTF-8");
+        let crate::cli::Command::Print(_, page) = manual(None) else {
+            panic!("no page");
+        };
         assert!(
             page.contains(".TH cargo-gpubench 1") && page.contains("\\-\\-max\\-time"),
             "{page:.400}"

@@ -1,10 +1,9 @@
 //! Files that are read must not be written to by the same command: what was measured would be lost, also where the command fails.
-#![forbid(unsafe_code)]
 
 use camino::Utf8Path;
 
 use super::UsageError;
-use crate::store::RunName;
+use gpubench_store::RunName;
 
 /// Looks whether one of the files that are written to is one of the runs that are read.
 ///

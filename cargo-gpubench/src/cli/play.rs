@@ -1,14 +1,14 @@
 //! The hidden verbs: playing a role instead of being the command.
-#![forbid(unsafe_code)]
 
 use std::error::Error;
 
 use super::Verb;
-use crate::build::kernels;
 use crate::error::ExpectedError;
-use crate::exit_code::ExitCode;
-use crate::wire::Channel;
-use crate::{author, probe, referee, sandbox, worker};
+use gpubench_device::compilers;
+use gpubench_diagnostic::ExitCode;
+use gpubench_measure::probe;
+use gpubench_protocol::wire::Channel;
+use gpubench_protocol::{author, referee, sandbox, worker};
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 
@@ -41,7 +41,7 @@ fn compile() -> Result<(), ExpectedError> {
     sandbox::give_up().map_err(|error| internal("cannot enter the role", error.into()))?;
     let answers = sandbox::take_standard_output();
     let answers = answers.map_err(|error| internal("cannot take standard output", error.into()))?;
-    kernels::serve(answers).map_err(|error| internal("cannot compile", error.into()))
+    compilers::serve(answers).map_err(|error| internal("cannot compile", error.into()))
 }
 
 fn internal(what: &str, source: Box<dyn Error + Send + Sync>) -> ExpectedError {

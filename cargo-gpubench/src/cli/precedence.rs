@@ -1,27 +1,28 @@
 //! The command line, the environment and the configuration brought together.
 //!
-//! A value from the command line counts before one from the environment, that before one from the profile, and that before the built-in one. Values of
-//! the environment and of the profile stand in for defaults, so that the command line's own grammar reads them all.
-#![forbid(unsafe_code)]
+//! The command line is parsed once. What it leaves open is taken from the environment, then from the
+//! profile, and else is built in; the command line's own grammar reads the values of them all.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::error::ErrorKind;
-use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, FromArgMatches};
+use clap::{Arg, Command, FromArgMatches};
+use thiserror::Error;
 
 use super::app::described;
-use super::environment::{Environment, UnknownVariable};
+use super::environment::{Environment, variable_of};
 use super::foreign;
-use super::offer::{Offer, Offers, Source, is_flag, of_environment, of_profile, takes_a_value, takes_several};
+use super::gpubench::rows_of;
+use super::offer::{is_flag, of_environment, of_profile};
 use super::repeated::repeated;
-use super::show_config::{InForce, SettingInForce, SettingKind};
-use super::{App, UsageError, Verb, settings};
+use super::selection::names;
+use super::settings::RunArguments;
+use super::show_config::{InForce, SettingInForce};
+use super::{App, GpubenchArguments, UsageError, Verb};
 use crate::config::{
-    CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, KnownKeys, Profile,
-    default_location,
+    CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, Group, Profile, Row, Scope,
+    Source, Values, default_location,
 };
 use crate::error::ExpectedError;
 
@@ -36,19 +37,21 @@ pub type FindWorkspace<'a> = &'a dyn Fn(Option<&Utf8Path>) -> Option<Utf8PathBuf
 pub struct Settled {
     /// It.
     pub verb: Verb,
-    /// What has no effect in the environment.
-    pub unknown_variables: Vec<UnknownVariable>,
+    /// Warnings of what has no effect in the environment.
+    pub unknown_variables: Vec<String>,
     /// What has no effect in the configuration.
     pub warnings: Vec<ConfigWarning>,
 }
 
 /// Why it cannot be told.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum Unsettled {
     /// The command line is not one, or asks for help.
-    CommandLine(clap::Error),
+    #[error(transparent)]
+    CommandLine(#[from] clap::Error),
     /// Something else makes no sense.
-    Expected(ExpectedError),
+    #[error(transparent)]
+    Expected(#[from] ExpectedError),
 }
 
 impl From<UsageError> for Unsettled {
@@ -63,144 +66,157 @@ impl From<ConfigError> for Unsettled {
     }
 }
 
-impl From<clap::Error> for Unsettled {
-    fn from(error: clap::Error) -> Self {
-        Self::CommandLine(error)
-    }
-}
-
-/// Reads a command line with what stands behind it.
+/// Reads a command line once, and settles what it leaves open by the layers below it.
 ///
 /// # Errors
-/// One of the three makes no sense, or help was asked for.
+/// One of them makes no sense, or help was asked for.
 pub fn settle(
     arguments: &[OsString],
     environment: &Environment,
     find_workspace: FindWorkspace<'_>,
 ) -> Result<Settled, Unsettled> {
-    let plain = described();
-    if let Err(help) = plain.clone().try_get_matches_from(arguments)
-        && help.kind() == ErrorKind::DisplayHelp
-    {
-        // With the built-in defaults, whatever this machine has set.
-        return Err(help.into());
-    }
-    let mut offers = of_environment(options_of(&plain).into_iter(), environment)?;
-    let first = with_offers(plain.clone(), &offers)
-        .try_get_matches_from(arguments)
-        .map_err(refused)?;
-    let Some(given) = first.subcommand_matches(GPUBENCH) else {
-        let verb = App::from_arg_matches(&first)?.verb;
+    let mut app = described().mut_subcommand(GPUBENCH, |verb| {
+        verb.mut_subcommands(|below| below.mut_args(|option| not_required_beside(environment, option)))
+    });
+    app.build();
+    let given = app.try_get_matches_from_mut(arguments);
+    let given = given.map_err(|error| refused(error, arguments, gpubench(&app)))?;
+    let Some(line) = given.subcommand_matches(GPUBENCH) else {
         return Ok(Settled {
-            verb,
+            verb: App::from_arg_matches(&given)?.verb,
             unknown_variables: Vec::new(),
             warnings: Vec::new(),
         });
     };
-    let unknown_variables = environment.unknown(gpubench(&plain));
-    let mut config_file = None;
-    let (profile, warnings) = match configuration(given, find_workspace)? {
-        Some((file, profile)) => {
-            config_file = Some(file.path.clone());
-            for (option, offer) in of_profile(options_of(&plain).into_iter(), &profile, &file.root)? {
-                offers.entry(option).or_insert(offer);
-            }
-            (profile, file.warnings)
-        }
-        None => (Profile::default(), Vec::new()),
+    let gpubench = gpubench(&app);
+    let values = |command: &Command, line| -> Result<_, UsageError> {
+        let offers = of_environment(command, environment)?;
+        Ok(Values { line, offers })
     };
-    drop_contradicted(&mut offers, &plain, given);
-    let matches = with_offers(plain, &offers).try_get_matches_from(arguments)?;
-    let mut verb = App::from_arg_matches(&matches)?.verb;
-    if let Verb::Gpubench(arguments) = &mut verb {
-        let cases = layered_cases(arguments.case_settings(), given, &offers, profile)?;
-        arguments.set_case_layers(cases.clone());
-        arguments.set_repeated(repeated(gpubench(&described()), given, &offers));
-        arguments.show(InForce {
-            profile: text_of(given, "profile").unwrap_or_default(),
-            file: config_file,
-            settings: in_force(&matches, &offers),
-            cases,
-        });
+    let mut run = values(gpubench, line)?;
+    let mut below = match line.subcommand() {
+        Some((name, line)) => Some((name, values(subcommand(gpubench, name), line)?)),
+        None => None,
+    };
+    let mut options = gpubench.get_arguments().filter(|option| !option.is_global_set());
+    if let Some((name, _)) = below
+        && let Some(option) = options.find(|option| run.on_line(option.get_id().as_str()))
+    {
+        return Err(in_front_of(subcommand(gpubench, name), option).into());
     }
+    let rows = RunArguments::rows();
+    let text = |id| {
+        let of = |values: &Values<'_>| values.texts(id).into_iter().next();
+        below.as_ref().and_then(|(_, values)| of(values)).or_else(|| of(&run))
+    };
+    let profile_name = text("profile").unwrap_or(DEFAULT_PROFILE.to_owned());
+    let file = match text("config_file") {
+        Some(file) => Some(Utf8PathBuf::from(file)),
+        None => {
+            let manifest = text("manifest_path").map(Utf8PathBuf::from);
+            let file = find_workspace(manifest.as_deref()).and_then(|root| default_location(&root));
+            file.map(|file| seen_from_here(&file))
+        }
+    };
+    let (mut profile, mut warnings) = (Profile::default(), Vec::new());
+    if let Some((read, chosen)) = configuration(file.as_deref(), &profile_name, &rows)? {
+        run.offer_below(of_profile(gpubench, &rows, &chosen, &read.root)?);
+        if let Some((name, values)) = &mut below {
+            let command = subcommand(gpubench, name);
+            values.offer_below(of_profile(command, &rows_of(name), &chosen, &read.root)?);
+        }
+        (profile, warnings) = (chosen, read.warnings);
+    }
+    drop_contradicted(&mut run, gpubench);
+    let in_force = InForce {
+        profile: profile_name,
+        file,
+        settings: in_force(gpubench, &rows, &run),
+        cases: layered_cases(&run, profile)?,
+    };
+    let arguments = GpubenchArguments::of(&run, below.as_ref(), repeated(gpubench, &run), in_force);
     Ok(Settled {
-        verb,
-        unknown_variables,
+        verb: Verb::Gpubench(Box::new(arguments)),
+        unknown_variables: environment.unknown(gpubench),
         warnings,
     })
 }
 
-fn refused(error: clap::Error) -> Unsettled {
+/// A variable of the environment gives what the command line would have to.
+fn not_required_beside(environment: &Environment, option: Arg) -> Arg {
+    let variable = variable_of(&option);
+    match variable.and_then(|name| environment.get(&name)) {
+        Some(_) => option.required(false),
+        None => option,
+    }
+}
+
+/// The configuration file, if there is one, and the profile that is chosen.
+fn configuration(
+    file: Option<&Utf8Path>,
+    profile: &str,
+    rows: &[Row],
+) -> Result<Option<(ConfigFile, Profile)>, ConfigError> {
+    match file {
+        Some(file) => {
+            let file = ConfigFile::read(file, rows)?;
+            let profile = file.profile(profile)?;
+            Ok(Some((file, profile)))
+        }
+        None if profile == DEFAULT_PROFILE => Ok(None),
+        None => Err(ConfigError::UnknownProfile {
+            name: profile.to_owned(),
+            file: None,
+            known: vec![DEFAULT_PROFILE.to_owned()],
+            closest: None,
+        }),
+    }
+}
+
+fn refused(error: clap::Error, arguments: &[OsString], gpubench: &Command) -> Unsettled {
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(refusal) = subcommand_behind_an_option(arguments, gpubench)
+    {
+        return refusal.into();
+    }
     match foreign::explain(&error) {
         Some(foreign) => foreign.into(),
         None => error.into(),
     }
 }
 
+/// What a subcommand lacks is of no interest to one who meant it as a filter.
+fn subcommand_behind_an_option(arguments: &[OsString], gpubench: &Command) -> Option<UsageError> {
+    let mut in_front = None;
+    for word in arguments.iter().skip(2).filter_map(|word| word.to_str()) {
+        if let Some(subcommand) = gpubench.find_subcommand(word) {
+            return in_front.map(|option| in_front_of(subcommand, option));
+        }
+        let mut options = gpubench.get_arguments().filter(|option| !option.is_global_set());
+        in_front = in_front.or_else(|| options.find(|option| names(word, option)));
+    }
+    None
+}
+
 fn gpubench(command: &Command) -> &Command {
-    command.find_subcommand(GPUBENCH).expect("the verb is there")
+    subcommand(command, GPUBENCH)
 }
 
-/// Every option of the verb and of what is below it.
-fn options_of(command: &Command) -> Vec<&Arg> {
-    let gpubench = gpubench(command);
-    let below = gpubench.get_subcommands().flat_map(Command::get_arguments);
-    gpubench.get_arguments().chain(below).collect()
+fn subcommand<'a>(command: &'a Command, name: &str) -> &'a Command {
+    command.find_subcommand(name).expect("clap found it there")
 }
 
-/// The command, with offers where it has defaults.
-fn with_offers(command: Command, offers: &Offers) -> Command {
-    let amend = |option: Arg| match option.get_long().and_then(|long| offers.get(long)) {
-        Some(offer) if takes_a_value(&option) => offer.stand_in(option),
-        _ => option,
-    };
-    let amend_below = |option: Arg| {
-        let long = option.get_long().unwrap_or_default();
-        match offers.get(long).map(|offer| &offer.source) {
-            Some(Source::Profile { .. }) if !settings::OF_SUBCOMMANDS.contains(&long) => option,
-            _ => amend(option),
-        }
-    };
-    command.mut_subcommand(GPUBENCH, |gpubench| {
-        gpubench
-            .mut_args(amend)
-            .mut_subcommands(|subcommand| subcommand.mut_args(amend_below))
-    })
-}
-
-/// The configuration file, if there is one, and the profile that is chosen.
-fn configuration(
-    given: &ArgMatches,
-    find_workspace: FindWorkspace<'_>,
-) -> Result<Option<(ConfigFile, Profile)>, Unsettled> {
-    let name = text_of(given, "profile").unwrap_or(DEFAULT_PROFILE.to_owned());
-    let file = match text_of(given, "config_file") {
-        Some(file) => Some(Utf8PathBuf::from(file)),
-        None => {
-            let manifest = text_of(given, "manifest_path").map(Utf8PathBuf::from);
-            let file = find_workspace(manifest.as_deref()).and_then(|root| default_location(&root));
-            file.map(|file| seen_from_here(&file))
-        }
-    };
-    match file {
-        Some(file) => {
-            let names = settings::of_runs();
-            let known = KnownKeys {
-                settings: &names.configurable,
-                command_line_only: &names.command_line_only,
-            };
-            let file = ConfigFile::read(&file, known)?;
-            let profile = file.profile(&name)?;
-            Ok(Some((file, profile)))
-        }
-        None if name == DEFAULT_PROFILE => Ok(None),
-        None => Err(ConfigError::UnknownProfile {
-            name,
-            file: None,
-            known: vec![DEFAULT_PROFILE.to_owned()],
-            closest: None,
-        }
-        .into()),
+/// An option of a run that comes before a subcommand, where it would have no effect.
+fn in_front_of(subcommand: &Command, option: &Arg) -> UsageError {
+    let (name, long) = (subcommand.get_name(), option.get_long().unwrap_or_default());
+    let has_it = |other: &Arg| other.get_long() == Some(long);
+    UsageError::InFrontOfSubcommand {
+        option: long.to_owned(),
+        subcommand: name.to_owned(),
+        instead: match subcommand.get_arguments().any(has_it) {
+            true => format!("write `{name} --{long}`"),
+            false => format!("leave it out, `{name}` has no such option"),
+        },
     }
 }
 
@@ -212,46 +228,33 @@ fn seen_from_here(file: &Utf8Path) -> Utf8PathBuf {
     short.unwrap_or_else(|| file.to_owned())
 }
 
-/// An option's text, of the verb or of what was asked below it.
-fn text_of(given: &ArgMatches, id: &str) -> Option<String> {
-    let own = |matches: &ArgMatches| {
-        let mut texts = matches.try_get_raw(id).ok().flatten()?;
-        texts.next()?.to_str().map(str::to_owned)
-    };
-    let below = given.subcommand().and_then(|(_, matches)| own(matches));
-    below.or_else(|| own(given))
-}
-
-/// Takes away what an option that counts more excludes: `-v` on the command line and `quiet = true` in the profile are `-v`.
-fn drop_contradicted(offers: &mut Offers, command: &Command, given: &ArgMatches) {
-    let mut command = gpubench(command).clone();
-    command.build();
-    let asserted_by_environment = |option: &&Arg| {
-        offer_for(option, offers)
-            .is_some_and(|offer| matches!(offer.source, Source::Environment(_)) && offer.asserts(option))
-    };
-    let on_command_line = |option: &&Arg| comes_from_command_line(given, option.get_id().as_str());
-    let options: Vec<_> = command.get_arguments().collect();
-    let first: Vec<_> = options.iter().copied().filter(on_command_line).collect();
-    let second: Vec<_> = options.iter().copied().filter(asserted_by_environment).collect();
-    let contradicted: BTreeSet<String> = options
-        .iter()
-        .filter(|option| {
-            let Some(offer) = offer_for(option, offers) else {
-                return false;
-            };
-            let by_profile = matches!(offer.source, Source::Profile { .. });
-            offer.asserts(option)
-                && (first.iter().any(|other| exclude_each_other(&command, option, other))
-                    || by_profile && second.iter().any(|other| exclude_each_other(&command, option, other)))
+/// Takes away what an option that counts more excludes: `-v` on the command line and `quiet = true`
+/// in the profile are `-v`.
+fn drop_contradicted(values: &mut Values<'_>, command: &Command) {
+    let rank = |option: &Arg| {
+        let id = option.get_id().as_str();
+        if values.on_line(id) {
+            return Some(0);
+        }
+        let offer = values.offers.get(id)?;
+        // A flag that is off contradicts nothing.
+        let asserts = !is_flag(option) || offer.texts == ["true"];
+        asserts.then_some(match offer.source {
+            Source::Environment(_) => 1,
+            Source::Profile { .. } => 2,
         })
-        .filter_map(|option| option.get_long().map(str::to_owned))
+    };
+    let asserted: Vec<_> = command
+        .get_arguments()
+        .filter_map(|option| Some((option, rank(option)?)))
         .collect();
-    offers.retain(|option, _| !contradicted.contains(option));
-}
-
-fn offer_for<'a>(option: &Arg, offers: &'a Offers) -> Option<&'a Offer> {
-    offers.get(option.get_long()?)
+    let is_contradicted = |option: &Arg, rank: u8| {
+        let mut above = asserted.iter().filter(|(_, other)| *other < rank);
+        above.any(|(other, _)| exclude_each_other(command, option, other))
+    };
+    let contradicted = asserted.iter().filter(|(option, rank)| is_contradicted(option, *rank));
+    let contradicted: Vec<_> = contradicted.map(|(option, _)| option.get_id().as_str()).collect();
+    values.offers.retain(|id, _| !contradicted.contains(&&**id));
 }
 
 fn exclude_each_other(command: &Command, a: &Arg, b: &Arg) -> bool {
@@ -262,73 +265,46 @@ fn exclude_each_other(command: &Command, a: &Arg, b: &Arg) -> bool {
     a.get_id() != b.get_id() && (names(a, b) || names(b, a))
 }
 
-pub(super) fn comes_from_command_line(given: &ArgMatches, id: &str) -> bool {
-    given.try_contains_id(id).unwrap_or(false) && given.value_source(id) == Some(ValueSource::CommandLine)
-}
-
-/// Every configurable setting with its value.
-fn in_force(matches: &ArgMatches, offers: &Offers) -> Vec<SettingInForce> {
-    let app = described();
-    let matches = matches.subcommand_matches(GPUBENCH);
-    let configurable = settings::of_runs().configurable;
-    let options = gpubench(&app).get_arguments();
-    let of_option = |option: &Arg| {
-        let key = option
-            .get_long()
-            .filter(|long| configurable.iter().any(|key| key == long))?;
-        let raw = matches.and_then(|matches| matches.try_get_raw(option.get_id().as_str()).ok().flatten());
-        Some(SettingInForce {
-            key: key.to_owned(),
-            kind: match option {
-                flag if is_flag(flag) => SettingKind::Flag,
-                list if takes_several(list) => SettingKind::Several,
-                _ => SettingKind::One,
-            },
-            texts: raw
-                .into_iter()
-                .flatten()
-                .map(|text| text.to_string_lossy().into_owned())
-                .collect(),
-            source: offers.get(key).map(|offer| offer.source.clone()),
-        })
-    };
-    options.filter_map(of_option).collect()
+/// Every setting that a profile may have, with its value.
+fn in_force(gpubench: &Command, rows: &[Row], run: &Values<'_>) -> Vec<SettingInForce> {
+    let configurable = rows.iter().filter(|row| row.scope >= Scope::Profile);
+    let option = |row: &Row| gpubench.get_arguments().find(|option| option.get_id() == row.id);
+    let settings = configurable.filter_map(|row| Some((option(row)?, run.offer(row.id).map(|offer| &offer.source))));
+    settings
+        .map(|(option, source)| SettingInForce::of(option, &run.texts(option.get_id().as_str()), source.cloned()))
+        .collect()
 }
 
 /// Tells apart who said what about cases.
-fn layered_cases(
-    all: CaseSettings,
-    given: &ArgMatches,
-    offers: &Offers,
-    profile: Profile,
-) -> Result<CaseLayers, Unsettled> {
-    let on_command_line = |key: &str| comes_from_command_line(given, &key.replace('-', "_"));
-    let from = |key: &str| {
-        offers
-            .get(key)
-            .map(|offer| &offer.source)
-            .filter(|_| !on_command_line(key))
+fn layered_cases(run: &Values<'_>, profile: Profile) -> Result<CaseLayers, Unsettled> {
+    let said = |by: &dyn Fn(&str) -> bool| {
+        let mut settings = CaseSettings::default();
+        for key in CaseSettings::KEYS {
+            let id = key.replace('-', "_");
+            if let [text] = &run.texts(&id)[..]
+                && by(&id)
+            {
+                // The command line's grammar has read it.
+                let _ = settings.set(key, text);
+            }
+        }
+        settings
     };
-    let by_profile = all.only(|key| matches!(from(key), Some(Source::Profile { .. })));
+    let source = |id: &str| run.offer(id).map(|offer| &offer.source);
+    let by_profile = said(&|id| matches!(source(id), Some(Source::Profile { .. })));
     if let Err(source) = by_profile.consistent()
         && let Some(setting) = profile.settings.get("min-samples")
     {
         let place = setting.place.clone();
         return Err(ConfigError::Samples { place, source }.into());
     }
+    let by_environment = said(&|id| matches!(source(id), Some(Source::Environment(_))));
+    let by_environment = by_environment.consistent().map_err(UsageError::from)?;
+    let on_line = said(&|id| run.on_line(id));
     Ok(CaseLayers {
-        given: consistent(all.only(on_command_line))?.over(consistent(
-            all.only(|key| matches!(from(key), Some(Source::Environment(_)))),
-        )?),
+        given: on_line.consistent().map_err(UsageError::from)?.over(by_environment),
         overrides: profile.overrides,
         profile: by_profile,
-    })
-}
-
-fn consistent(settings: CaseSettings) -> Result<CaseSettings, UsageError> {
-    settings.consistent().map_err(|crossing| UsageError::Samples {
-        min: crossing.min,
-        max: crossing.max,
     })
 }
 

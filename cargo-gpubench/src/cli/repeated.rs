@@ -1,13 +1,22 @@
 //! What a command that runs a case again repeats of the command line and the environment: everything that says what is built, and on what and how it is
 //! measured. Which cases run, what is shown and written and what results are compared with is another run's affair; the configuration file speaks again by itself.
-#![forbid(unsafe_code)]
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, Command};
 
-use super::measurement;
-use super::offer::{Offers, Source, is_flag};
-use super::precedence::comes_from_command_line;
-use super::settings::COMMAND_LINE_HEADINGS;
+use super::offer::is_flag;
+use crate::config::{Offer, Source, Values};
+
+/// Headings of options that say what is built and how it is measured, in the order in which they are
+/// repeated.
+const HEADINGS: [&str; 7] = [
+    "Manifest options",
+    "Package selection",
+    "Feature selection",
+    "Compilation options",
+    "Archive options",
+    "Configuration options",
+    "Measurement options",
+];
 
 /// Options below other headings that are repeated: an ignored case is not found without, and a check is no measurement.
 const BESIDES: [&str; 3] = ["ignored", "include-ignored", "test"];
@@ -16,15 +25,10 @@ const BESIDES: [&str; 3] = ["ignored", "include-ignored", "test"];
 const NEVER: [&str; 4] = ["build-jobs", "extract-overwrite", "extract-to", "seed"];
 
 /// The options that are repeated with their values, word by word: first what is built, then how it is measured.
-pub(super) fn repeated(gpubench: &Command, given: &ArgMatches, offers: &Offers) -> Vec<String> {
-    let headings: Vec<&str> = COMMAND_LINE_HEADINGS
-        .into_iter()
-        .chain([measurement::HEADING])
-        .collect();
+pub(super) fn repeated(gpubench: &Command, run: &Values<'_>) -> Vec<String> {
     let place = |option: &Arg| {
-        headings
-            .iter()
-            .position(|heading| option.get_help_heading() == Some(*heading))
+        let own = option.get_help_heading();
+        HEADINGS.iter().position(|heading| own == Some(*heading))
     };
     let is_repeated = |option: &&Arg| {
         let long = option.get_long().unwrap_or_default();
@@ -32,22 +36,16 @@ pub(super) fn repeated(gpubench: &Command, given: &ArgMatches, offers: &Offers) 
     };
     let mut options: Vec<&Arg> = gpubench.get_arguments().filter(is_repeated).collect();
     options.sort_by_key(|option| place(option));
-    options.iter().flat_map(|option| words(option, given, offers)).collect()
+    options.iter().flat_map(|option| words(option, run)).collect()
 }
 
-fn words(option: &Arg, given: &ArgMatches, offers: &Offers) -> Vec<String> {
-    let (Some(long), id) = (option.get_long(), option.get_id().as_str()) else {
+fn words(option: &Arg, run: &Values<'_>) -> Vec<String> {
+    let (long, id) = (option.get_long().unwrap_or_default(), option.get_id().as_str());
+    let by_environment = |offer: &Offer| matches!(offer.source, Source::Environment(_));
+    if !run.on_line(id) && !run.offer(id).is_some_and(by_environment) {
         return Vec::new();
-    };
-    let texts: Vec<String> = if comes_from_command_line(given, id) {
-        let raw = given.get_raw(id).into_iter().flatten();
-        raw.map(|text| text.to_string_lossy().into_owned()).collect()
-    } else {
-        match offers.get(long) {
-            Some(offer) if matches!(offer.source, Source::Environment(_)) => offer.texts.clone(),
-            _ => Vec::new(),
-        }
-    };
+    }
+    let texts = run.texts(id);
     if is_flag(option) {
         let is_on = texts.iter().any(|text| text == "true");
         return is_on.then(|| format!("--{long}")).into_iter().collect();

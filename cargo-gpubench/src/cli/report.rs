@@ -1,51 +1,45 @@
 //! `cargo gpubench report`, and `--report`.
-#![forbid(unsafe_code)]
 
-use std::env;
 use std::str::FromStr;
 
-use clap::{Args, ValueHint};
+use clap::ValueHint;
 use thiserror::Error;
 
 use super::UsageError;
-use super::judging::ChangeArguments;
-use super::output::color;
 use super::overwriting::refuse_to_overwrite;
-use super::places::PlaceArguments;
+use super::settings::{ChangeArguments, PlaceArguments};
 use crate::broker::ReportOptions;
 use crate::broker::options::PageTarget;
-use crate::report::{Color, Outlet};
-use crate::store::RunName;
+use crate::config::settings;
+use gpubench_report::Outlet;
+use gpubench_store::RunName;
 
-const OUTPUT: &str = "Output options";
+settings! {
+    /// Every option of `cargo gpubench report`.
+    #[command(after_help = EXAMPLES)]
+    pub(super) struct ReportArguments {
+        /// The run: a baseline's name, its file, or the lines that `--export-json` writes
+        ///
+        /// Of several runs on one device the latest is reported, and the others are shown as what went
+        /// before.
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<RunName> => Line "results.jsonl";
 
-/// Every option of `cargo gpubench report`.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct ReportArguments {
-    /// The run: a baseline's name, its file, or the lines that `--export-json` writes
-    ///
-    /// Of several runs on one device the latest is reported, and the others are shown as what went before.
-    #[arg(value_name = "RUN", required = true)]
-    runs: Vec<RunName>,
+        /// Compare the run with this one; may be given several times
+        #[arg(long, value_name = "RUN", help_heading = "Baseline options")]
+        compare: Vec<RunName> => Line "results.jsonl --compare main";
 
-    /// Compare the run with this one; may be given several times
-    #[arg(long, value_name = "RUN", help_heading = "Baseline options")]
-    compare: Vec<RunName>,
+        #[command(flatten)]
+        change: ChangeArguments;
 
-    #[command(flatten)]
-    change: ChangeArguments,
+        /// Write the page to this file, or to standard output, which is `-`
+        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath,
+            default_value = "gpubench-report.html", help_heading = "Output options")]
+        output: Outlet => Line "results.jsonl --output page.html";
 
-    /// Write the page to this file, or to standard output, which is `-`
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, default_value = "gpubench-report.html", help_heading = OUTPUT)]
-    output: Outlet,
-
-    /// Colour the output
-    #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
-    color: Option<Color>,
-
-    #[command(flatten)]
-    places: PlaceArguments,
+        #[command(flatten)]
+        places: PlaceArguments;
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -60,33 +54,20 @@ impl ReportArguments {
     /// # Errors
     /// What is to be written would replace what is read.
     pub(super) fn into_options(self) -> Result<ReportOptions, UsageError> {
-        let Self {
-            runs,
-            compare,
-            change,
-            output,
-            color: color_argument,
-            places,
-        } = self;
-        refuse_to_overwrite(runs.iter().chain(&compare), output.file())?;
+        refuse_to_overwrite(self.runs.iter().chain(&self.compare), self.output.file())?;
         Ok(ReportOptions {
-            runs,
-            compare,
-            judging: change.into_options(),
-            places: places.into_options(),
-            output,
-            color: color(color_argument, env::var("CARGO_TERM_COLOR").ok().as_deref()),
+            runs: self.runs,
+            compare: self.compare,
+            judging: self.change.into_options(),
+            places: self.places.into_options(),
+            output: self.output,
         })
     }
 }
 
-/// What `--report` takes: the kind of report, and where it goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ReportArgument(pub(super) PageTarget);
-
 /// Why a text is no value of `--report`.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub(super) enum NotAReport {
+pub enum NotAReport {
     /// There are no reports of this kind.
     #[error("there is no report of the kind `{0}`, only `html` and `html=FILE`")]
     Kind(String),
@@ -95,7 +76,8 @@ pub(super) enum NotAReport {
     File,
 }
 
-impl FromStr for ReportArgument {
+/// The kind of report, and where it goes.
+impl FromStr for PageTarget {
     type Err = NotAReport;
 
     fn from_str(text: &str) -> Result<Self, NotAReport> {
@@ -104,9 +86,9 @@ impl FromStr for ReportArgument {
             None => (text, None),
         };
         match (kind, file) {
-            ("html", None) => Ok(Self(PageTarget::TargetDirectory)),
+            ("html", None) => Ok(Self::TargetDirectory),
             ("html", Some("")) => Err(NotAReport::File),
-            ("html", Some(file)) => Ok(Self(PageTarget::Outlet(file.into()))),
+            ("html", Some(file)) => Ok(Self::Outlet(file.into())),
             _ => Err(NotAReport::Kind(kind.to_owned())),
         }
     }
@@ -117,8 +99,7 @@ mod tests {
     use super::*;
 
     fn target(text: &str) -> Result<PageTarget, String> {
-        let argument: Result<ReportArgument, NotAReport> = text.parse();
-        argument.map(|argument| argument.0).map_err(|error| error.to_string())
+        text.parse().map_err(|error: NotAReport| error.to_string())
     }
 
     #[test]

@@ -1,27 +1,18 @@
 //! Seeds on the command line.
-#![forbid(unsafe_code)]
 
 use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::broker::options::MasterSeed;
+
 const BYTES: usize = 32;
-
-/// A master seed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seed([u8; BYTES]);
-
-impl Seed {
-    pub(super) fn bytes(self) -> [u8; BYTES] {
-        self.0
-    }
-}
 
 #[derive(Debug, Error)]
 #[error("a seed is 1 to {} hexadecimal digits", 2 * BYTES)]
-pub(super) struct InvalidSeed;
+pub struct InvalidSeed;
 
-impl FromStr for Seed {
+impl FromStr for MasterSeed {
     type Err = InvalidSeed;
 
     /// The digits are a number: `ff` is the seed whose last byte is 255 and whose others are 0.
@@ -38,7 +29,7 @@ impl FromStr for Seed {
                 .ok_or(InvalidSeed)?;
             seed[BYTES - 1 - position / 2] |= value << (4 * (position % 2));
         }
-        Ok(Self(seed))
+        Ok(Self::Pinned(seed))
     }
 }
 
@@ -50,14 +41,17 @@ mod tests {
     fn digits_are_a_number() {
         let mut expected = [0; BYTES];
         expected[30..].copy_from_slice(&[0x1, 0x2f]);
-        assert_eq!("0x12F".parse::<Seed>().ok(), Some(Seed(expected)));
-        assert_eq!("f".repeat(64).parse::<Seed>().ok(), Some(Seed([0xff; BYTES])));
+        assert_eq!("0x12F".parse::<MasterSeed>().ok(), Some(MasterSeed::Pinned(expected)));
+        assert_eq!(
+            "f".repeat(64).parse::<MasterSeed>().ok(),
+            Some(MasterSeed::Pinned([0xff; BYTES]))
+        );
     }
 
     #[test]
     fn what_is_no_seed_is_refused() {
         for text in ["", "0x", "12g", &"0".repeat(65)] {
-            assert!(text.parse::<Seed>().is_err(), "{text}");
+            assert!(text.parse::<MasterSeed>().is_err(), "{text}");
         }
     }
 }

@@ -1,73 +1,18 @@
 //! Options that choose cases.
-#![forbid(unsafe_code)]
 
-use clap::{Arg, Args, Command};
+use clap::{Arg, Command};
 use regex::Regex;
 
 use super::UsageError;
 use super::app::described_verb;
 use super::foreign::is_foreign;
-use crate::broker::cases::{AxisOverride, CaseSelection, IgnoredSelection, NameFilter, Partition};
-use crate::closest::closest;
-
-const HEADING: &str = "Selection options";
-
-#[derive(Debug, Args)]
-pub(super) struct SelectionArguments {
-    /// Run the cases whose names contain one of these regular expressions
-    ///
-    /// A case is named `path::axis=value,axis=value`, for instance `image::grayscale::width=1024,height=4096`, and with its package in
-    /// front in the full form. An expression may be found in either form. Without any, every case runs.
-    #[arg(value_name = "FILTERS")]
-    filters: Vec<String>,
-
-    /// Leave out the cases whose names contain this regular expression
-    ///
-    /// May be given several times. It wins over FILTERS.
-    #[arg(long, value_name = "REGEX", help_heading = HEADING)]
-    skip: Vec<String>,
-
-    /// Take FILTERS and `--skip` as whole names instead of regular expressions
-    ///
-    /// The names are those that `--list` prints.
-    #[arg(long, help_heading = HEADING)]
-    exact: bool,
-
-    /// Run only benchmarks marked `ignore`
-    #[arg(long, help_heading = HEADING, conflicts_with = "include_ignored")]
-    ignored: bool,
-
-    /// Run benchmarks marked `ignore` as well
-    #[arg(long, help_heading = HEADING)]
-    include_ignored: bool,
-
-    /// Give an axis other values than its benchmark declares
-    ///
-    /// `width=1024,2048` names values, `width=256:1024:256` is a range of integers with its stop included (the step is 1 where it is left
-    /// out), `mode="a,b"` quotes a text. May be given several times; the values for one axis add up. Benchmarks without the axis are left
-    /// alone; an axis that no selected benchmark has is an error.
-    #[arg(long, value_name = "NAME=VALUES", help_heading = HEADING)]
-    axis: Vec<AxisOverride>,
-
-    /// Run only one part of the selected cases
-    ///
-    /// `hash:1/3` is the first of three parts. `hash` divides by the names, so that a case stays in its part when others come or go; `count`
-    /// and `slice` in turn, `count` anew for every package. The parts have no case in common, and together they have all.
-    #[arg(long, value_name = "PARTITION", help_heading = HEADING)]
-    partition: Option<Partition>,
-}
+use super::settings::SelectionArguments;
+use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter};
+use gpubench_diagnostic::closest;
 
 impl SelectionArguments {
     pub(super) fn into_selection(self) -> Result<CaseSelection, UsageError> {
-        let Self {
-            filters,
-            skip,
-            exact,
-            ignored,
-            include_ignored,
-            axis,
-            partition,
-        } = self;
+        let Self { filters, skip, .. } = self;
         if let Some(option) = filters.iter().find(|filter| is_option(filter)) {
             let option = option.clone();
             return Err(UsageError::OptionBehindDashes { option });
@@ -76,7 +21,7 @@ impl SelectionArguments {
             [filter] => meant_by(filter),
             _ => None,
         };
-        let names = if exact {
+        let names = if self.exact {
             NameFilter::Exact { filters, skip }
         } else {
             NameFilter::Search {
@@ -86,9 +31,14 @@ impl SelectionArguments {
         };
         Ok(CaseSelection {
             names,
-            ignored: ignored_selection(ignored, include_ignored),
-            axes: axis,
-            partition,
+            // clap admits at most one of the two.
+            ignored: match (self.ignored, self.include_ignored) {
+                (true, _) => IgnoredSelection::Only,
+                (_, true) => IgnoredSelection::Include,
+                _ => IgnoredSelection::Exclude,
+            },
+            axes: self.axis,
+            partition: self.partition,
             meant,
         })
     }
@@ -108,14 +58,18 @@ pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> 
 
 /// Whether a filter is an option, of this tool or of one whose habits are known, that `cargo bench` would have passed on.
 fn is_option(filter: &str) -> bool {
-    let option = filter.split('=').next().unwrap_or(filter);
-    let of_gpubench = |argument: &Arg| {
-        let long = argument.get_long_and_visible_aliases().unwrap_or_default();
-        let short = argument.get_short_and_visible_aliases().unwrap_or_default();
-        long.iter().any(|long| option.strip_prefix("--") == Some(long))
-            || short.iter().any(|short| option == format!("-{short}"))
-    };
-    option.starts_with('-') && (is_foreign(option) || described_verb().get_arguments().any(of_gpubench))
+    let verb = described_verb();
+    let mut options = verb.get_arguments();
+    is_foreign(filter.split('=').next().unwrap_or(filter)) || options.any(|option| names(filter, option))
+}
+
+/// Whether a word of a command line gives an option.
+pub(super) fn names(word: &str, option: &Arg) -> bool {
+    let word = word.split('=').next().unwrap_or(word);
+    let long = option.get_long_and_visible_aliases().unwrap_or_default();
+    let short = option.get_short_and_visible_aliases().unwrap_or_default();
+    long.iter().any(|long| word.strip_prefix("--") == Some(long))
+        || short.iter().any(|short| word == format!("-{short}"))
 }
 
 /// What words stand for that are subcommands of other tools.
@@ -137,21 +91,12 @@ fn meant_by(filter: &str) -> Option<String> {
     Some(format!("the subcommand `{subcommand}`"))
 }
 
-/// clap admits at most one of the two.
-fn ignored_selection(ignored: bool, include_ignored: bool) -> IgnoredSelection {
-    match (ignored, include_ignored) {
-        (true, _) => IgnoredSelection::Only,
-        (_, true) => IgnoredSelection::Include,
-        _ => IgnoredSelection::Exclude,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::error::Expected;
+    use gpubench_diagnostic::Expected;
 
     #[derive(Debug, Parser)]
     struct Selecting {

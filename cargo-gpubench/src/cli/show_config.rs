@@ -1,36 +1,38 @@
 //! `cargo gpubench show-config`: which settings are in force, and who says so.
-#![forbid(unsafe_code)]
 
 use std::fmt::{self, Display, Write};
 
 use camino::Utf8PathBuf;
-use clap::Args;
+use clap::Arg;
 
-use super::offer::Source;
+use super::offer::{is_flag, takes_several};
 use crate::build::{BenchmarkPackages, packages_with_benchmarks};
-use crate::closest::closest;
-use crate::config::{CaseLayers, CaseNames, CaseSettings, Place};
-use crate::error::print_warning;
-use crate::store::{Home, Listing};
+use crate::config::{CaseLayers, CaseNames, CaseSettings, Place, Source, settings};
+use gpubench_diagnostic::print_warning;
+use gpubench_store::{Home, Listing};
 
-/// The file of all settings with their built-in values.
-const TEMPLATE: &str = include_str!("../../default-config.toml");
+mod case_name;
+mod template;
 
-/// What `cargo gpubench show-config` is asked for.
-#[derive(Debug, Args)]
-pub(super) struct ShowConfigArguments {
-    /// Show what holds for the case of this name
-    ///
-    /// A name as `--list` prints it, or with its package in front. Nothing is built to look whether there is such a case: a name that was not there when the crate was last listed is warned about. What its package's manifest sets counts where this shows a built-in value.
-    #[arg(value_name = "CASE")]
-    case: Option<String>,
+use case_name::{BothForms, looked_up};
+use template::template;
 
-    /// Print a configuration file with every setting and its built-in value, to start one of your own
-    #[arg(long, help_heading = "Configuration options", conflicts_with = "case")]
-    template: bool,
+settings! {
+    /// What `cargo gpubench show-config` is asked for.
+    pub(super) struct ShowConfigArguments {
+        /// Show what holds for the case of this name
+        ///
+        /// A name as `--list` prints it, or with its package in front. Nothing is built to look whether
+        /// there is such a case: a name that was not there when the crate was last listed is warned
+        /// about. What its package's manifest sets counts where this shows a built-in value.
+        #[arg(value_name = "CASE")]
+        case: Option<String> => Line "image::grayscale::width=1024,height=4096";
 
-    #[arg(skip)]
-    pub(super) in_force: InForce,
+        /// Print a configuration file with every setting and its built-in value, to start one of your
+        /// own
+        #[arg(long, help_heading = "Configuration options", conflicts_with = "case")]
+        template: bool => Line "--template > .config/gpubench.toml";
+    }
 }
 
 /// Every setting of a run, once the environment and the configuration have been heard.
@@ -45,38 +47,26 @@ pub(super) struct InForce {
 /// A setting and who says it.
 #[derive(Debug)]
 pub(super) struct SettingInForce {
-    pub(super) key: String,
-    pub(super) kind: SettingKind,
-    pub(super) texts: Vec<String>,
-    /// None where it is built in.
-    pub(super) source: Option<Source>,
+    key: String,
+    assignment: String,
+    origin: Origin,
 }
 
 /// Who says what a setting is.
-#[derive(Clone, Copy, Debug)]
-enum Origin<'a> {
-    Said(&'a Source),
-    Overridden(&'a Place),
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Origin {
+    Said(Source),
+    Overridden(Place),
     BuiltIn,
-    /// Nobody, and there is no value.
-    Nobody,
-    /// Nobody, and how many workers there are depends on the device and on what they measure.
-    OpenWorkers,
-}
-
-/// How a setting is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SettingKind {
-    Flag,
-    One,
-    Several,
+    /// Nobody, and there is no value; what a run does then, in words.
+    Nobody(Option<String>),
 }
 
 impl ShowConfigArguments {
     /// What is to be printed.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self, in_force: &InForce) -> String {
         match &self.case {
-            _ if self.template => TEMPLATE.to_owned(),
+            _ if self.template => template(),
             Some(case) => {
                 let BenchmarkPackages {
                     names,
@@ -84,132 +74,13 @@ impl ShowConfigArguments {
                 } = packages_with_benchmarks();
                 let home = target_directory.map(|target| Home::in_target_directory(&target));
                 let listing = home.and_then(|home| Listing::remembered(&home));
-                let (case, lookup) = (
-                    BothForms::of(case, &names),
-                    LookedUp::in_listing(case, listing.as_ref()),
-                );
-                if let LookedUp::Absent { .. } = lookup {
-                    print_warning(&lookup);
-                }
-                self.in_force.of_case(&case, &lookup)
+                let remark = looked_up(case, listing.as_ref()).unwrap_or_else(|warning| {
+                    print_warning(&warning);
+                    warning
+                });
+                in_force.of_case(&BothForms::of(case, &names), &remark)
             }
-            None => self.in_force.of_run(),
-        }
-    }
-}
-
-/// What is known of a name without building anything.
-#[derive(Debug)]
-enum LookedUp {
-    /// Nothing has been listed yet.
-    Nowhere,
-    /// There was a case of this name.
-    Found {
-        /// When.
-        listed: String,
-    },
-    /// There was none.
-    Absent {
-        /// The name.
-        case: String,
-        /// The one that it may be a misspelling of.
-        similar: Option<String>,
-        /// When the crates were listed.
-        listed: String,
-    },
-}
-
-impl LookedUp {
-    fn in_listing(case: &str, listing: Option<&Listing>) -> LookedUp {
-        let Some(Listing { names, written_at }) = listing else {
-            return LookedUp::Nowhere;
-        };
-        let listed = match written_at.and_then(|time| jiff::Timestamp::try_from(time).ok()) {
-            Some(time) => format!("listed {} UTC", time.strftime("%Y-%m-%d %H:%M")),
-            None => "listed".to_owned(),
-        };
-        let within = |name: &'_ String| name.split_once("::").map(|(_, within)| within.to_owned());
-        if names
-            .iter()
-            .any(|name| name == case || within(name).as_deref() == Some(case))
-        {
-            return LookedUp::Found { listed };
-        }
-        let both: Vec<String> = names
-            .iter()
-            .flat_map(|name| [Some(name.clone()), within(name)])
-            .flatten()
-            .collect();
-        LookedUp::Absent {
-            case: case.to_owned(),
-            similar: closest(case, both.iter().map(String::as_str)).map(str::to_owned),
-            listed,
-        }
-    }
-
-    fn remark(&self) -> String {
-        match self {
-            LookedUp::Nowhere => "# not looked up: whether there is such a case is known once the crate is built, to `cargo gpubench --list`\n".to_owned(),
-            LookedUp::Found { listed } => format!("# among the cases that there were when the crate was last {listed}\n"),
-            LookedUp::Absent { .. } => format!("# {self}\n"),
-        }
-    }
-}
-
-impl Display for LookedUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LookedUp::Absent { case, similar, listed } = self else {
-            return Ok(());
-        };
-        write!(f, "no case had the name `{case}` when the crate was last {listed}")?;
-        match similar {
-            Some(similar) => write!(f, "; `{similar}` is similar"),
-            None => write!(f, "; `cargo gpubench --list` prints their names"),
-        }
-    }
-}
-
-/// The two forms of a case's name, of which one was given. The other follows from the packages that can have benchmarks.
-#[derive(Debug)]
-struct BothForms {
-    name: String,
-    /// None where any of several packages may be the case's.
-    full_name: Option<String>,
-}
-
-impl BothForms {
-    fn of(given: &str, packages: &[String]) -> BothForms {
-        let within = |package: &String| given.strip_prefix(&**package)?.strip_prefix("::");
-        match (packages.iter().find_map(within), packages) {
-            (Some(name), _) => BothForms {
-                name: name.to_owned(),
-                full_name: Some(given.to_owned()),
-            },
-            (None, [package]) => BothForms {
-                name: given.to_owned(),
-                full_name: Some(format!("{package}::{given}")),
-            },
-            (None, _) => BothForms {
-                name: given.to_owned(),
-                full_name: None,
-            },
-        }
-    }
-
-    fn names(&self) -> CaseNames<'_> {
-        CaseNames {
-            name: &self.name,
-            full_name: self.full_name.as_ref().unwrap_or(&self.name),
-        }
-    }
-
-    fn remarks(&self) -> String {
-        let Self { name, full_name } = self;
-        match full_name {
-            Some(full_name) => format!("# case `{name}`, with its package `{full_name}`\n"),
-            None => format!(
-                "# case `{name}`; its package is not known, so overrides whose filters name one may not show: give `package::case`\n"
-            ),
+            None => in_force.of_run(),
         }
     }
 }
@@ -217,12 +88,9 @@ impl BothForms {
 impl InForce {
     fn of_run(&self) -> String {
         let mut text = self.head();
-        let lines: Vec<_> = self
-            .settings
-            .iter()
-            .map(|setting| (setting.assignment(), setting.origin().to_string()))
-            .collect();
-        push_aligned(&mut text, &lines);
+        let lines = self.settings.iter();
+        let lines = lines.map(|setting| (setting.assignment.clone(), setting.origin.to_string()));
+        push_aligned(&mut text, &lines.collect::<Vec<_>>());
         for other in &self.cases.overrides {
             let _ = write!(
                 text,
@@ -238,22 +106,23 @@ impl InForce {
         text
     }
 
-    fn of_case(&self, case: &BothForms, lookup: &LookedUp) -> String {
+    fn of_case(&self, case: &BothForms, remark: &str) -> String {
         let names = case.names();
-        let held = self.cases.of_case(names, CaseSettings::default());
-        let lines: Vec<_> = CaseSettings::from(held)
+        let said = self.cases.said_of_case(names, CaseSettings::default());
+        let lines: Vec<_> = said
+            .over(CaseSettings::BUILT_IN)
             .entries()
             .into_iter()
             .map(|(key, value)| {
                 let origin = self.origin_for_case(key, names);
                 let assignment = match origin {
-                    Origin::OpenWorkers => format!("# {key}"),
+                    Origin::Nobody(_) => format!("# {key}"),
                     _ => format!("{key} = {}", quoted(&value)),
                 };
                 (assignment, origin.to_string())
             })
             .collect();
-        let mut text = case.remarks() + &lookup.remark() + &self.which_fit(names);
+        let mut text = format!("{}# {remark}\n{}", case.remarks(), self.which_fit(names));
         text += &self.head();
         push_aligned(&mut text, &lines);
         text
@@ -276,54 +145,64 @@ impl InForce {
         format!("# {file}\n[profile.{profile}]\n")
     }
 
-    fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> Origin<'_> {
+    fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> Origin {
         let setting = self.settings.iter().find(|setting| setting.key == key);
-        let by_environment = |setting: &&SettingInForce| matches!(setting.source, Some(Source::Environment(_)));
-        if let Some(setting) = setting.filter(by_environment) {
-            return setting.origin();
-        }
+        let origin = setting.map_or(Origin::BuiltIn, |setting| setting.origin.clone());
         let has_it = |settings: &CaseSettings| settings.entries().iter().any(|(other, _)| *other == key);
         let mut overrides = self.cases.overrides.iter();
         match overrides.find(|other| other.fits(names) && has_it(&other.settings)) {
-            Some(other) => Origin::Overridden(&other.place),
-            None => setting.map_or(Origin::BuiltIn, SettingInForce::origin),
+            Some(other) if !matches!(origin, Origin::Said(Source::Environment(_))) => {
+                Origin::Overridden(other.place.clone())
+            }
+            _ => origin,
         }
     }
 }
 
 impl SettingInForce {
-    fn assignment(&self) -> String {
-        let Self { key, kind, texts, .. } = self;
-        match (kind, &texts[..]) {
-            _ if matches!(self.origin(), Origin::OpenWorkers) => format!("# {key}"),
-            (SettingKind::Flag, texts) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
-            (_, []) => format!("# {key}"),
-            (SettingKind::One, [text, ..]) => format!("{key} = {}", quoted(text)),
-            (SettingKind::Several, texts) => {
-                let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
-                format!("{key} = [{}]", texts.join(", "))
-            }
-        }
-    }
-
-    fn origin(&self) -> Origin<'_> {
-        match &self.source {
+    /// Of an option whose words are `texts`, as `source` says, or as is built in.
+    pub(super) fn of(option: &Arg, texts: &[String], source: Option<Source>) -> Self {
+        let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+        let (_, otherwise) = help.split_once("[default: ").unzip();
+        let origin = match source {
             Some(source) => Origin::Said(source),
-            None if self.key == "workers" => Origin::OpenWorkers,
-            None if self.texts.is_empty() && self.kind != SettingKind::Flag => Origin::Nobody,
+            // A built-in value that help does not show is not what a run does.
+            None if otherwise.is_some() || texts.is_empty() && !is_flag(option) => {
+                Origin::Nobody(otherwise.map(|words| words.trim_end_matches(']').to_owned()))
+            }
             None => Origin::BuiltIn,
+        };
+        let key = option.get_long().unwrap_or_default().to_owned();
+        Self {
+            assignment: match origin {
+                Origin::Nobody(_) => format!("# {key}"),
+                _ => assignment(option, texts),
+            },
+            key,
+            origin,
         }
     }
 }
 
-impl Display for Origin<'_> {
+/// The line of a configuration file that sets an option.
+fn assignment(option: &Arg, texts: &[String]) -> String {
+    let key = option.get_long().unwrap_or_default();
+    let quoted: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+    match texts {
+        _ if takes_several(option) => format!("{key} = [{}]", quoted.join(", ")),
+        _ if is_flag(option) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
+        _ => format!("{key} = {}", quoted.concat()),
+    }
+}
+
+impl Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Said(source) => source.fmt(f),
             Origin::Overridden(place) => place.fmt(f),
             Origin::BuiltIn => f.write_str("built in"),
-            Origin::Nobody => f.write_str("not set"),
-            Origin::OpenWorkers => f.write_str("not set: 5 on the CPU device, 5 or 10 on a GPU"),
+            Origin::Nobody(None) => f.write_str("not set"),
+            Origin::Nobody(Some(otherwise)) => write!(f, "not set: {otherwise}"),
         }
     }
 }
@@ -377,6 +256,7 @@ mod tests {
     use regex::Regex;
 
     use super::*;
+    use crate::cli::app::described_verb;
     use crate::config::{CaseOverride, TimeLimit, WorkerCount};
 
     /// What holds for a case where an override says 3 s for what `filter` fits.
@@ -396,7 +276,10 @@ mod tests {
             ..InForce::default()
         };
         let packages: Vec<_> = packages.iter().map(|package| (*package).to_owned()).collect();
-        in_force.of_case(&BothForms::of(case, &packages), &LookedUp::Nowhere)
+        in_force.of_case(
+            &BothForms::of(case, &packages),
+            &looked_up(case, None).expect("a remark"),
+        )
     }
 
     #[test]
@@ -438,13 +321,11 @@ mod tests {
     }
 
     fn workers(source: Option<Source>, overrides: Vec<CaseOverride>) -> InForce {
+        let verb = described_verb();
+        let mut options = verb.get_arguments();
+        let option = options.find(|option| option.get_id() == "workers").expect("an option");
         InForce {
-            settings: vec![SettingInForce {
-                key: "workers".to_owned(),
-                kind: SettingKind::One,
-                texts: vec!["10".to_owned()],
-                source,
-            }],
+            settings: vec![SettingInForce::of(option, &["10".to_owned()], source)],
             cases: CaseLayers {
                 overrides,
                 ..CaseLayers::default()
@@ -454,7 +335,7 @@ mod tests {
     }
 
     fn of_a_case(in_force: &InForce) -> String {
-        in_force.of_case(&BothForms::of("sums", &[]), &LookedUp::Nowhere)
+        in_force.of_case(&BothForms::of("sums", &[]), "not looked up")
     }
 
     #[test]
@@ -495,27 +376,5 @@ mod tests {
             text.contains("\nworkers = 10") && text.contains("# gpubench.toml:7\n"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn a_name_that_was_not_listed_is_told_with_the_closest_that_was() {
-        let listing = Listing {
-            names: vec!["rows::sums::n=1".to_owned(), "rows::means".to_owned()],
-            written_at: Some(std::time::UNIX_EPOCH),
-        };
-        let told = |case: &str| LookedUp::in_listing(case, Some(&listing)).remark();
-        for there in ["rows::sums::n=1", "sums::n=1"] {
-            assert_eq!(
-                told(there),
-                "# among the cases that there were when the crate was last listed 1970-01-01 00:00 UTC\n"
-            );
-        }
-        assert!(
-            told("sums::n=2").ends_with("; `sums::n=1` is similar\n"),
-            "{}",
-            told("sums::n=2")
-        );
-        assert!(told("rows::meens").ends_with("; `rows::means` is similar\n"));
-        assert!(told("???").ends_with("; `cargo gpubench --list` prints their names\n"));
     }
 }

@@ -1,9 +1,8 @@
 //! Standard output has one reader: of the options that ask for it, one may be given.
-#![forbid(unsafe_code)]
 
 use super::UsageError;
 use crate::broker::options::{ExportFormat, MessageFormat, OutputOptions, PageTarget};
-use crate::report::Outlet;
+use gpubench_report::Outlet;
 
 /// Looks whether several options of a run ask for standard output.
 ///

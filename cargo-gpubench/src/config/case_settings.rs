@@ -1,46 +1,49 @@
 //! What may be set for some cases and not for others.
-#![forbid(unsafe_code)]
 
 use thiserror::Error;
 
-use super::{Fraction, Percent, SampleCount, TimeLimit, WorkerCount};
-use crate::closest::closest;
+use super::{Fraction, SampleCount, TimeLimit, WorkerCount, settings};
+use gpubench_diagnostic::closest;
+use gpubench_store::compare::Rules;
 
 mod serialised;
 
-/// Declares the settings, one a line: its key, its field, its type and its built-in value. A type is read and shown as text.
+/// Declares the settings, grouped for the help, a row each: its key, its field, its type, its
+/// built-in value and an example. A type is read and shown as text.
 macro_rules! case_settings {
-    ($($(#[$doc:meta])+ $key:literal => $field:ident: $type:ty = $built_in:expr,)+) => {
+    ($($(#[$meta:meta])* struct $group:ident {
+        $($(#[doc = $doc:literal])+ $(#[arg($($arg:tt)*)])? $key:literal => $field:ident: $type:ty = $built_in:expr, $example:literal;)+
+    })+) => {
+        settings! {
+            $($(#[$meta])* pub(crate) struct $group {
+                $($(#[doc = $doc])+ #[arg(long = $key, default_value_t = $built_in, $($($arg)*)?)] $field: $type => Case $example;)+
+            })+
+        }
+
         /// Settings that may differ from case to case; one that is not there is decided elsewhere.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct CaseSettings {
-            $($(#[$doc])+ pub $field: Option<$type>,)+
+            $($($(#[doc = $doc])+ pub $field: Option<$type>,)+)+
         }
 
         /// A value for every setting.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct CompleteSettings {
-            $($(#[$doc])+ pub $field: $type,)+
-        }
-
-        impl From<CompleteSettings> for CaseSettings {
-            fn from(complete: CompleteSettings) -> Self {
-                Self { $($field: Some(complete.$field),)+ }
-            }
+            $($($(#[doc = $doc])+ pub $field: $type,)+)+
         }
 
         impl CaseSettings {
             /// What holds where nothing is said.
-            pub const BUILT_IN: CaseSettings = CaseSettings { $($field: Some($built_in),)+ };
+            pub const BUILT_IN: CaseSettings = CaseSettings { $($($field: Some($built_in),)+)+ };
 
             /// The settings, and what is built in where they say nothing.
             pub fn complete(self) -> CompleteSettings {
                 let merged = self.over(Self::BUILT_IN);
-                CompleteSettings { $($field: merged.$field.unwrap_or($built_in),)+ }
+                CompleteSettings { $($($field: merged.$field.unwrap_or($built_in),)+)+ }
             }
 
             /// The keys of all settings, named as the options of the command line.
-            pub const KEYS: &[&str] = &[$($key),+];
+            pub const KEYS: &[&str] = &[$($($key),+),+];
 
             /// Reads a setting.
             ///
@@ -48,48 +51,83 @@ macro_rules! case_settings {
             /// There is none of this key, or the text is not one of its values.
             pub fn set(&mut self, key: &str, text: &str) -> Result<(), InvalidSetting> {
                 match key {
-                    $($key => self.$field = Some(text.parse().map_err(InvalidSetting::value)?),)+
+                    $($($key => self.$field = Some(text.parse().map_err(InvalidSetting::value)?),)+)+
                     _ => return Err(InvalidSetting::Unknown { closest: closest(key, Self::KEYS.iter().copied()) }),
                 }
                 Ok(())
             }
 
-            /// Those whose keys are wanted.
-            #[must_use]
-            pub fn only(self, wanted: impl Fn(&str) -> bool) -> Self {
-                Self { $($field: self.$field.filter(|_| wanted($key)),)+ }
-            }
-
             /// Keys and values of what is set.
             pub fn entries(&self) -> Vec<(&'static str, String)> {
-                let entries = [$(($key, self.$field.map(|value| value.to_string()))),+];
+                let entries = [$($(($key, self.$field.map(|value| value.to_string()))),+),+];
                 entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
             }
 
             fn or(self, lower: Self) -> Self {
-                Self { $($field: self.$field.or(lower.$field),)+ }
+                Self { $($($field: self.$field.or(lower.$field),)+)+ }
             }
         }
     };
 }
 
 case_settings! {
-    /// How long a window may take.
-    "timeout" => timeout: TimeLimit = TimeLimit::seconds(10),
-    /// How long a CPU reference or CPU generator may take for one call.
-    "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60),
-    /// How many fresh workers the samples come from. Where nobody says, so many are the most.
-    "workers" => workers: WorkerCount = WorkerCount::of(10),
-    /// The coefficient of variation that is good enough.
-    "target-cv" => target_cv: Percent = Percent::whole(1),
-    /// The fewest samples.
-    "min-samples" => min_samples: SampleCount = SampleCount::of(20),
-    /// The most samples.
-    "max-samples" => max_samples: SampleCount = SampleCount::of(1000),
-    /// How long samples are taken.
-    "max-time" => max_time: TimeLimit = TimeLimit::seconds(2),
-    /// The relative change that is taken for noise.
-    "noise-threshold" => noise_threshold: Fraction = Fraction::hundredths(1),
+    #[command(next_help_heading = "Measurement options")]
+    struct SamplingArguments {
+        /// Give up on a case when one call takes longer than this
+        ///
+        /// Everything around the call counts, too: `10s`, `500ms`, `2min`. The case fails with the
+        /// verdict `timeout`.
+        #[arg(value_name = "DURATION")]
+        "timeout" => timeout: TimeLimit = TimeLimit::seconds(10), "--timeout 1min";
+
+        /// Give up on a case when its CPU reference or generator takes longer than this for one
+        /// call
+        #[arg(value_name = "DURATION")]
+        "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60), "--reference-timeout 5min";
+
+        /// Measure each case by this many fresh processes, one after another [default: 5 on the CPU
+        /// device, 5 or 10 on a GPU]
+        ///
+        /// Two processes that run the same code differ by more than the samples inside one of them:
+        /// their medians tell how far a result can be reproduced. Unless a number is given, there
+        /// are 5 on the CPU device; on a GPU 5 where they say the case's median to 0.5% or a tick of
+        /// the clock, else 10. Limits on samples and time are the case's, and are divided. A
+        /// comparison wants at least 3. With `--against`, a number that is given is that of the
+        /// rounds; otherwise there are 5, and where those do not decide 10 or 20. `--workers 1` is
+        /// the shortest run.
+        #[arg(value_name = "N", hide_default_value = true)]
+        "workers" => workers: WorkerCount = WorkerCount::of(10), "--workers 9";
+
+        /// Stop sampling when the coefficient of variation is below this: `2%`, `0.02`
+        ///
+        /// The samples of a short kernel never get there; for those a narrow confidence interval of
+        /// the median is enough.
+        #[arg(value_name = "FRACTION")]
+        "target-cv" => target_cv: Fraction = Fraction::of(0.01), "--target-cv 0.5%";
+
+        /// Take at least this many samples of a case
+        #[arg(value_name = "N")]
+        "min-samples" => min_samples: SampleCount = SampleCount::of(20), "--min-samples 100";
+
+        /// Take at most this many samples of a case
+        #[arg(value_name = "N")]
+        "max-samples" => max_samples: SampleCount = SampleCount::of(1000), "--max-samples 50";
+
+        /// Stop sampling a case after this time
+        ///
+        /// The samples of `--min-samples` are taken in any case.
+        #[arg(value_name = "DURATION")]
+        "max-time" => max_time: TimeLimit = TimeLimit::seconds(2), "--max-time 500ms";
+    }
+
+    #[command(next_help_heading = "Baseline options")]
+    struct NoiseArguments {
+        /// Take changes below this for noise: `2%`, `0.02`
+        ///
+        /// Where the history of the device has ten runs and shows more noise, that counts.
+        #[arg(value_name = "FRACTION")]
+        "noise-threshold" => noise_threshold: Fraction = Fraction::of(Rules::FLOOR), "--noise-threshold 2%";
+    }
 }
 
 /// Why a text is no setting.
@@ -206,7 +244,7 @@ mod tests {
     }
 
     fn layer() -> impl Strategy<Value = CaseSettings> {
-        let bound = || proptest::option::of((1..40_u32).prop_map(SampleCount::of));
+        let bound = || proptest::option::of((1..40_usize).prop_map(SampleCount::of));
         let time = || proptest::option::of((1..40_u64).prop_map(TimeLimit::seconds));
         (bound(), bound(), time(), time()).prop_map(|(min_samples, max_samples, timeout, max_time)| CaseSettings {
             min_samples,

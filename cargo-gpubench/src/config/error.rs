@@ -1,15 +1,13 @@
 //! What can be wrong with a configuration.
-#![forbid(unsafe_code)]
 
-use std::fmt;
 use std::io;
 
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::{InvalidSetting, Place, SamplesCross};
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{Expected, in_backticks, suggestion};
 
 /// A configuration that cannot be used.
 #[derive(Debug, Error)]
@@ -126,16 +124,8 @@ fn file_or_none(file: &Option<Utf8PathBuf>) -> String {
 fn by_way(others: &[String]) -> String {
     match others {
         [] => String::new(),
-        others => format!(", by way of {}", quoted(others)),
+        others => format!(", by way of {}", in_backticks(others)),
     }
-}
-
-fn quoted(names: &[String]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 impl Expected for ConfigError {
@@ -155,7 +145,7 @@ impl Expected for ConfigError {
                     format!("cargo's own profile is given by `--cargo-profile {name}`")
                 }
                 Some(closest) => format!("did you mean `{closest}`?"),
-                None => format!("there is {}", quoted(known)),
+                None => format!("there is {}", in_backticks(known)),
             }),
             Self::Value { source, .. } => match source.downcast_ref::<InvalidSetting>() {
                 Some(InvalidSetting::Unknown { closest: Some(closest) }) => Some(format!("did you mean `{closest}`?")),
@@ -172,7 +162,8 @@ impl Expected for ConfigError {
 }
 
 /// Something in a configuration that has no effect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{place}: the key `{key}` {ineffective}")]
 pub struct ConfigWarning {
     /// Where.
     pub place: Place,
@@ -183,56 +174,21 @@ pub struct ConfigWarning {
 }
 
 /// Why a key has no effect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Ineffective {
     /// It is not known.
+    #[error("is not known and has no effect{}", suggestion(.closest.as_ref()))]
     Unknown {
         /// The known one that was probably meant.
         closest: Option<String>,
     },
     /// It is an option that only a command line can give.
+    #[error("has no effect here: it is for the command line only")]
     CommandLineOnly,
     /// It is a setting of a profile, and stands in none.
+    #[error("has no effect here (hint: it belongs below `[profile.default]`, or another profile)")]
     OutsideOfProfiles,
     /// It is a setting of the whole run, and stands in an override.
+    #[error("has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)")]
     InOverride,
-}
-
-impl fmt::Display for ConfigWarning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            place,
-            key,
-            ineffective,
-        } = self;
-        match ineffective {
-            Ineffective::Unknown { closest: Some(closest) } => {
-                write!(
-                    f,
-                    "{place}: the key `{key}` is not known and has no effect (hint: did you mean `{closest}`?)"
-                )
-            }
-            Ineffective::Unknown { closest: None } => {
-                write!(f, "{place}: the key `{key}` is not known and has no effect")
-            }
-            Ineffective::CommandLineOnly => {
-                write!(
-                    f,
-                    "{place}: `{key}` has no effect here: it is for the command line only"
-                )
-            }
-            Ineffective::OutsideOfProfiles => {
-                write!(
-                    f,
-                    "{place}: `{key}` has no effect here (hint: it belongs below `[profile.default]`, or another profile)"
-                )
-            }
-            Ineffective::InOverride => {
-                write!(
-                    f,
-                    "{place}: `{key}` has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)"
-                )
-            }
-        }
-    }
 }

@@ -1,5 +1,4 @@
 //! Reading configuration files.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,8 +11,8 @@ use toml::de::{DeTable, DeValue};
 use super::error::Ineffective;
 use super::place::Text;
 use super::profile::ProfileTable;
-use super::{ConfigError, ConfigWarning};
-use crate::closest::closest;
+use super::{ConfigError, ConfigWarning, Row, Scope};
+use gpubench_diagnostic::closest;
 
 /// Where a configuration is looked for, below the root of a workspace.
 pub const DEFAULT_FILE: &str = ".config/gpubench.toml";
@@ -31,15 +30,6 @@ pub struct ConfigFile {
     /// What has no effect, to be told to the user.
     pub warnings: Vec<ConfigWarning>,
     pub(super) profiles: BTreeMap<String, ProfileTable>,
-}
-
-/// Which keys a profile may have.
-#[derive(Clone, Copy, Debug)]
-pub struct KnownKeys<'a> {
-    /// Those of settings.
-    pub settings: &'a [String],
-    /// Those of options that only a command line can give.
-    pub command_line_only: &'a [String],
 }
 
 /// The configuration of a workspace, if it has one.
@@ -64,7 +54,7 @@ impl ConfigFile {
     ///
     /// # Errors
     /// It cannot be read, is no TOML, needs a newer tool, or has values of other kinds than its keys want.
-    pub fn read(path: &Utf8Path, known: KnownKeys<'_>) -> Result<Self, ConfigError> {
+    pub fn read(path: &Utf8Path, rows: &[Row]) -> Result<Self, ConfigError> {
         let unreadable = |source: io::Error| ConfigError::Unreadable {
             file: path.to_owned(),
             source,
@@ -76,14 +66,14 @@ impl ConfigFile {
             Some(".config") => folder.parent().unwrap_or(folder),
             _ => folder,
         };
-        Self::parse(path, root, &text, known)
+        Self::parse(path, root, &text, rows)
     }
 
     /// As [`read`](Self::read), with the text at hand.
     ///
     /// # Errors
     /// As there.
-    pub fn parse(path: &Utf8Path, root: &Utf8Path, text: &str, known: KnownKeys<'_>) -> Result<Self, ConfigError> {
+    pub fn parse(path: &Utf8Path, root: &Utf8Path, text: &str, rows: &[Row]) -> Result<Self, ConfigError> {
         let places = Text::new(path, text);
         let document = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
             place: places.place(error.span().map_or(0, |span| span.start)),
@@ -91,7 +81,7 @@ impl ConfigFile {
         })?;
         let mut reading = Reading {
             places,
-            known,
+            rows,
             warnings: Vec::new(),
         };
         let profiles = reading.document(document.get_ref())?;
@@ -107,7 +97,7 @@ impl ConfigFile {
 /// A file being read.
 pub(super) struct Reading<'a> {
     pub(super) places: Text<'a>,
-    pub(super) known: KnownKeys<'a>,
+    pub(super) rows: &'a [Row],
     pub(super) warnings: Vec<ConfigWarning>,
 }
 
@@ -186,7 +176,11 @@ impl Reading<'_> {
 
     pub(super) fn unknown(&mut self, key: &Key<'_>, known: &[&str]) {
         let name = key.get_ref();
-        let ineffective = if self.known.command_line_only.iter().any(|only| only == name) {
+        let ineffective = if self
+            .rows
+            .iter()
+            .any(|row| row.scope == Scope::Line && row.key() == **name)
+        {
             Ineffective::CommandLineOnly
         } else {
             Ineffective::Unknown {
@@ -204,9 +198,15 @@ impl Reading<'_> {
         });
     }
 
+    /// The keys that a profile may have.
+    pub(super) fn settings(&self) -> impl Iterator<Item = String> {
+        let rows = self.rows.iter().filter(|row| row.scope >= Scope::Profile);
+        rows.map(Row::key)
+    }
+
     /// Whether a profile may have the key.
     pub(super) fn is_setting(&self, key: &str) -> bool {
-        self.known.settings.iter().any(|known| known == key)
+        self.settings().any(|known| known == key)
     }
 }
 

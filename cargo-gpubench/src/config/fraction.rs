@@ -1,5 +1,4 @@
 //! Fractions, as percentages or as criterion writes them.
-#![forbid(unsafe_code)]
 
 use std::{fmt, str::FromStr};
 
@@ -15,10 +14,10 @@ impl Fraction {
         self.0
     }
 
-    /// So many hundredths, from 1 to 99.
-    pub const fn hundredths(hundredths: u8) -> Self {
-        assert!(hundredths > 0 && hundredths < 100);
-        Self(hundredths as f64 / 100.0)
+    /// This fraction, which is above 0 and below 1.
+    pub const fn of(fraction: f64) -> Self {
+        assert!(fraction > 0.0 && fraction < 1.0);
+        Self(fraction)
     }
 }
 
@@ -26,8 +25,13 @@ impl Fraction {
 impl Eq for Fraction {}
 
 impl fmt::Display for Fraction {
+    /// As a percentage, where that is exact.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        let percentage = format!("{}%", (self.0 * 1e12).round() / 1e10);
+        match percentage.parse() {
+            Ok(Self(exact)) if exact == self.0 => f.write_str(&percentage),
+            _ => self.0.fmt(f),
+        }
     }
 }
 
@@ -35,13 +39,13 @@ impl fmt::Display for Fraction {
 #[derive(Debug, PartialEq, Error)]
 pub enum InvalidFraction {
     /// Not a number.
-    #[error("not a number")]
+    #[error("a fraction is a number: `2%`, `0.02`")]
     NotANumber,
     /// A number that is a fraction only with a percent sign.
-    #[error("it could be `{0}%` or a fraction below 1; write the percent sign")]
+    #[error("it could be `{0}%` or a fraction below 1: write `{0}%` or `{fraction}`", fraction = .0 / 100.0)]
     Ambiguous(f64),
     /// Nothing, or everything, or more.
-    #[error("above 0% and below 100% is possible")]
+    #[error("a fraction is above 0% and below 100%: `2%`, `0.02`")]
     OutOfRange,
 }
 
@@ -74,6 +78,17 @@ mod tests {
         assert_eq!("2%".parse(), Ok(Fraction(0.02)));
         assert_eq!("0.02".parse(), Ok(Fraction(0.02)));
         assert_eq!(" 0.5 %".parse(), Ok(Fraction(0.005)));
+    }
+
+    #[test]
+    fn a_fraction_is_shown_as_it_can_be_read_back() {
+        for (text, shown) in [("0.02", "2%"), ("7%", "7%"), ("99.99%", "99.99%"), ("0.07", "7%")] {
+            let fraction: Fraction = text.parse().expect("a fraction");
+            assert_eq!(fraction.to_string(), shown);
+            assert_eq!(shown.parse(), Ok(fraction));
+        }
+        let odd = Fraction(1.0 / 3.0);
+        assert_eq!(odd.to_string().parse(), Ok(odd));
     }
 
     #[test]

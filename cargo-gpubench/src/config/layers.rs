@@ -1,12 +1,11 @@
 //! Which setting holds for a case.
-#![forbid(unsafe_code)]
 
 use std::fmt;
 
 use regex::Regex;
 
 use super::{CaseSettings, CompleteSettings, Place};
-use crate::closest::closest;
+use gpubench_diagnostic::{closest, suggestion};
 
 /// What is said about cases beside their packages, in the order in which it counts.
 #[derive(Clone, Debug, Default)]
@@ -53,14 +52,14 @@ pub struct IdleOverride {
 impl fmt::Display for IdleOverride {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, filter, closest } = self;
+        let hint = match closest {
+            Some(_) => suggestion(closest.as_ref()),
+            None => " (hint: `cargo gpubench --list` prints the names)".to_owned(),
+        };
         write!(
             f,
-            "{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect"
-        )?;
-        match closest {
-            Some(closest) => write!(f, " (hint: did you mean `{closest}`?)"),
-            None => f.write_str(" (hint: `cargo gpubench --list` prints the names)"),
-        }
+            "{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect{hint}"
+        )
     }
 }
 
@@ -79,12 +78,7 @@ impl CaseLayers {
             .over(package)
     }
 
-    /// What holds where no single case is meant.
-    pub fn everywhere(&self) -> CompleteSettings {
-        self.said_everywhere().complete()
-    }
-
-    /// As [`everywhere`](Self::everywhere), and nothing where no layer says anything.
+    /// What is said where no single case is meant.
     pub fn said_everywhere(&self) -> CaseSettings {
         self.given.over(self.profile)
     }
@@ -148,7 +142,7 @@ mod tests {
         assert_timeout(&layers, within(1), 3);
         layers.given = within(4);
         assert_timeout(&layers, within(1), 4);
-        assert_eq!(layers.everywhere().timeout, TimeLimit::seconds(4));
+        assert_eq!(layers.said_everywhere().complete().timeout, TimeLimit::seconds(4));
     }
 
     #[test]
@@ -164,6 +158,6 @@ mod tests {
         let settings = layers.of_case(CASE, CaseSettings::default());
         assert_eq!(settings.timeout, TimeLimit::seconds(3));
         assert_eq!(settings.max_time, TimeLimit::seconds(7));
-        assert_eq!(layers.everywhere(), CaseSettings::BUILT_IN.complete());
+        assert_eq!(layers.said_everywhere().complete(), CaseSettings::BUILT_IN.complete());
     }
 }

@@ -1,5 +1,4 @@
 //! Places in configuration files.
-#![forbid(unsafe_code)]
 
 use std::fmt;
 use std::sync::Arc;

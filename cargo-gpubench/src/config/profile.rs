@@ -1,5 +1,4 @@
 //! Profiles of a configuration file, and what they inherit.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::Ineffective;
 use super::file::{Key, Reading, Value};
 use super::{CaseOverride, CaseSettings, ConfigError, ConfigFile, ConfigValue, Place};
-use crate::closest::closest;
+use gpubench_diagnostic::closest;
 
 /// The profile that every other inherits from in the end.
 pub const DEFAULT_PROFILE: &str = "default";
@@ -138,9 +137,9 @@ impl Reading<'_> {
                     profile.settings.insert(known.to_owned(), setting);
                 }
                 _ => {
-                    let settings = self.known.settings.iter().map(String::as_str);
-                    let known: Vec<_> = settings.chain([INHERITS, OVERRIDES]).collect();
-                    self.unknown(key, &known);
+                    let settings: Vec<_> = self.settings().collect();
+                    let known = settings.iter().map(String::as_str).chain([INHERITS, OVERRIDES]);
+                    self.unknown(key, &known.collect::<Vec<_>>());
                 }
             }
         }

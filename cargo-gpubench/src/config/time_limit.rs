@@ -1,5 +1,4 @@
 //! Time limits.
-#![forbid(unsafe_code)]
 
 use std::{fmt, str::FromStr, time::Duration};
 

@@ -1,5 +1,4 @@
 //! Values of settings as they stand in a configuration file.
-#![forbid(unsafe_code)]
 
 use toml::de::DeValue;
 

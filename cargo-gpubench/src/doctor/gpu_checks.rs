@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::check::{Area, Check};
 use super::machine::{Lack, Machine, given};
-use crate::device::{AbsenceKind, ClockBound};
-use crate::probe::{Answer, Gpu, Opened, Trial};
-use crate::report::units::{listed, size};
+use gpubench_contract::units::{listed, size};
+use gpubench_device::{AbsenceKind, ClockBound};
+use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
 
 /// What a machine without a GPU costs.
 const NO_GPU: &str = "`--device auto` measures on the CPU device, whose times say nothing about a GPU";

@@ -7,8 +7,8 @@ use gpubench::catalog::DeviceKind;
 use super::check::Check;
 use super::{gpu_checks, host_checks, sandbox_checks};
 use crate::broker::options::DeviceChoice;
-use crate::probe::{Answer, Gpu, Opened};
-use crate::sandbox::FileClosing;
+use gpubench_measure::probe::{Answer, Gpu, Opened};
+use gpubench_protocol::sandbox::FileClosing;
 
 /// A machine as far as it was looked at.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! What this machine can measure, what it cannot, and what each gap costs.
 //!
 //! [`survey`] looks at the machine and changes nothing; [`Machine::checks`] is a pure function of what it found. Whatever opens the GPU's driver does so in a
-//! process of its own ([`probe`](crate::probe)): a driver that crashes or hangs is a finding.
+//! process of its own ([`probe`](gpubench_measure::probe)): a driver that crashes or hangs is a finding.
 
 mod check;
 mod gpu_checks;
@@ -21,8 +21,8 @@ pub use survey::survey;
 
 use crate::broker::options::{DeviceOptions, MessageFormat};
 use crate::error::ExpectedError;
-use crate::exit_code::ExitCode;
-use crate::report::{Color, Output, TerminalOptions};
+use gpubench_diagnostic::ExitCode;
+use gpubench_report::{Color, Output, TerminalOptions};
 
 /// What `cargo gpubench doctor` is asked.
 #[derive(Clone, Debug)]
@@ -31,8 +31,6 @@ pub struct DoctorOptions {
     pub device: DeviceOptions,
     /// Who reads standard output.
     pub format: MessageFormat,
-    /// Whether it is coloured.
-    pub color: Color,
 }
 
 /// Looks at the machine and prints what it finds.

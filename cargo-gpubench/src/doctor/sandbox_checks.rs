@@ -2,9 +2,9 @@
 
 use super::check::{Area, Check};
 use super::machine::Sandbox;
-use crate::report::units::size;
-use crate::sandbox::FileClosing;
-use crate::wire::PAGE_BYTES;
+use gpubench_contract::units::size;
+use gpubench_protocol::sandbox::FileClosing;
+use gpubench_protocol::wire::PAGE_BYTES;
 
 /// What a hosted worker that cannot be closed costs.
 const HOSTED: &str =

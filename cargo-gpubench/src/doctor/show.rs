@@ -7,8 +7,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::check::{Area, Check, Standing};
 use super::machine::{Lack, Verdict};
-use crate::printable::{printable, printable_line};
-use crate::report::{SchemaVersion, wrapped};
+use gpubench_contract::SchemaVersion;
+use gpubench_diagnostic::{printable, printable_line};
+use gpubench_report::wrapped;
 
 /// Columns of a text at least, however narrow the terminal is.
 const LEAST_ROOM: usize = 30;
@@ -67,7 +68,7 @@ fn conclusion(verdict: &Verdict) -> String {
         } => format!(
             "\n{GOOD}This machine can measure on the CPU device:{GOOD:#} {}\n{}\n",
             printable_line(name),
-            crate::report::CPU_NOTICE
+            gpubench_report::CPU_NOTICE
         ),
         Verdict::CannotMeasure(Lack { reason, hint }) => {
             let [reason, hint] = [reason, hint].map(|text| printable_line(text));
@@ -88,7 +89,7 @@ enum Line<'a> {
     DoctorFinished {
         schema_version: SchemaVersion,
         /// The kind of device that would measure; null where none can.
-        measures_on: Option<crate::report::DeviceKind>,
+        measures_on: Option<gpubench_contract::DeviceKind>,
         /// Its name.
         device: Option<&'a str>,
         /// Why none can.

@@ -4,11 +4,11 @@ use rustix::process::{PidfdFlags, Resource};
 
 use super::machine::{Machine, Sandbox};
 use crate::broker::options::DeviceOptions;
-use crate::build::kernels::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
-use crate::device::cpu;
-use crate::device::cuda::mps_daemon;
-use crate::probe::{Target, ask};
-use crate::sandbox::FileClosing;
+use gpubench_device::compilers::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
+use gpubench_device::cpu;
+use gpubench_device::cuda::mps_daemon;
+use gpubench_measure::probe::{Target, ask};
+use gpubench_protocol::sandbox::FileClosing;
 
 /// Looks at this machine, and at the GPU of `device`'s number.
 pub fn survey(device: &DeviceOptions) -> Machine {
@@ -19,7 +19,7 @@ pub fn survey(device: &DeviceOptions) -> Machine {
         processor: cpu::processor_name(),
         compiler: compiler
             .map(|compiler| compiler.identity().to_owned())
-            .map_err(|missing| crate::error::chain(&missing)),
+            .map_err(|missing| gpubench_diagnostic::chain(&missing)),
         cpu_device: gpubench_harness::HOST_BUILD.map_err(str::to_owned),
         ordinal: device.ordinal,
         driver: ask(Target::Device(device.ordinal)),
@@ -41,7 +41,7 @@ fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<Stri
     match find(device.nvrtc.clone()) {
         Ok(found) => (found.nvrtc().ok_or_else(|| "not found".to_owned()), found.nvcc()),
         Err(error) => (
-            Err(crate::error::chain(&error)),
+            Err(gpubench_diagnostic::chain(&error)),
             find(None).ok().and_then(|found| found.nvcc()),
         ),
     }

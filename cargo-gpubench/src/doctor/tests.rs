@@ -6,9 +6,9 @@ use gpubench::catalog::DeviceKind;
 
 use super::*;
 use crate::broker::options::DeviceChoice;
-use crate::device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
-use crate::probe::{Answer, Gpu, Opened, Trial};
-use crate::sandbox::FileClosing;
+use gpubench_device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
+use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
+use gpubench_protocol::sandbox::FileClosing;
 
 fn absent(kind: AbsenceKind, reason: &str, hint: &str) -> Absence {
     Absence {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::broker::cases::Naming;
-use crate::report::BenchmarkHistory;
+use gpubench_contract::BenchmarkHistory;
 
 /// The form in which names are shown: as `--list` prints them, with the package in front where there are several.
 pub(super) fn naming<'a>(histories: impl IntoIterator<Item = &'a BenchmarkHistory>) -> Naming {

@@ -3,8 +3,8 @@
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::Expected;
 
 /// Why there is nothing to show.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

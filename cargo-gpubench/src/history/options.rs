@@ -4,7 +4,6 @@ use regex::Regex;
 
 use crate::broker::PlaceOptions;
 use crate::broker::options::MessageFormat;
-use crate::report::Color;
 
 /// What `cargo gpubench history` is asked to do.
 #[derive(Clone, Debug)]
@@ -15,6 +14,4 @@ pub struct TrendOptions {
     pub places: PlaceOptions,
     /// Who reads standard output.
     pub format: MessageFormat,
-    /// Whether it is coloured.
-    pub color: Color,
 }

@@ -4,10 +4,11 @@ use anstyle::Style;
 
 use super::case_name::in_form;
 use crate::broker::cases::Naming;
-use crate::printable::printable_line;
-use crate::report::units::{counted, listed, percent, size};
-use crate::report::{BenchmarkHistory, DeviceKind, Flush, HistoryRun, wrapped};
-use crate::store::{DeviceIdentity, Revision};
+use gpubench_contract::units::{counted, listed, percent, size};
+use gpubench_contract::{BenchmarkHistory, DeviceKind, Flush, HistoryRun};
+use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_diagnostic::printable_line;
+use gpubench_report::wrapped;
 
 const TITLE: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();

@@ -9,12 +9,14 @@ use super::trend::trends;
 use super::{HistoryError, TrendOptions};
 use crate::broker::cases::Naming;
 use crate::broker::options::MessageFormat;
-use crate::closest::closest;
-use crate::error::{ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkHistory, Color, Output, Record, TerminalOptions, json_line};
-use crate::store::StoreError;
-use crate::store::history::{History, Tail, all};
+use crate::error::ExpectedError;
+use gpubench_contract::{BenchmarkHistory, Record};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::closest;
+use gpubench_diagnostic::print_warning;
+use gpubench_report::{Color, Output, TerminalOptions, json_line};
+use gpubench_store::StoreError;
+use gpubench_store::history::{History, Tail, all};
 
 /// Prints the histories of the chosen cases.
 ///
@@ -105,9 +107,10 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::testing::on_gpu;
-    use crate::report::{Metric, SchemaVersion};
-    use crate::store::DeviceIdentity;
+    use gpubench_contract::DeviceIdentity;
+    use gpubench_contract::Metric;
+    use gpubench_contract::SchemaVersion;
+    use gpubench_testing::on_gpu;
 
     fn names(filter: &str) -> Result<Vec<String>, HistoryError> {
         let history = |case: &str| BenchmarkHistory {
@@ -127,7 +130,6 @@ mod tests {
             filters: vec![Regex::new(filter).expect("an expression")],
             places: Default::default(),
             format: MessageFormat::Human,
-            color: Color::Never,
         };
         let shown = chosen(&all, &options)?;
         Ok(shown.into_iter().flatten().map(|history| history.case).collect())

@@ -2,13 +2,14 @@ use super::case_name::naming;
 use super::page::{is_jump, page};
 use super::trend::trends;
 use crate::broker::cases::Naming;
-use crate::report::testing::on_gpu;
-use crate::report::{BenchmarkHistory, Metric, Record};
-use crate::store::history::{History, HistoryCase, HistoryEntry, Tail};
-use crate::store::{DeviceIdentity, Revision};
+use gpubench_contract::Metric;
+use gpubench_contract::{BenchmarkHistory, Record};
+use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_store::history::{History, HistoryCase, HistoryEntry, Tail};
+use gpubench_testing::on_gpu;
 
 /// A run a day from the first of October on, each of its own revision.
-fn history(values: &[f64]) -> History {
+fn history(medians_ns: &[f64]) -> History {
     let entry = |(day, value): (usize, &f64)| HistoryEntry {
         run_id: format!("{day:04x}"),
         started_at: format!("2026-10-{:02}T13:43:00Z", day % 31 + 1),
@@ -33,7 +34,7 @@ fn history(values: &[f64]) -> History {
     };
     History {
         identity: DeviceIdentity::of(&on_gpu().started),
-        entries: values.iter().enumerate().map(entry).collect(),
+        entries: medians_ns.iter().enumerate().map(entry).collect(),
         tail: Tail::Whole,
     }
 }
@@ -159,7 +160,10 @@ fn cases_stand_in_the_order_of_the_latest_run_and_gone_ones_behind() {
 
 #[test]
 fn the_record_is_as_the_schema_says() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/gpubench-v2.schema.json");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../crates/gpubench-contract/schema/gpubench-v2.schema.json"
+    );
     let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let history: BenchmarkHistory = trends(&with_steps()).remove(0);

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::report::{BenchmarkHistory, HistoryRun, Metric, SchemaVersion};
-use crate::stats::history_fence;
-use crate::store::history::{History, HistoryCase, HistoryEntry};
+use gpubench_contract::Metric;
+use gpubench_contract::{BenchmarkHistory, HistoryRun, SchemaVersion};
+use gpubench_stats::history_fence;
+use gpubench_store::history::{History, HistoryCase, HistoryEntry};
 
 /// The cases of a history: those of the latest run in its order, then those that only earlier runs have.
 pub(super) fn trends(history: &History) -> Vec<BenchmarkHistory> {

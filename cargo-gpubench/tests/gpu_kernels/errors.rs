@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cargo_gpubench::build::kernels::{GpuCompilers, NamedCompilers};
+use gpubench_device::compilers::{GpuCompilers, NamedCompilers};
 
 use super::tools::{CUDA_12, compile, compile_separately, names, nvrtc_in, source, tool};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use cargo_gpubench::build::kernels::{Compiler as _, GpuCompilers, HostCompiler};
 use gpubench::catalog::{Source, SourceForm};
+use gpubench_device::compilers::{Compiler as _, GpuCompilers, HostCompiler};
 
 use super::tools::{CUDA_12, CUDA_13, compile, names, nvrtc_in, source};
 

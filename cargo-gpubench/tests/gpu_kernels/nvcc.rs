@@ -1,7 +1,7 @@
 //! What nvcc makes of sources.
 
-use cargo_gpubench::build::kernels::GpuCompilers;
 use gpubench::catalog::SourceForm;
+use gpubench_device::compilers::GpuCompilers;
 
 use super::tools::{
     CUDA_12, CUDA_13, compile, compile_separately, has_symbol, names, nvrtc_and_nvcc, nvrtc_in, source,

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use cargo_gpubench::build::kernels::{Compiler as _, GpuCompiler, GpuCompilers};
 use gpubench::catalog::Source;
+use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers};
 
 use super::tools::{CUDA_12, CUDA_13, compile, has_symbol, names, nvrtc_in, sm, source};
 

@@ -6,9 +6,9 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
-use cargo_gpubench::build::kernels::{Compiler as _, GpuCompiler, GpuCompilers, KernelBuildError, NamedCompilers};
-use cargo_gpubench::device::cuda::{Architecture, KernelImage};
 use gpubench::catalog::{Source, SourceFile, SourceForm};
+use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers, KernelBuildError, NamedCompilers};
+use gpubench_device::cuda::{Architecture, KernelImage};
 
 /// The folders of Python's packages with the compilers of CUDA 12 and 13.
 pub(crate) static CUDA_12: LazyLock<PathBuf> = LazyLock::new(|| installed("12"));

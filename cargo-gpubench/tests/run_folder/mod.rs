@@ -4,7 +4,7 @@ use std::process::Command;
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_gpubench::store::{StoredRun, save};
+use gpubench_store::{StoredRun, save};
 
 /// A folder with stored runs.
 pub(crate) struct Folder {

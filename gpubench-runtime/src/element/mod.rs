@@ -4,6 +4,7 @@ mod half;
 mod shape;
 
 pub use half::{BF16, F16};
+pub(crate) use shape::elements;
 pub use shape::{Extents, Shape};
 
 use crate::catalog::DType;

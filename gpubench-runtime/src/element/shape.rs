@@ -27,25 +27,26 @@ impl Shape {
 
     /// Number of elements, where it is at least one and the bytes fit the address space.
     pub(crate) fn elements(&self) -> Result<u64> {
-        let elements = self
-            .extents
-            .iter()
-            .try_fold(1u64, |product, extent| product.checked_mul(*extent))
-            .filter(|count| {
-                count
-                    .checked_mul(self.dtype.size() as u64)
-                    .is_some_and(|bytes| bytes <= isize::MAX as u64)
-            })
-            .ok_or_else(|| {
-                Error::new(format!(
-                    "the shape {:?} has more bytes than memory can hold",
-                    self.extents
-                ))
-            })?;
-        if elements == 0 {
-            return Err(Error::new(format!("the shape {:?} has no elements", self.extents)));
-        }
-        Ok(elements)
+        elements(&self.extents, self.dtype)
+    }
+}
+
+/// Number of elements of a shape, where it is at least one and the bytes fit the address space.
+pub(crate) fn elements(extents: &[u64], dtype: DType) -> Result<u64> {
+    let elements = extents
+        .iter()
+        .try_fold(1u64, |product, extent| product.checked_mul(*extent))
+        .filter(|count| {
+            count
+                .checked_mul(dtype.size() as u64)
+                .is_some_and(|bytes| bytes <= isize::MAX as u64)
+        });
+    match elements {
+        Some(0) => Err(Error::new(format!("the shape {extents:?} has no elements"))),
+        Some(elements) => Ok(elements),
+        None => Err(Error::new(format!(
+            "the shape {extents:?} has more bytes than memory can hold"
+        ))),
     }
 }
 

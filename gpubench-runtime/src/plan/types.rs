@@ -14,6 +14,16 @@ pub struct Plan {
     pub constants: Vec<ConstantValue>,
 }
 
+impl Plan {
+    /// Its launches, in order.
+    pub fn launches(&self) -> impl Iterator<Item = &Launch> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Launch(launch) => Some(launch),
+            Step::Memset { .. } | Step::Copy { .. } => None,
+        })
+    }
+}
+
 /// The value of a `__constant__` variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstantValue {

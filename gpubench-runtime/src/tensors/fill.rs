@@ -145,7 +145,7 @@ impl IntoFill for ByKernel {
 }
 
 /// Whether elements of `dtype` can be filled so.
-pub(super) fn check(fill: &Fill, dtype: DType) -> Result<()> {
+pub(crate) fn check_fill(fill: &Fill, dtype: DType) -> Result<()> {
     match *fill {
         Fill::Uniform { .. } | Fill::Normal { .. } if !dtype.is_float() => Err(Error::new(format!(
             "{dtype} elements cannot be filled with floating-point numbers: use `Integers(..)` or `Bits`"

@@ -6,6 +6,7 @@ mod rng;
 
 pub use cpu_data::CpuData;
 pub(crate) use cpu_data::CpuTensor;
+pub(crate) use fill::check_fill;
 pub use fill::{Bits, Bound, ByCpu, ByKernel, DeclaredFill, Integers, IntoFill, Normal, Uniform};
 pub use rng::Rng;
 
@@ -13,6 +14,7 @@ use crate::catalog::{Fill, Role, Tensor, Tolerance};
 use crate::element::Shape;
 use crate::error::{Error, Outcome, Result};
 use crate::plan::KernelRef;
+use crate::plan::rules::check_tensor;
 use crate::source::Kernel;
 use std::fmt;
 
@@ -210,44 +212,33 @@ impl Tensors {
 
 impl Declared {
     fn describe(&self, default: Option<Tolerance>, kernel: impl Fn(&Kernel) -> Result<KernelRef>) -> Result<Tensor> {
-        self.shape.elements()?;
-        let dtype = self.shape.dtype();
         let fill = match &self.fill {
             DeclaredFill::Plain(fill) => fill.clone(),
             DeclaredFill::Kernel(user) => Fill::Kernel(kernel(user)?),
         };
-        fill::check(&fill, dtype)?;
-        Ok(Tensor {
+        let tensor = Tensor {
             name: self.name.clone(),
-            dtype,
+            dtype: self.shape.dtype(),
             shape: self.shape.extents().to_vec(),
             role: self.role,
             fill,
             tolerance: self.judged(default)?,
-        })
+        };
+        check_tensor(&tensor)?;
+        Ok(tensor)
     }
 
     fn judged(&self, default: Option<Tolerance>) -> Result<Tolerance> {
         let is_output = self.role.is_output();
-        let tolerance = match (self.tolerance, default) {
-            (Some(own), _) => own,
-            (None, _) if !is_output || !self.shape.dtype().is_float() => Tolerance::Exact,
-            (None, Some(default)) => default,
-            (None, None) => {
-                return Err(Error::new(
-                    "say how its floating-point elements are compared: `exact` or `tolerance(rtol = .., atol = ..)` in the attribute, or `.exact()` or \
-                     `.tolerance(rtol, atol)` behind the output",
-                ));
-            }
-        };
-        if let Tolerance::Close { rtol, atol } = tolerance
-            && !(rtol.is_finite() && rtol >= 0.0 && atol.is_finite() && atol >= 0.0)
-        {
-            return Err(Error::new(format!(
-                "a tolerance is finite and at least zero, and this one has rtol {rtol} and atol {atol}"
-            )));
+        match (self.tolerance, default) {
+            (Some(own), _) => Ok(own),
+            (None, _) if !is_output || !self.shape.dtype().is_float() => Ok(Tolerance::Exact),
+            (None, Some(default)) => Ok(default),
+            (None, None) => Err(Error::new(
+                "say how its floating-point elements are compared: `exact` or `tolerance(rtol = .., atol = ..)` in the attribute, or `.exact()` or \
+                 `.tolerance(rtol, atol)` behind the output",
+            )),
         }
-        Ok(tolerance)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use cargo_gpubench::device::Driver as _;
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute, CUuuid};
+use gpubench_device::Driver as _;
 
 use crate::behaviour::behaviour;
 use crate::call::{in_context, lock, plain, with_gpu};

@@ -2,10 +2,10 @@
 
 use std::ffi::{c_int, c_void};
 
-use cargo_gpubench::device::cpu::CpuDriver;
-use cargo_gpubench::device::cpu::executor::ScheduleSeed;
-use cargo_gpubench::device::{DeviceError, Driver as _, Event, Fault, Function, Module, Stream};
-use cargo_gpubench::wire::FaultCode;
+use gpubench_device::FaultCode;
+use gpubench_device::cpu::CpuDriver;
+use gpubench_device::cpu::executor::ScheduleSeed;
+use gpubench_device::{DeviceError, Driver as _, Event, Fault, Function, Module, Stream};
 
 use crate::error::{INVALID_HANDLE, LAUNCH_FAILED, Refusal};
 use crate::ledger::Ledger;

@@ -5,11 +5,11 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
 use std::sync::Arc;
 
-use cargo_gpubench::device::{DevicePtr, Driver as _};
 use cudarc::driver::sys::{
     CUdeviceptr, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationProp,
     CUmemGenericAllocationHandle,
 };
+use gpubench_device::{DevicePtr, Driver as _};
 
 use crate::behaviour::behaviour;
 use crate::call::{in_context, with_gpu};

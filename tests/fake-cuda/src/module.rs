@@ -3,14 +3,12 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::time::Duration;
 
-use cargo_gpubench::device::{
-    DeviceError, Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream,
-};
-use cargo_gpubench::wire::SealedFile;
 use cudarc::driver::sys::{
     CUdeviceptr, CUfunction, CUfunction_attribute, CUjit_option, CUlaunchAttribute, CUlaunchAttributeID,
     CUlaunchConfig, CUmodule,
 };
+use gpubench_device::SealedFile;
+use gpubench_device::{DeviceError, Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream};
 
 use crate::behaviour::behaviour;
 use crate::call::{in_context, with_gpu};

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use cargo_gpubench::build::kernels::{Compiler as _, HostCompiler};
 use gpubench::catalog::{Source, SourceFile, SourceForm};
+use gpubench_device::compilers::{Compiler as _, HostCompiler};
 use gpubench_harness::SHIM;
 
 /// `NVRTC_ERROR_COMPILATION`.
@@ -174,7 +174,7 @@ fn compile(program: &Program, options: Vec<String>) -> Result<Vec<u8>, Failure> 
     let compiler = HostCompiler::find().map_err(|error| Failure::Broken(error.to_string()))?;
     let (_folder, cache) = crate::image::scratch()?;
     let made = compiler.compile(&source, &names, &cache, &AtomicBool::new(false));
-    let library = made.map_err(|error| Failure::Rejected(as_front_end(&cargo_gpubench::error::chain(&error))))?;
+    let library = made.map_err(|error| Failure::Rejected(as_front_end(&gpubench_diagnostic::chain(&error))))?;
     Ok(std::fs::read(library)?)
 }
 

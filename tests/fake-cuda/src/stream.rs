@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use cargo_gpubench::device::{DevicePtr, Driver as _, Event, Stream};
 use cudarc::driver::sys::{CUdeviceptr, CUevent, CUstream};
+use gpubench_device::{DevicePtr, Driver as _, Event, Stream};
 
 use crate::behaviour::behaviour;
 use crate::call::in_context;

@@ -76,7 +76,7 @@ fn the_comparison_is_a_record_before_the_run_ends() {
         .filter_map(|record| record["reason"].as_str())
         .collect();
     assert_eq!(reasons[reasons.len() - 2..], ["comparison-complete", "run-finished"]);
-    let schema = repository().join("cargo-gpubench/schema/gpubench-v2.schema.json");
+    let schema = repository().join("crates/gpubench-contract/schema/gpubench-v2.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).expect("the schema is there")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
     assert!(validator.is_valid(comparison(&records)));

@@ -30,7 +30,7 @@ fn a_name_is_a_baseline_in_the_target_directory() {
     let missing = named(loaded("main")).args(["-b", "mian"]).finish().expect_code(2);
     assert_eq!(missing.errors(), ["error: there is no baseline `mian`"]);
     assert!(missing.stderr.contains("did you mean `main`?"), "{}", missing.stderr);
-    let schema = repository().join("cargo-gpubench/schema/gpubench-run-v2.schema.json");
+    let schema = repository().join("crates/gpubench-store/schema/gpubench-run-v2.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).expect("the schema is there")).expect("JSON");
     let stored: Value = serde_json::from_str(&std::fs::read_to_string(file).expect("it is there")).expect("JSON");
     assert!(

@@ -1,6 +1,10 @@
 use super::*;
-use gpubench::catalog::{DType, DeviceKind, Reference, Source, SourceFile, SourceForm, Work};
-use gpubench::plan::{TensorMapDescription, TensorMapElement};
+use gpubench::catalog::{
+    DType, DeviceKind, Execution, Reference, Role, Source, SourceFile, SourceForm, Tolerance, Work,
+};
+use gpubench::plan::{
+    Argument, BufferId, ConstantValue, Cooperation, Dependence, Launch, Span, TensorMapDescription, TensorMapElement,
+};
 
 fn facts() -> DeviceFacts {
     DeviceFacts {
@@ -120,7 +124,10 @@ fn a_tensor_map_is_held_to_its_rules_where_the_device_has_them() {
     };
     assert_eq!(verdict_of(32), Ok(()));
     let refused = verdict_of(16).expect_err("eight floats have 32 bytes");
-    assert!(refused.contains("the tensor map of `x`"), "{refused}");
+    assert!(
+        refused.contains("argument 1: tensor map: its last element"),
+        "{refused}"
+    );
 }
 
 fn verdict(change: impl FnOnce(&mut Recording)) -> String {
@@ -192,6 +199,34 @@ fn a_hosted_recording_has_outputs_and_no_plan() {
 }
 
 #[test]
+fn clusters_and_programmatic_launches_are_those_that_the_device_has() {
+    let verdict_on = |capability, change: &dyn Fn(&mut Launch)| {
+        let mut recording = recording();
+        let Step::Launch(launch) = &mut recording.plan.steps[0] else {
+            unreachable!()
+        };
+        launch.grid = [16, 1, 1];
+        change(launch);
+        let gpu = DeviceFacts { capability, ..facts() };
+        validate(&on_cpu(&recording), &catalog(), &gpu).map_or_else(|Invalid(message)| message, |()| "valid".to_owned())
+    };
+    let cluster = |cluster: [u32; 3]| verdict_on(90, &move |launch| launch.cluster = cluster);
+    let programmatic = |capability| verdict_on(capability, &|launch| launch.dependence = Dependence::Programmatic);
+    let messages = [
+        cluster([16, 1, 1]),
+        cluster([0, 1, 1]),
+        cluster([3, 1, 1]),
+        cluster([16, 2, 1]),
+        cluster([u32::MAX; 3]),
+        programmatic(90),
+        programmatic(86),
+        programmatic(0),
+        verdict_on(90, &|launch| launch.cooperation = Cooperation::Grid),
+    ];
+    insta::assert_snapshot!(messages.join("\n"));
+}
+
+#[test]
 fn everything_wrong_with_a_plan_is_named() {
     let span = |buffer, offset, len| Span { buffer, offset, len };
     let copy = |source, target| Step::Copy { source, target };
@@ -206,18 +241,27 @@ fn everything_wrong_with_a_plan_is_named() {
     assert_eq!(constant(0, "filter::taps", 4), "valid");
     let messages = [
         change_launch(|launch| launch.kernel.name = "axpi".to_owned()),
+        change_launch(|launch| launch.kernel.name = " ".to_owned()),
         change_launch(|launch| launch.kernel.source = 9),
         change_launch(|launch| launch.grid[1] = 0),
         change_launch(|launch| launch.grid[2] = 65_536),
+        change_launch(|launch| launch.grid = [u32::MAX; 3]),
+        change_launch(|launch| launch.block = [0, 1, 1]),
         change_launch(|launch| launch.block = [1024, 2, 1]),
+        change_launch(|launch| launch.block = [u32::MAX; 3]),
         change_launch(|launch| launch.block[2] = 65),
         change_launch(|launch| launch.dynamic_shared = 50_000),
         change_launch(|launch| launch.cluster[0] = 2),
         change_launch(|launch| launch.cooperation = Cooperation::Grid),
         change_launch(|launch| launch.arguments = vec![tensor_map()]),
         constant(0, "filter::taps)", 4),
+        constant(0, "", 4),
+        constant(0, "filter::", 4),
+        constant(0, "9taps", 4),
         constant(0, "taps", 0),
+        constant(0, "taps", (64 << 10) + 1),
         constant(9, "taps", 4),
+        verdict(|recording| recording.plan.constants = vec![value(0, "taps", 4), value(0, "taps", 4)]),
         verdict(|recording| {
             recording.plan.constants.push(value(0, "taps", 4));
             recording.plan.steps = vec![copy(span(x, 0, 8), span(y, 0, 8))];
@@ -226,6 +270,12 @@ fn everything_wrong_with_a_plan_is_named() {
         change_launch(|launch| {
             launch.arguments = vec![Argument::Pointer {
                 buffer: BufferId::Scratch(1),
+                offset: 0,
+            }]
+        }),
+        change_launch(|launch| {
+            launch.arguments = vec![Argument::Pointer {
+                buffer: BufferId::Tensor(2),
                 offset: 0,
             }]
         }),
@@ -250,6 +300,14 @@ fn everything_wrong_with_a_plan_is_named() {
             })
         }),
         verdict(|recording| recording.plan.steps.push(copy(span(x, 0, 8), span(y, 0, 4)))),
+        verdict(|recording| recording.plan.steps.push(copy(span(x, 32, 8), span(y, 0, 8)))),
+        verdict(|recording| {
+            recording
+                .plan
+                .steps
+                .push(copy(span(x, 0, 8), span(BufferId::Scratch(7), 0, 8)))
+        }),
+        verdict(|recording| recording.plan.steps.push(copy(span(x, 0, 0), span(y, 0, 0)))),
         verdict(|recording| recording.plan.steps.push(copy(span(y, 0, 8), span(y, 4, 8)))),
     ];
     insta::assert_snapshot!(messages.join("\n"));
@@ -379,6 +437,7 @@ fn everything_wrong_with_tensors_is_named() {
         verdict(|recording| recording.tensors[1].shape = vec![1 << 40, 1 << 40]),
         verdict(|recording| recording.tensors[0].shape = vec![1 << 41]),
         verdict(|recording| recording.tensors[1].shape = vec![0]),
+        verdict(|recording| recording.tensors[0].shape = vec![u64::MAX, 0]),
         verdict(|recording| recording.tensors[1].fill = Fill::Bits),
         verdict(|recording| recording.tensors[0].fill = Fill::Uniform { low: 1.0, high: 1.0 }),
         verdict(|recording| {
@@ -399,8 +458,21 @@ fn everything_wrong_with_tensors_is_named() {
                 high: i128::MAX,
             }
         }),
+        verdict(|recording| recording.tensors[0].fill = Fill::Bits),
+        verdict(|recording| recording.tensors[0].fill = Fill::Kernel(axpy_of(7))),
         verdict(|recording| recording.tensors[1].tolerance = Tolerance::Close { rtol: -1.0, atol: 0.0 }),
         verdict(|recording| drop(recording.tensors.pop())),
+        verdict(|recording| {
+            let output = |number| Tensor {
+                name: format!("y{number}"),
+                ..recording.tensors[1].clone()
+            };
+            recording
+                .tensors
+                .extend((0..MAX_OUTPUTS).map(output).collect::<Vec<_>>());
+        }),
+        verdict(|recording| recording.plan.scratch = vec![1; MAX_BUFFERS]),
+        verdict(|recording| recording.plan.scratch = vec![u64::MAX; 2]),
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }

@@ -3,3 +3,4 @@
 pub(super) mod opponent;
 pub(super) mod other_revision;
 pub(super) mod question;
+pub(super) mod results;

@@ -1,25 +1,23 @@
-//! The other revision of a run against one: its cases, and what came of them.
+//! The other revision of a run against one, and its cases.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
 
 use super::other_revision::OtherRevision;
+use super::results::OtherResults;
 use crate::broker::cases::{Case, Disposition};
-use crate::broker::failure::CaseFailure;
 use crate::broker::recording::authors::Authors;
-use crate::broker::recording::preparation::{PreparedCase, compile_errors};
-use crate::broker::selected::Selected;
-use crate::build::kernels::Compiler;
-use crate::compare::{CaseKey, LooksTaken};
-use crate::error::print_warning;
-use crate::report::BenchmarkComplete;
-use crate::stats::Looks;
-use crate::store::Revision;
+use crate::broker::recording::preparation::{Prepared, PreparedCase, compile_errors};
+use crate::broker::selected::{Selected, Side};
+use gpubench_device::compilers::Compiler;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::measurement::CaseFailure;
 
 /// Cases of the other revision.
 #[derive(Debug)]
-pub(in crate::broker) struct OtherCases {
+pub(crate) struct OtherCases {
     /// Those that the candidate has as well, and that can run.
     shared: Vec<Case>,
     /// The others.
@@ -28,7 +26,7 @@ pub(in crate::broker) struct OtherCases {
 
 impl OtherCases {
     /// Tells those that the candidate has from others. Those that it has and that are not selected, `left_out`, take no part.
-    pub(in crate::broker) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
+    pub(crate) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
         let names = |cases: &[Case]| -> HashSet<String> { cases.iter().map(Case::full_name).collect() };
         let (candidate, left_out) = (names(candidate), names(left_out));
         let theirs = theirs.into_iter().filter(|case| !left_out.contains(&case.full_name()));
@@ -37,31 +35,27 @@ impl OtherCases {
     }
 
     /// Whether there are cases, and none that the candidate has.
-    pub(in crate::broker) fn are_all_strange(&self) -> bool {
+    pub(crate) fn are_all_strange(&self) -> bool {
         self.shared.is_empty() && !self.only_there.is_empty()
     }
 }
 
 /// What the candidate is measured in turns with.
-pub(in crate::broker) struct Opponent<'a> {
-    revision: &'a OtherRevision,
-    /// Its libraries, and the cases that both have.
-    pub(in crate::broker) selected: Selected<'a>,
-    only_there: &'a [Case],
-    pub(in crate::broker) authors: Authors<'a>,
-    /// The compiler of its kernels, where that is another than the candidate's.
-    pub(in crate::broker) compiler: Option<Box<dyn Compiler>>,
-    prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>,
-    results: Vec<BenchmarkComplete>,
-    looks: LooksTaken,
+pub(crate) struct Opponent<'a> {
+    /// The cases that both have.
+    pub(crate) side: Side<'a>,
+    /// Cases that the candidate lacks.
+    pub(crate) only_there: &'a [Case],
+    /// What came of them so far.
+    pub(crate) results: OtherResults,
 }
 
 /// What there is of a case in the other revision.
-pub(in crate::broker) enum Counterpart<'p> {
+pub(crate) enum Counterpart<'p> {
     /// It has no such case.
     Absent,
     /// It can be measured in turns.
-    Ready(&'p Case, &'p PreparedCase),
+    Ready(&'p PreparedCase),
     /// It has the case, which cannot be measured with this one, for the reason given.
     Unlike(String),
     /// It could not be prepared.
@@ -69,48 +63,60 @@ pub(in crate::broker) enum Counterpart<'p> {
 }
 
 impl<'a> Opponent<'a> {
-    /// An opponent on the ground of the candidate's run: its device and its cache of kernels.
-    pub(in crate::broker) fn new(
+    /// The other revision on the device and with the kernels' cache of the candidate.
+    pub(crate) fn new(
         revision: &'a OtherRevision,
         cases: &'a OtherCases,
         catalogs: &'a [Catalog],
         authors: Authors<'a>,
-        compiler: Option<Box<dyn Compiler>>,
-        ground: Selected<'a>,
+        compiler: Rc<dyn Compiler>,
+        candidate: Selected<'a>,
     ) -> Opponent<'a> {
         Opponent {
-            revision,
-            selected: Selected {
-                libraries: &revision.built().libraries,
-                catalogs,
-                cases: &cases.shared,
-                ..ground
+            results: OtherResults::none_of(revision, &*compiler),
+            side: Side {
+                selected: Selected {
+                    libraries: &revision.built().libraries,
+                    catalogs,
+                    cases: &cases.shared,
+                    ..candidate
+                },
+                authors,
+                compiler,
             },
             only_there: &cases.only_there,
-            authors,
-            compiler,
-            prepared: Vec::new(),
-            results: Vec::new(),
-            looks: LooksTaken::new(),
         }
     }
 
-    /// Its cases are prepared. What compilers say of them stands in no table and no record: only the candidate's does.
-    pub(in crate::broker) fn note_prepared(&mut self, prepared: Vec<Option<Result<PreparedCase, CaseFailure>>>) {
-        let name = self.revision.name();
-        for error in compile_errors(&prepared) {
+    /// What compilers say of its cases stands in no table and no record: only the candidate's does.
+    pub(crate) fn warn_of_compile_errors(&self, prepared: &[Prepared]) {
+        let name = &self.results.name;
+        for error in compile_errors(prepared) {
             print_warning(&format_args!(
                 "the baseline, `{name}`, has a kernel that does not compile, and its benchmarks are not compared: {error}"
             ));
         }
-        self.prepared = prepared;
     }
 
-    /// Its part of a case of the candidate's.
-    pub(in crate::broker) fn counterpart(&self, candidate: &Case, recording: &Recording) -> Counterpart<'_> {
+    /// Whether it has a case of the candidate's and no result of it.
+    pub(crate) fn owes(&self, candidate: &Case) -> bool {
         let name = candidate.full_name();
-        let cases = self.selected.cases.iter().zip(&self.prepared);
-        let Some((case, prepared)) = cases.into_iter().find(|(case, _)| case.full_name() == name) else {
+        let has = self.side.selected.cases.iter().any(|case| case.full_name() == name);
+        has && !self.results.has(candidate)
+    }
+}
+
+impl<'p> Counterpart<'p> {
+    /// What the other revision, whose `cases` are `prepared`, has of a case of the candidate's.
+    pub(crate) fn of(
+        candidate: &Case,
+        recording: &Recording,
+        cases: &'p [Case],
+        prepared: &'p [Prepared],
+    ) -> Counterpart<'p> {
+        let name = candidate.full_name();
+        let mut cases = cases.iter().zip(prepared);
+        let Some((case, prepared)) = cases.find(|(case, _)| case.full_name() == name) else {
             return Counterpart::Absent;
         };
         match prepared {
@@ -121,58 +127,10 @@ impl<'a> Opponent<'a> {
             Some(Err(failure)) => Counterpart::Failed(failure.clone()),
             Some(Ok(prepared)) => match difference(&prepared.recorded.recording.tensors, &recording.tensors) {
                 Some(reason) => Counterpart::Unlike(reason),
-                None => Counterpart::Ready(case, prepared),
+                None => Counterpart::Ready(prepared),
             },
         }
     }
-
-    /// Whether it has a case of the candidate's and no result of it.
-    pub(in crate::broker) fn owes(&self, candidate: &Case) -> bool {
-        let name = candidate.full_name();
-        let has = self.selected.cases.iter().any(|case| case.full_name() == name);
-        has && !self.results.iter().any(|result| result.full_name() == name)
-    }
-
-    /// Keeps a result of a case that both have.
-    pub(in crate::broker) fn keep(&mut self, result: BenchmarkComplete) {
-        self.results.push(result);
-    }
-
-    /// How often the results of a case may have been looked at before there were no more of them.
-    pub(in crate::broker) fn note_looks(&mut self, result: &BenchmarkComplete, looks: Looks) {
-        self.looks.insert(CaseKey::of(result), looks);
-    }
-
-    /// Cases that the candidate lacks.
-    pub(in crate::broker) fn only_there(&self) -> &'a [Case] {
-        self.only_there
-    }
-
-    /// What came of it.
-    pub(in crate::broker) fn finish(self) -> OtherResults {
-        OtherResults {
-            name: self.revision.name().to_owned(),
-            revision: self.revision.revision(),
-            compiler: self.compiler.map(|compiler| compiler.identity().to_owned()),
-            results: self.results,
-            looks: self.looks,
-        }
-    }
-}
-
-/// What came of the other revision.
-#[derive(Clone, Debug)]
-pub(in crate::broker) struct OtherResults {
-    /// What was asked for.
-    pub(in crate::broker) name: String,
-    /// What that is, where it is known.
-    pub(in crate::broker) revision: Option<Revision>,
-    /// What compiled its kernels, where that was another compiler than the candidate's.
-    pub(in crate::broker) compiler: Option<String>,
-    /// A result for each of its cases.
-    pub(in crate::broker) results: Vec<BenchmarkComplete>,
-    /// How often they were looked at.
-    pub(in crate::broker) looks: LooksTaken,
 }
 
 /// Why two cases cannot share buffers, inputs and a reference, if they cannot.

@@ -7,17 +7,20 @@ use crate::archive::ExtractTo;
 use crate::broker::code::libraries::Libraries;
 use crate::broker::options::{ArchivedLibraries, LibrarySource, OpponentSource, Verbosity};
 use crate::broker::recording::authors::{AuthorSettings, Authors};
-use crate::build::kernels::Compiler;
+use crate::broker::status::status;
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
-use crate::clients::Interrupt;
-use crate::error::{Expected, ExpectedError, print_warning};
-use crate::exit_code::ExitCode;
-use crate::store::Revision;
+use crate::error::ExpectedError;
+use crate::git::Git;
+use gpubench_contract::Revision;
+use gpubench_device::compilers::Compiler;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{Expected, print_warning};
+use gpubench_measure::clients::Interrupt;
 
 /// Another revision before the candidate is built.
 #[derive(Debug)]
-pub(in crate::broker) enum Opposition<'o> {
+pub(crate) enum Opposition<'o> {
     /// It is checked out, and is built as the candidate is.
     CheckedOut(Checkout, &'o BuildOptions),
     /// It was built when it was archived.
@@ -26,7 +29,7 @@ pub(in crate::broker) enum Opposition<'o> {
 
 /// A revision that is built.
 #[derive(Debug)]
-pub(in crate::broker) struct OtherRevision {
+pub(crate) struct OtherRevision {
     origin: Origin,
     libraries: Libraries,
 }
@@ -43,7 +46,7 @@ impl<'o> Opposition<'o> {
     ///
     /// # Errors
     /// It cannot be checked out, the archive cannot be used, or there are no sources whose repository has the revision.
-    pub(in crate::broker) fn obtain(
+    pub(crate) fn obtain(
         source: &OpponentSource,
         candidate: &'o LibrarySource,
         verbosity: Verbosity,
@@ -69,11 +72,7 @@ impl<'o> Opposition<'o> {
     ///
     /// # Errors
     /// When it does not build.
-    pub(in crate::broker) fn build(
-        self,
-        verbosity: Verbosity,
-        interrupt: &Interrupt,
-    ) -> Result<OtherRevision, ExpectedError> {
+    pub(crate) fn build(self, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, ExpectedError> {
         match self {
             Opposition::CheckedOut(checkout, candidate) => {
                 OtherRevision::build(checkout, candidate, verbosity, interrupt)
@@ -92,8 +91,9 @@ fn check_out(
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
-    if verbosity > Verbosity::Quiet && crate::git::revision_of(&root).is_some_and(|ours| ours.modified) {
-        anstream::eprintln!("        Note what is not committed is part of what is measured, and not of `{revision}`");
+    if verbosity > Verbosity::Quiet && Git::in_folder(&root).revision().is_some_and(|ours| ours.modified) {
+        let what = format_args!("what is not committed is part of what is measured, and not of `{revision}`");
+        status(verbosity, "Note", what);
     }
     warn_of_what_is_shared(&checkout);
     Ok(checkout)
@@ -131,10 +131,12 @@ impl OtherRevision {
         verbosity: Verbosity,
         interrupt: &Interrupt,
     ) -> Result<OtherRevision, ExpectedError> {
-        if verbosity > Verbosity::Quiet {
-            let (name, revision) = (checkout.name(), checkout.revision().short());
-            anstream::eprintln!("    Building the baseline, `{name}` ({revision})");
-        }
+        let (name, revision) = (checkout.name(), checkout.revision().short());
+        status(
+            verbosity,
+            "Building",
+            format_args!("the baseline, `{name}` ({revision})"),
+        );
         let options = LibrarySource::Build(checkout.build_options(candidate));
         match Libraries::obtain(&options, interrupt) {
             Ok(libraries) => Ok(OtherRevision {
@@ -152,10 +154,8 @@ impl OtherRevision {
         });
         let libraries =
             Libraries::obtain(&source, interrupt).map_err(|error| of_the_baseline(archive.as_str(), error))?;
-        if verbosity > Verbosity::Quiet
-            && let Some(archive) = libraries.archive()
-        {
-            anstream::eprintln!("    Unpacked the baseline, {archive}");
+        if let Some(archive) = libraries.archive() {
+            status(verbosity, "Unpacked", format_args!("the baseline, {archive}"));
         }
         Ok(OtherRevision {
             origin: Origin::Archive(archive.to_owned()),
@@ -164,7 +164,7 @@ impl OtherRevision {
     }
 
     /// What it was asked for by: a revision, or an archive's file.
-    pub(in crate::broker) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match &self.origin {
             Origin::Checkout(checkout) => checkout.name(),
             Origin::Archive(archive) => archive.as_str(),
@@ -172,7 +172,7 @@ impl OtherRevision {
     }
 
     /// What that is, where it is known.
-    pub(in crate::broker) fn revision(&self) -> Option<Revision> {
+    pub(crate) fn revision(&self) -> Option<Revision> {
         match &self.origin {
             Origin::Checkout(checkout) => Some(checkout.revision()),
             Origin::Archive(_) => self.libraries.archive().and_then(|archive| archive.revision().cloned()),
@@ -180,7 +180,7 @@ impl OtherRevision {
     }
 
     /// What was built.
-    pub(in crate::broker) fn built(&self) -> &Built {
+    pub(crate) fn built(&self) -> &Built {
         &self.libraries.built
     }
 
@@ -188,7 +188,7 @@ impl OtherRevision {
     ///
     /// # Errors
     /// When one of them cannot be listed.
-    pub(in crate::broker) fn authors<'a>(
+    pub(crate) fn authors<'a>(
         &'a self,
         settings: AuthorSettings<'a>,
     ) -> Result<(Authors<'a>, Vec<Catalog>), ExpectedError> {
@@ -197,7 +197,7 @@ impl OtherRevision {
     }
 
     /// Whether kernels that were compiled elsewhere are measured on one of the sides, so that what is compiled here should be compiled as they were.
-    pub(in crate::broker) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
+    pub(crate) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
         match self.origin {
             Origin::Checkout(_) => false,
             Origin::Archive(_) => [candidate, &self.libraries]
@@ -210,7 +210,7 @@ impl OtherRevision {
     ///
     /// # Errors
     /// There is no compiler here, and the archive has nothing for the device.
-    pub(in crate::broker) fn compiler(
+    pub(crate) fn compiler(
         &self,
         device: &DeviceFacts,
         catalogs: &[Catalog],

@@ -1,7 +1,8 @@
 //! What the rounds of two sides are to decide, and whether they have.
 
-use crate::compare::{Threshold, is_decided};
-use crate::stats::{Confidence, Looks, Paired};
+use gpubench_measure::measurement::StoppingQuery;
+use gpubench_stats::{Confidence, Looks, Paired};
+use gpubench_store::compare::{Threshold, is_decided};
 
 /// What the rounds of two sides are to decide.
 #[derive(Clone, Copy, Debug)]
@@ -16,25 +17,25 @@ pub struct Question {
     pub step: f64,
 }
 
-impl Question {
-    /// How many rounds there are to be behind so many, where the samples of each worker so far leave it open. Sides that cannot be compared in pairs stay so, however many rounds follow.
-    pub(in crate::broker) fn rounds_to_go_on_to(
-        &self,
-        rounds: usize,
-        baseline: &[&[f64]],
-        candidate: &[&[f64]],
-    ) -> Option<usize> {
+impl StoppingQuery for Question {
+    /// Arms that cannot be compared in pairs stay so, however many rounds follow.
+    fn next(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize> {
         let next = self.looks.next(rounds)?;
         let ratio = Paired::of(baseline, candidate)?.ratio(self.looks.confidence(self.confidence), self.step);
         (!is_decided(&ratio, self.threshold)).then_some(next)
+    }
+
+    fn most(&self, first: usize) -> usize {
+        let looks = std::iter::successors(Some(first), |rounds| self.looks.next(*rounds));
+        looks.last().unwrap_or(first)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Rules;
-    use crate::report::ThresholdSource;
+    use gpubench_contract::ThresholdSource;
+    use gpubench_store::compare::Rules;
 
     const QUESTION: Question = Question {
         looks: Looks::UntilDecided,
@@ -51,7 +52,7 @@ mod tests {
         let before = vec![vec![100.0; 6]; per_cent.len()];
         let after: Vec<Vec<f64>> = per_cent.iter().map(|change| vec![100.0 + change; 6]).collect();
         let [before, after] = [&before, &after].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        question.rounds_to_go_on_to(per_cent.len(), &before, &after)
+        question.next(per_cent.len(), &before, &after)
     }
 
     #[test]
@@ -76,6 +77,6 @@ mod tests {
     #[test]
     fn sides_that_cannot_be_paired_do_not_go_on() {
         let (one, two): ([&[f64]; 5], [&[f64]; 4]) = ([&[1.0]; 5], [&[1.0]; 4]);
-        assert_eq!(QUESTION.rounds_to_go_on_to(5, &one, &two), None);
+        assert_eq!(QUESTION.next(5, &one, &two), None);
     }
 }

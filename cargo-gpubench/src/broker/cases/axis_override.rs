@@ -1,5 +1,4 @@
 //! `--axis`: other values for an axis.
-#![forbid(unsafe_code)]
 
 use std::str::FromStr;
 

@@ -1,11 +1,10 @@
 //! A case and its name.
-#![forbid(unsafe_code)]
 
 use std::io::{self, Write};
 
 use gpubench::catalog::{AxisValue, Params};
 
-use crate::printable::{is_printable, printable_line};
+use gpubench_diagnostic::{is_printable, printable_line};
 
 /// One benchmark at one point of its axes.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,9 @@
 //! Why no list of cases can be made.
-#![forbid(unsafe_code)]
 
 use thiserror::Error;
 
 use super::{IgnoredSelection, axis_override::InvalidAxisValue};
-use crate::{error::Expected, exit_code::ExitCode};
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why no list of cases can be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -1,5 +1,4 @@
 //! From a benchmark's axes to its cases.
-#![forbid(unsafe_code)]
 
 use std::collections::HashSet;
 

@@ -1,5 +1,4 @@
 //! Choosing cases by name.
-#![forbid(unsafe_code)]
 
 use gpubench::catalog::Selection;
 use regex::Regex;
@@ -38,7 +37,7 @@ impl NameFilter {
     /// For each case whether its name is chosen.
     ///
     /// A whole name means the case that is listed under it, and only if there is none, one whose name in the other form it is.
-    pub(in crate::broker) fn choose(&self, cases: &[&Case], naming: Naming) -> Vec<bool> {
+    pub(crate) fn choose(&self, cases: &[&Case], naming: Naming) -> Vec<bool> {
         let (wanted, unwanted) = match self {
             Self::Search { filters, skip } => (found(cases, filters), found(cases, skip)),
             Self::Exact { filters, skip } => (named(cases, filters, naming), named(cases, skip, naming)),

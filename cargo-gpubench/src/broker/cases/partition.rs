@@ -1,5 +1,4 @@
 //! `--partition`: one of several parts of the cases, so that machines can share a run.
-#![forbid(unsafe_code)]
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;

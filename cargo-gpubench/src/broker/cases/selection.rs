@@ -1,5 +1,4 @@
 //! The cases of a run.
-#![forbid(unsafe_code)]
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -9,8 +8,8 @@ use super::{
     AxisOverride, Case, CaseError, Disposition, IgnoredSelection, NameFilter, Naming, NothingBecause, Partition,
     expansion::{Misfit, axes_on, combinations, override_axes},
 };
-use crate::closest::closest;
-use crate::device::Facts;
+use gpubench_device::Facts;
+use gpubench_diagnostic::closest;
 
 /// Most cases of a run.
 const MOST_CASES: usize = 100_000;

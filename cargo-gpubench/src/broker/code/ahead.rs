@@ -8,34 +8,35 @@ use super::occupancy::Occupancies;
 use crate::archive::{Contents, KernelOrigin};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
-use crate::broker::failure::CaseFailure;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::recordings::{Interrupted, record_cases};
 use crate::build::Built;
-use crate::build::kernels::Compiler;
-use crate::clients::Interrupt;
-use crate::device::Facts;
-use crate::error::{ExpectedError, print_warning};
-use crate::verdict::Cause;
-use crate::wire::SealedFile;
+use crate::error::ExpectedError;
+use gpubench_contract::Cause;
+use gpubench_device::Facts;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::Compiler;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::clients::Interrupt;
+use gpubench_measure::measurement::CaseFailure;
 
 /// What kernels are compiled ahead for.
-pub(in crate::broker) struct AheadTarget {
+pub(crate) struct AheadTarget {
     /// Its name: `sm_90`, or a level of processors.
-    pub(in crate::broker) name: String,
+    pub(crate) name: String,
     /// The device that plans are recorded for.
-    pub(in crate::broker) facts: Facts,
+    pub(crate) facts: Facts,
     /// The compiler.
-    pub(in crate::broker) compiler: Box<dyn Compiler>,
+    pub(crate) compiler: Box<dyn Compiler>,
 }
 
 /// What came of compiling ahead for a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::broker) struct Ahead {
+pub(crate) struct Ahead {
     /// Kernels that were compiled.
-    pub(in crate::broker) kernels: usize,
+    pub(crate) kernels: usize,
     /// Sources, or instantiations of them, that the compiler found errors in.
-    pub(in crate::broker) sources_that_do_not_compile: usize,
+    pub(crate) sources_that_do_not_compile: usize,
 }
 
 /// Records every case for the target's device and adds the kernels that they launch to an archive. What cannot be recorded or
@@ -43,7 +44,7 @@ pub(in crate::broker) struct Ahead {
 ///
 /// # Errors
 /// The user interrupts, cases cannot be told apart, or a file cannot be read.
-pub(in crate::broker) fn compile_ahead(
+pub(crate) fn compile_ahead(
     target: &AheadTarget,
     built: &Built,
     catalogs: &[Catalog],

@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use crate::broker::options::DeviceOptions;
-use crate::build::kernels::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors};
-use crate::device::Facts;
-use crate::device::cuda::Architecture;
 use crate::error::ExpectedError;
-use crate::sandbox::this_program;
+use gpubench_device::Facts;
+use gpubench_device::compilers::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors};
+use gpubench_device::cuda::Architecture;
+use gpubench_protocol::sandbox::this_program;
 
 /// The host's C++ compiler for the CPU device, on these processors; NVRTC and nvcc for a GPU.
 ///
 /// # Errors
 /// If the CPU device has no compiler, or `--nvrtc` names none. A GPU without a compiler is no error here: images that are compiled already need
 /// none.
-pub(in crate::broker) fn compiler_for(
+pub(crate) fn compiler_for(
     facts: &Facts,
     options: &DeviceOptions,
     processors: Processors,
@@ -35,7 +35,7 @@ pub(in crate::broker) fn compiler_for(
 ///
 /// # Errors
 /// What is named is none.
-pub(in crate::broker) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
+pub(crate) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
     Ok(GpuCompilers::find(
         this_program(),
         &NamedCompilers { nvrtc, nvcc: None },

@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gpubench::catalog::{Catalog, Fill, Recording};
 use gpubench::plan::{KernelRef, Plan, Step};
 
-use crate::broker::failure::CaseFailure;
-use crate::build::kernels::{Compiler, KernelBuildError};
-use crate::clients::Interrupt;
-use crate::verdict::Cause;
-use crate::wire::SealedFile;
+use gpubench_contract::Cause;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::{Compiler, KernelBuildError};
+use gpubench_measure::clients::Interrupt;
+use gpubench_measure::measurement::CaseFailure;
 
 /// Compiled sources of one library by their positions in its catalog.
-pub(in crate::broker) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;
+pub(crate) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;
 
 /// A source of which at least one kernel may be used.
 #[derive(Debug)]
-pub(in crate::broker) struct Module {
+pub(crate) struct Module {
     library: Option<CompiledModule>,
     /// The failures of the kernels that the library lacks.
     rejected: BTreeMap<String, CaseFailure>,
@@ -33,10 +33,7 @@ struct CompiledModule {
 }
 
 /// The library that has a kernel, or why there is none.
-pub(in crate::broker) fn library_of<'a>(
-    modules: &'a Modules,
-    kernel: &KernelRef,
-) -> Result<&'a SealedFile, CaseFailure> {
+pub(crate) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result<&'a SealedFile, CaseFailure> {
     let missing = || CaseFailure::error(Cause::Internal, "its kernels were not compiled");
     let module = modules.get(&kernel.source).ok_or_else(missing)?;
     let module = module.as_ref().map_err(CaseFailure::clone)?;
@@ -47,7 +44,7 @@ pub(in crate::broker) fn library_of<'a>(
 }
 
 /// Every failure, of whole sources and of single kernels. What several kernels of a source fail with is there once.
-pub(in crate::broker) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
+pub(crate) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
     let mut failures = Vec::new();
     for module in modules.values() {
         let of_module: Vec<&CaseFailure> = match module {
@@ -64,12 +61,12 @@ pub(in crate::broker) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
 }
 
 /// The kernels that a worker launches for a recording.
-pub(in crate::broker) fn kernels_under_test(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
+pub(crate) fn kernels_under_test(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
     launched(&recording.plan)
 }
 
 /// The kernels that make a recording's inputs and expected outputs.
-pub(in crate::broker) fn own_kernels(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
+pub(crate) fn own_kernels(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
     let generating = recording.tensors.iter().filter_map(|tensor| match &tensor.fill {
         Fill::Kernel(kernel) => Some(kernel),
         _ => None,
@@ -97,7 +94,7 @@ fn wanted_names<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Vec<(u32
 }
 
 /// The files that were compiled for these recordings, each with the position of its source and the names in it.
-pub(in crate::broker) fn images<'a>(
+pub(crate) fn images<'a>(
     modules: &Modules,
     recordings: impl Iterator<Item = &'a Recording>,
 ) -> Vec<(u32, Vec<String>, &Path)> {
@@ -111,7 +108,7 @@ pub(in crate::broker) fn images<'a>(
 
 /// Compiles what a library's recordings use, until the user interrupts, which ends what was begun. A source or a kernel that does not compile has its
 /// failure; the others go on.
-pub(in crate::broker) fn compile<'a>(
+pub(crate) fn compile<'a>(
     compiler: &dyn Compiler,
     catalog: &Catalog,
     recordings: impl Iterator<Item = &'a Recording>,
@@ -121,7 +118,7 @@ pub(in crate::broker) fn compile<'a>(
     let jobs = wanted_names(recordings);
     let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));
     std::thread::scope(|scope| {
-        for _ in 0..crate::device::cpu::available_threads().get().min(jobs.len()) {
+        for _ in 0..gpubench_device::cpu::available_threads().get().min(jobs.len()) {
             scope.spawn(|| {
                 while let Some((position, names)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if interrupt.is_set() {
@@ -140,7 +137,7 @@ pub(in crate::broker) fn compile<'a>(
 }
 
 /// Compiles one kernel, and gives its library.
-pub(in crate::broker) fn compile_one(
+pub(crate) fn compile_one(
     compiler: &dyn Compiler,
     catalog: &Catalog,
     kernel: &KernelRef,
@@ -198,7 +195,7 @@ fn failure(error: &KernelBuildError) -> CaseFailure {
         KernelBuildError::UnknownKernel { .. } => Cause::PlanInvalid,
         _ => Cause::CompileFailed,
     };
-    CaseFailure::error(cause, crate::error::chain(error))
+    CaseFailure::error(cause, gpubench_diagnostic::chain(error))
 }
 
 #[cfg(test)]
@@ -206,7 +203,7 @@ mod tests {
     use gpubench::catalog::{Source, SourceFile, SourceForm};
 
     use super::*;
-    use crate::build::kernels::HostCompiler;
+    use gpubench_device::compilers::HostCompiler;
 
     fn kernel(source: u32, name: &str) -> KernelRef {
         KernelRef {

@@ -8,38 +8,39 @@ use gpubench::catalog::{Catalog, DeviceFacts, DeviceKind};
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
-use crate::build::kernels::{BASELINE, Compiler};
 use crate::build::{Built, build_cdylibs};
-use crate::clients::Interrupt;
-use crate::error::{ExpectedError, print_warning};
-use crate::printable::printable;
-use crate::report::UNKNOWN_REVISION;
-use crate::store::Revision;
+use crate::error::ExpectedError;
+use gpubench_contract::Revision;
+use gpubench_contract::UNKNOWN_REVISION;
+use gpubench_device::compilers::{BASELINE, Compiler};
+use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::printable;
+use gpubench_measure::clients::Interrupt;
 
 /// Libraries, and the folder they lie in where it goes with the run.
 #[derive(Debug)]
-pub(in crate::broker) struct Libraries {
+pub(crate) struct Libraries {
     /// What a build yields.
-    pub(in crate::broker) built: Built,
+    pub(crate) built: Built,
     /// The archive that it comes from.
     archive: Option<OpenedArchive>,
 }
 
 /// An archive that libraries come from.
 #[derive(Debug)]
-pub(in crate::broker) struct OpenedArchive {
+pub(crate) struct OpenedArchive {
     path: Utf8PathBuf,
     unpacked: Unpacked,
 }
 
 impl OpenedArchive {
     /// The file, as it was named.
-    pub(in crate::broker) fn path(&self) -> &Utf8Path {
+    pub(crate) fn path(&self) -> &Utf8Path {
         &self.path
     }
 
     /// Where the sources stood, as far as the archive says.
-    pub(in crate::broker) fn revision(&self) -> Option<&Revision> {
+    pub(crate) fn revision(&self) -> Option<&Revision> {
         self.unpacked.manifest.revision.as_ref()
     }
 }
@@ -66,7 +67,7 @@ impl Libraries {
     ///
     /// # Errors
     /// When the one or the other fails.
-    pub(in crate::broker) fn obtain(source: &LibrarySource, interrupt: &Interrupt) -> Result<Libraries, ExpectedError> {
+    pub(crate) fn obtain(source: &LibrarySource, interrupt: &Interrupt) -> Result<Libraries, ExpectedError> {
         match source {
             LibrarySource::Build(options) => {
                 let built = build_cdylibs(options, interrupt.flag())?;
@@ -90,7 +91,7 @@ impl Libraries {
     ///
     /// # Errors
     /// There is no compiler here, and the archive has nothing for the device.
-    pub(in crate::broker) fn compiler(
+    pub(crate) fn compiler(
         &self,
         device: &DeviceFacts,
         catalogs: &[Catalog],
@@ -111,18 +112,18 @@ impl Libraries {
     }
 
     /// The archive that they come from, where it is one.
-    pub(in crate::broker) fn archive(&self) -> Option<&OpenedArchive> {
+    pub(crate) fn archive(&self) -> Option<&OpenedArchive> {
         self.archive.as_ref()
     }
 
     /// Whether there are kernels for the device that were compiled elsewhere.
-    pub(in crate::broker) fn has_kernels_for(&self, device: &DeviceFacts) -> bool {
+    pub(crate) fn has_kernels_for(&self, device: &DeviceFacts) -> bool {
         let archive = self.archive.as_ref();
         archive.is_some_and(|archive| !fitting(&archive.unpacked.manifest, device).is_empty())
     }
 
     /// A library that was built here could not be listed; one from elsewhere may not fit this machine.
-    pub(in crate::broker) fn explain(&self, error: ListingError) -> ExpectedError {
+    pub(crate) fn explain(&self, error: ListingError) -> ExpectedError {
         match &self.archive {
             Some(archive) if error.is_of_the_library() => ArchiveError::Library {
                 archive: archive.path.clone(),
@@ -197,9 +198,9 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
-    use crate::build::kernels::{CompilerMissing, GpuCompiler, GpuCompilers};
-    use crate::device::cuda::Architecture;
-    use crate::error::{Expected, Explanation};
+    use gpubench_device::compilers::{CompilerMissing, GpuCompiler, GpuCompilers};
+    use gpubench_device::cuda::Architecture;
+    use gpubench_diagnostic::{Expected, Explanation};
 
     fn manifest(targets: &[&str]) -> Manifest {
         let kernels = |&target: &&str| ArchivedKernels {
@@ -256,7 +257,7 @@ mod tests {
             tried: "c++".to_owned(),
             source: std::io::ErrorKind::NotFound.into(),
         };
-        let device = crate::device::cpu::facts(std::num::NonZeroUsize::MIN).device;
+        let device = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN).device;
         ahead(&manifest(targets)).of(Err(missing.into()), &device, &[])
     }
 

@@ -5,17 +5,17 @@ use std::path::Path;
 use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
 
 use super::kernels;
-use crate::broker::failure::CaseFailure;
-use crate::build::kernels::Compiler;
-use crate::clients::{Interrupt, RoleFailure};
-use crate::verdict::Cause;
-use crate::wire::SealedFile;
+use gpubench_contract::Cause;
+use gpubench_device::SealedFile;
+use gpubench_device::compilers::Compiler;
+use gpubench_measure::clients::{Interrupt, RoleFailure};
+use gpubench_measure::measurement::CaseFailure;
 
 /// Asks the device for the occupancy of a compiled kernel.
-pub(in crate::broker) type AskDevice<'a> = dyn FnMut(&SealedFile, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
+pub(crate) type AskDevice<'a> = dyn FnMut(&SealedFile, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
 
 /// The occupancies of one library's kernels, each found out once.
-pub(in crate::broker) struct Occupancies<'a> {
+pub(crate) struct Occupancies<'a> {
     catalog: &'a Catalog,
     compiler: &'a dyn Compiler,
     cache: &'a Path,
@@ -26,7 +26,7 @@ pub(in crate::broker) struct Occupancies<'a> {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(in crate::broker) enum NoAnswer {
+pub(crate) enum NoAnswer {
     /// The user wants the run to end.
     Interrupted,
     /// The case that asks cannot be recorded.
@@ -35,10 +35,10 @@ pub(in crate::broker) enum NoAnswer {
 
 impl NoAnswer {
     /// The referee could not tell.
-    pub(in crate::broker) fn of_referee(query: &OccupancyQuery, failure: RoleFailure) -> NoAnswer {
+    pub(crate) fn of_referee(query: &OccupancyQuery, failure: RoleFailure) -> NoAnswer {
         match failure {
             RoleFailure::Interrupted => NoAnswer::Interrupted,
-            failure => NoAnswer::invalid(query, &crate::error::chain(&failure)),
+            failure => NoAnswer::invalid(query, &gpubench_diagnostic::chain(&failure)),
         }
     }
 
@@ -56,7 +56,7 @@ impl NoAnswer {
 }
 
 impl<'a> Occupancies<'a> {
-    pub(in crate::broker) fn new(
+    pub(crate) fn new(
         catalog: &'a Catalog,
         compiler: &'a dyn Compiler,
         cache: &'a Path,
@@ -74,7 +74,7 @@ impl<'a> Occupancies<'a> {
     }
 
     /// The answer to a query.
-    pub(in crate::broker) fn answer(&mut self, query: &OccupancyQuery) -> Result<Occupancy, NoAnswer> {
+    pub(crate) fn answer(&mut self, query: &OccupancyQuery) -> Result<Occupancy, NoAnswer> {
         if let Some(known) = self.known.iter().find(|known| known.query == *query) {
             return Ok(known.clone());
         }
@@ -96,7 +96,7 @@ mod tests {
     use gpubench::plan::KernelRef;
 
     use super::*;
-    use crate::build::kernels::HostCompiler;
+    use gpubench_device::compilers::HostCompiler;
 
     #[test]
     fn a_kernel_is_compiled_and_asked_about_once_and_one_that_does_not_compile_fails_its_case() {

@@ -1,5 +1,4 @@
 //! The device that measures.
-#![forbid(unsafe_code)]
 
 use std::{num::NonZeroUsize, path::PathBuf};
 

@@ -1,5 +1,4 @@
 //! Libraries with benchmarks, and archives of them.
-#![forbid(unsafe_code)]
 
 use std::{path::PathBuf, time::Duration};
 
@@ -8,7 +7,7 @@ use camino::Utf8PathBuf;
 use super::OutputOptions;
 use crate::archive::ExtractTo;
 use crate::build::BuildOptions;
-use crate::device::cuda::Architecture;
+use gpubench_device::cuda::Architecture;
 
 /// Where the libraries with benchmarks come from.
 #[derive(Clone, Debug)]

@@ -1,19 +1,19 @@
 //! How long and how often is measured.
-#![forbid(unsafe_code)]
 
 use std::{num::NonZeroUsize, time::Duration};
 
 use crate::broker::cases::Case;
-use crate::config::{CaseLayers, CaseNames, CaseSettings, CompleteSettings};
-use crate::stats::Looks;
-use crate::wire::FlushKind;
+use crate::config::{CaseLayers, CaseNames, CaseSettings};
+use gpubench_contract::Method;
+use gpubench_device::{Facts, FlushKind};
+use gpubench_stats::{Looks, StopRule};
 
 /// How long and how often is measured.
 #[derive(Clone, Debug)]
 pub struct MeasurementOptions {
     /// Where the inputs and their order come from.
     pub seed: MasterSeed,
-    /// Bytes the cache flush goes through; what the device asks for where it is not said.
+    /// Bytes that the cold method flushes; what the device asks for where it is not said. 0 chooses the warm method.
     pub flush_bytes: Option<u64>,
     /// How the flush goes through them.
     pub flush: FlushKind,
@@ -24,7 +24,7 @@ pub struct MeasurementOptions {
 }
 
 /// How long and how often one case is measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CaseOptions {
     /// How many fresh workers the case's samples come from.
     pub workers: NonZeroUsize,
@@ -32,13 +32,21 @@ pub struct CaseOptions {
     pub looks: Looks,
     /// The relative change that is taken for noise, as a fraction.
     pub noise_threshold: f64,
-    /// When there are enough samples.
-    pub stopping: StoppingOptions,
+    /// When there are enough samples, on a device whose clock has no steps.
+    pub stopping: StopRule,
     /// How long parts of the case may take.
     pub limits: TimeLimits,
 }
 
 impl MeasurementOptions {
+    /// How calls are measured on a device, and how many bytes are flushed before each.
+    pub fn method(&self, facts: &Facts) -> (Method, u64) {
+        match self.flush_bytes.unwrap_or(facts.flush_bytes) {
+            0 => (Method::Warm, 0),
+            bytes => (Method::Cold, bytes),
+        }
+    }
+
     /// What holds for a case whose package asks for `package`.
     pub fn of_case(&self, case: &Case, package: CaseSettings) -> CaseOptions {
         let (name, full_name) = (case.name(), case.full_name());
@@ -58,32 +66,24 @@ impl MeasurementOptions {
 impl From<CaseSettings> for CaseOptions {
     /// Of what was said; the rest is built in.
     fn from(said: CaseSettings) -> Self {
-        let CompleteSettings {
-            timeout,
-            reference_timeout,
-            workers,
-            target_cv,
-            min_samples,
-            max_samples,
-            max_time,
-            noise_threshold,
-        } = said.complete();
+        let settings = said.complete();
         Self {
-            workers: workers.number(),
+            workers: settings.workers.number(),
             looks: match said.workers {
                 Some(_) => Looks::Once,
                 None => Looks::UntilDecided,
             },
-            noise_threshold: noise_threshold.value(),
-            stopping: StoppingOptions {
-                target_cv: target_cv.fraction(),
-                min_samples: min_samples.number(),
-                max_samples: max_samples.number(),
-                max_time: max_time.duration(),
+            noise_threshold: settings.noise_threshold.value(),
+            stopping: StopRule {
+                target_cv: settings.target_cv.value(),
+                min_samples: settings.min_samples.number().get(),
+                max_samples: settings.max_samples.number().get(),
+                max_time: settings.max_time.duration(),
+                ..StopRule::default()
             },
             limits: TimeLimits {
-                window: timeout.duration(),
-                reference: reference_timeout.duration(),
+                window: settings.timeout.duration(),
+                reference: settings.reference_timeout.duration(),
             },
         }
     }
@@ -97,19 +97,6 @@ pub enum MasterSeed {
     Fresh,
     /// `--seed`.
     Pinned([u8; 32]),
-}
-
-/// When there are enough samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StoppingOptions {
-    /// The coefficient of variation that is good enough, as a fraction above zero.
-    pub target_cv: f64,
-    /// Never fewer samples than this; at least one.
-    pub min_samples: u32,
-    /// Never more samples than this; at least `min_samples`.
-    pub max_samples: u32,
-    /// No more samples after this time on one case.
-    pub max_time: Duration,
 }
 
 /// How long parts of a case may take before they count as hung.

@@ -1,5 +1,4 @@
 //! What a run is asked to do, as types: the command line and its environment variables come in as this, and nothing else does.
-#![forbid(unsafe_code)]
 
 mod device;
 mod libraries;

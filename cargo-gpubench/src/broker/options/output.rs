@@ -1,9 +1,8 @@
 //! What is shown and written while cases are measured.
-#![forbid(unsafe_code)]
 
 use camino::Utf8Path;
 
-use crate::report::{Color, Outlet};
+use gpubench_report::{Color, Outlet};
 
 /// What is shown and written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,12 +29,12 @@ impl OutputOptions {
 }
 
 /// Who reads standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum MessageFormat {
-    /// People.
+    /// A table
     #[default]
     Human,
-    /// Programs: one JSON object a line.
+    /// One JSON object a line
     Json,
 }
 

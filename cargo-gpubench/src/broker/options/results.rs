@@ -1,12 +1,11 @@
 //! What becomes of the results, beside being shown.
-#![forbid(unsafe_code)]
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::compare::{Fences, Floors, LooksTaken, Matching, Rules, Setups};
-use crate::report::{Gate, Outlet};
-use crate::stats::Confidence;
-use crate::store::RunName;
+use gpubench_report::{Gate, Outlet};
+use gpubench_stats::Confidence;
+use gpubench_store::RunName;
+use gpubench_store::compare::{Fences, Floors, LooksTaken, Matching, Rules, Setups};
 
 /// What becomes of the results, beside being shown.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,11 +1,12 @@
 //! A run as a whole.
-#![forbid(unsafe_code)]
 
 use std::time::Duration;
 
-use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, PageTarget, ResultOptions};
+use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, PageTarget, ResultOptions, UserOutput};
 use crate::broker::cases::CaseSelection;
-use crate::report::Outlet;
+use gpubench_measure::clients::Output;
+use gpubench_measure::measurement::Purpose;
+use gpubench_report::Outlet;
 
 /// Everything a run is asked to do.
 #[derive(Clone, Debug)]
@@ -39,6 +40,14 @@ impl RunOptions {
         let mut exports = self.output.exports.iter();
         page || exports.any(|export| export.outlet == Outlet::StandardOutput)
     }
+
+    /// What becomes of what user code prints.
+    pub fn user_output(&self) -> Output {
+        match self.output.user_output {
+            UserOutput::Captured => Output::Captured,
+            UserOutput::Shown => Output::Inherited,
+        }
+    }
 }
 
 /// What is done with the selected cases.
@@ -55,6 +64,16 @@ pub enum Action {
     Test,
     /// `--profile-time`: each is called for so long, for a profiler.
     Profile(Duration),
+}
+
+impl From<Action> for Purpose {
+    fn from(action: Action) -> Purpose {
+        match action {
+            Action::Test => Purpose::Test,
+            Action::Profile(duration) => Purpose::Profile(duration),
+            Action::Measure | Action::List | Action::Build => Purpose::Measure,
+        }
+    }
 }
 
 /// What happens after a benchmark has failed.

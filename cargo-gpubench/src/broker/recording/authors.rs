@@ -4,27 +4,39 @@ use std::time::Duration;
 
 use gpubench::catalog::Catalog;
 
+use crate::broker::options::RunOptions;
 use crate::build::BuiltLibrary;
-use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
-use crate::quotation::quoted;
-use crate::wire::AuthorFailure;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::Expected;
+use gpubench_diagnostic::quoted;
+use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
+use gpubench_protocol::wire::AuthorFailure;
 
 /// How authors are run.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::broker) struct AuthorSettings<'a> {
+pub(crate) struct AuthorSettings<'a> {
     /// How long an answer may take.
-    pub(in crate::broker) within: Duration,
+    pub(crate) within: Duration,
     /// What becomes of what user code prints.
-    pub(in crate::broker) output: Output,
+    pub(crate) output: Output,
     /// Ctrl-C.
-    pub(in crate::broker) interrupt: &'a Interrupt,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+impl<'a> AuthorSettings<'a> {
+    /// Those of a run.
+    pub(crate) fn of(options: &RunOptions, interrupt: &'a Interrupt) -> AuthorSettings<'a> {
+        AuthorSettings {
+            within: options.measurement.everywhere().limits.reference,
+            output: options.user_output(),
+            interrupt,
+        }
+    }
 }
 
 /// The authors of a run, in the order of their libraries.
 #[derive(Debug)]
-pub(in crate::broker) struct Authors<'a> {
+pub(crate) struct Authors<'a> {
     libraries: &'a [BuiltLibrary],
     settings: AuthorSettings<'a>,
     clients: Vec<Option<AuthorClient>>,
@@ -62,12 +74,12 @@ impl Expected for ListingError {
 
 impl ListingError {
     /// Whose benchmarks.
-    pub(in crate::broker) fn package(&self) -> &str {
+    pub(crate) fn package(&self) -> &str {
         &self.package
     }
 
     /// Whether the library itself could not be used, rather than that something in it failed.
-    pub(in crate::broker) fn is_of_the_library(&self) -> bool {
+    pub(crate) fn is_of_the_library(&self) -> bool {
         let failure = match &self.source {
             AuthorProblem::Refused { failure, .. } => *failure,
             AuthorProblem::Role(_) => return false,
@@ -78,7 +90,7 @@ impl ListingError {
 
 impl<'a> Authors<'a> {
     /// Starts an author for every library and lists what each holds of its own; what its dependencies bring is theirs to list.
-    pub(in crate::broker) fn start(
+    pub(crate) fn start(
         libraries: &'a [BuiltLibrary],
         settings: AuthorSettings<'a>,
     ) -> Result<(Authors<'a>, Vec<Catalog>), ListingError> {
@@ -103,7 +115,7 @@ impl<'a> Authors<'a> {
     }
 
     /// The author of a library, started if there is none.
-    pub(in crate::broker) fn client(&mut self, library: usize) -> Result<&mut AuthorClient, AuthorProblem> {
+    pub(crate) fn client(&mut self, library: usize) -> Result<&mut AuthorClient, AuthorProblem> {
         let slot = &mut self.clients[library];
         match slot {
             Some(client) => Ok(client),
@@ -112,12 +124,12 @@ impl<'a> Authors<'a> {
     }
 
     /// Lets an author go whose state is not to be trusted any more.
-    pub(in crate::broker) fn retire(&mut self, library: usize) {
+    pub(crate) fn retire(&mut self, library: usize) {
         self.clients[library] = None;
     }
 
     /// A second author of a library, to see that it says the same as the first.
-    pub(in crate::broker) fn second(&self, library: usize) -> Result<AuthorClient, AuthorProblem> {
+    pub(crate) fn second(&self, library: usize) -> Result<AuthorClient, AuthorProblem> {
         spawn(&self.libraries[library], self.settings).map(|(client, _)| client)
     }
 }

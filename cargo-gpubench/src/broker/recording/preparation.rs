@@ -1,76 +1,127 @@
 //! Recording the selected cases and compiling what their recordings use, before anything is measured.
 
+use std::path::PathBuf;
+
 use gpubench::catalog::OccupancyQuery;
 use gpubench::plan::KernelRef;
 
-use super::authors::Authors;
 use super::recordings::{Interrupted, RecordedCase, record_cases};
 use crate::broker::cases::{Case, Disposition};
 use crate::broker::code::kernels::{self, Modules};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
-use crate::broker::failure::CaseFailure;
-use crate::broker::reporting::Reporting;
-use crate::broker::selected::Selected;
-use crate::build::kernels::Compiler;
-use crate::clients::Interrupt;
-use crate::report::Phase;
-use crate::verdict::Cause;
-use crate::wire::{SealedFile, SourceModule};
+use crate::broker::selected::Side;
+use crate::build::BuiltLibrary;
+use gpubench_contract::{Cause, Method};
+use gpubench_device::Facts;
+use gpubench_device::SealedFile;
+use gpubench_measure::clients::Interrupt;
+use gpubench_measure::measurement::{CaseFailure, CaseLibrary, ReadyCase};
+use gpubench_measure::verdict::floor_ns;
+use gpubench_protocol::wire::SourceModule;
+use gpubench_report::Phase;
 
 /// A case that can be measured.
 #[derive(Debug)]
-pub(in crate::broker) struct PreparedCase {
+pub(crate) struct PreparedCase {
     /// Its recording.
-    pub(in crate::broker) recorded: RecordedCase,
+    pub(crate) recorded: RecordedCase,
     /// The compiled sources that its plan uses, by their positions in the catalog.
-    pub(in crate::broker) modules: Vec<SourceModule>,
+    modules: Vec<SourceModule>,
     /// Those that its generators and its reference use.
-    pub(in crate::broker) own_modules: Vec<SourceModule>,
+    own_modules: Vec<SourceModule>,
+    /// Position of the benchmark in its catalog.
+    benchmark: u32,
+    /// The cdylib, after the libraries that it needs.
+    library: Vec<SealedFile>,
+    /// Where it finds shared libraries that it loads while it runs.
+    search: Vec<PathBuf>,
 }
 
-/// Prepares every case that is to run, in the order of the cases. A case that is skipped has nothing; one that cannot be prepared has its
-/// failure, and the others go on.
-pub(in crate::broker) fn prepare(
-    selected: &Selected<'_>,
-    authors: &mut Authors<'_>,
-    compiler: &dyn Compiler,
-    ask_device: &mut AskDevice<'_>,
-    reporting: &mut Reporting,
-    interrupt: &Interrupt,
-) -> Result<Vec<Option<Result<PreparedCase, CaseFailure>>>, Interrupted> {
-    let mut prepared: Vec<_> = selected.cases.iter().map(|_| None).collect();
-    let cache = selected
-        .target_directory
-        .join("gpubench")
-        .join("kernels")
-        .into_std_path_buf();
-    for (library, catalog) in selected.catalogs.iter().enumerate() {
-        let (positions, cases): (Vec<usize>, Vec<&Case>) = selected
-            .cases
-            .iter()
-            .enumerate()
-            .filter(|(_, case)| case.disposition == Disposition::Run && selected.library_of(case) == library)
-            .unzip();
-        reporting.phase(Phase::Recording);
-        let mut ask = |module: &SealedFile, query: &OccupancyQuery| ask_device(module, query);
-        let mut occupancies = Occupancies::new(catalog, compiler, &cache, interrupt, &mut ask);
-        let facts = selected.facts;
-        let recorded = record_cases(&cases, library, catalog, facts, authors, &mut occupancies, interrupt)?;
-        reporting.phase(Phase::Compiling);
-        let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
-        let modules = kernels::compile(compiler, catalog, recordings, &cache, interrupt);
-        if interrupt.is_set() {
-            return Err(Interrupted);
-        }
-        for (position, recorded) in positions.into_iter().zip(recorded) {
-            prepared[position] = Some(recorded.and_then(|recorded| with_modules(recorded, &modules)));
+/// What a case and its counterpart have in common.
+pub(crate) struct CaseInputs<'g> {
+    pub(crate) number: u64,
+    pub(crate) annotation: Option<&'g str>,
+    pub(crate) facts: &'g Facts,
+    pub(crate) method: Method,
+    pub(crate) flush_bytes: u64,
+}
+
+impl PreparedCase {
+    /// The case as it is measured.
+    pub(crate) fn ready<'g>(&'g self, inputs: &CaseInputs<'g>) -> ReadyCase<'g> {
+        let RecordedCase {
+            request,
+            recording,
+            encoded,
+        } = &self.recorded;
+        ReadyCase {
+            number: inputs.number,
+            benchmark: self.benchmark,
+            request,
+            recording,
+            encoded,
+            modules: &self.modules,
+            own_modules: &self.own_modules,
+            method: inputs.method,
+            floor_ns: floor_ns(recording, inputs.facts, inputs.method, inputs.flush_bytes),
+            annotation: inputs.annotation,
+            library: CaseLibrary {
+                files: &self.library,
+                search: &self.search,
+            },
         }
     }
-    Ok(prepared)
+}
+
+/// A case that can be measured, or its failure; nothing of a case that is skipped.
+pub(crate) type Prepared = Option<Result<PreparedCase, CaseFailure>>;
+
+impl Side<'_> {
+    /// Prepares every case that is to run, in the order of the cases. Where one cannot be prepared, the others go on.
+    pub(crate) fn prepare(
+        &mut self,
+        ask_device: &mut AskDevice<'_>,
+        phase: &mut dyn FnMut(Phase),
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Prepared>, Interrupted> {
+        let (selected, compiler) = (self.selected, &*self.compiler);
+        let mut prepared: Vec<_> = selected.cases.iter().map(|_| None).collect();
+        let cache = selected
+            .target_directory
+            .join("gpubench")
+            .join("kernels")
+            .into_std_path_buf();
+        for (library, catalog) in selected.catalogs.iter().enumerate() {
+            let (positions, cases): (Vec<usize>, Vec<&Case>) = selected
+                .cases
+                .iter()
+                .enumerate()
+                .filter(|(_, case)| case.disposition == Disposition::Run && selected.library_of(case) == library)
+                .unzip();
+            phase(Phase::Recording);
+            let mut ask = |module: &SealedFile, query: &OccupancyQuery| ask_device(module, query);
+            let mut occupancies = Occupancies::new(catalog, compiler, &cache, interrupt, &mut ask);
+            let authors = &mut self.authors;
+            let facts = selected.facts;
+            let recorded = record_cases(&cases, library, catalog, facts, authors, &mut occupancies, interrupt)?;
+            phase(Phase::Compiling);
+            let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
+            let modules = kernels::compile(compiler, catalog, recordings, &cache, interrupt);
+            if interrupt.is_set() {
+                return Err(Interrupted);
+            }
+            for (position, recorded) in positions.into_iter().zip(recorded) {
+                let (case, library) = (&selected.cases[position], &selected.libraries[library]);
+                prepared[position] =
+                    Some(recorded.and_then(|recorded| prepared_case(case, library, recorded, &modules)));
+            }
+        }
+        Ok(prepared)
+    }
 }
 
 /// What compilers say of cases that cannot be prepared, each text once.
-pub(in crate::broker) fn compile_errors(prepared: &[Option<Result<PreparedCase, CaseFailure>>]) -> Vec<&str> {
+pub(crate) fn compile_errors(prepared: &[Prepared]) -> Vec<&str> {
     let failures = prepared.iter().flatten().filter_map(|case| case.as_ref().err());
     let mut errors = Vec::new();
     for failure in failures.filter(|failure| failure.cause == Cause::CompileFailed) {
@@ -82,13 +133,21 @@ pub(in crate::broker) fn compile_errors(prepared: &[Option<Result<PreparedCase, 
 }
 
 /// A recorded case with the modules it uses, or the failure of the first that did not compile.
-fn with_modules(recorded: RecordedCase, compiled: &Modules) -> Result<PreparedCase, CaseFailure> {
+fn prepared_case(
+    case: &Case,
+    library: &BuiltLibrary,
+    recorded: RecordedCase,
+    compiled: &Modules,
+) -> Result<PreparedCase, CaseFailure> {
     let modules = modules_of(kernels::kernels_under_test(&recorded.recording), compiled)?;
     let own_modules = modules_of(kernels::own_kernels(&recorded.recording), compiled)?;
     Ok(PreparedCase {
         recorded,
         modules,
         own_modules,
+        benchmark: case.benchmark as u32,
+        library: library.code.clone(),
+        search: library.search_path(),
     })
 }
 

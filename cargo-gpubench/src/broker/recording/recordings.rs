@@ -7,33 +7,33 @@ use super::authors::Authors;
 use crate::admission::{memory_needed, validate};
 use crate::broker::cases::Case;
 use crate::broker::code::occupancy::{NoAnswer, Occupancies};
-use crate::broker::failure::CaseFailure;
-use crate::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
-use crate::device::Facts;
-use crate::report::units::size;
-use crate::verdict::Cause;
-use crate::window::Duties;
+use gpubench_contract::Cause;
+use gpubench_contract::units::size;
+use gpubench_device::Facts;
+use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
+use gpubench_measure::measurement::CaseFailure;
+use gpubench_protocol::window::Duties;
 
 /// Most different occupancies that a plan may depend on.
 const MOST_OCCUPANCIES: usize = 64;
 
 /// A case with its validated recording.
 #[derive(Debug)]
-pub(in crate::broker) struct RecordedCase {
+pub(crate) struct RecordedCase {
     /// The encoded request it was recorded for.
-    pub(in crate::broker) request: Vec<u8>,
+    pub(crate) request: Vec<u8>,
     /// What was recorded.
-    pub(in crate::broker) recording: Recording,
+    pub(crate) recording: Recording,
     /// Its encoding.
-    pub(in crate::broker) encoded: Vec<u8>,
+    pub(crate) encoded: Vec<u8>,
 }
 
 /// The user wants the run to end.
 #[derive(Debug)]
-pub(in crate::broker) struct Interrupted;
+pub(crate) struct Interrupted;
 
 /// Records every case of one library. A case that cannot be recorded has its failure; the others go on.
-pub(in crate::broker) fn record_cases(
+pub(crate) fn record_cases(
     cases: &[&Case],
     library: usize,
     catalog: &Catalog,

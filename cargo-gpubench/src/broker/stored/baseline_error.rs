@@ -1,12 +1,11 @@
 //! Why a baseline does not fit a run.
-#![forbid(unsafe_code)]
 
 use std::fmt::Write;
 
 use thiserror::Error;
 
-use crate::error::Expected;
-use crate::exit_code::ExitCode;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::Expected;
 
 /// More names than this do not help.
 const MOST_NAMES: usize = 10;
@@ -79,7 +78,7 @@ fn listed(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Explanation;
+    use gpubench_diagnostic::Explanation;
 
     #[test]
     fn what_a_baseline_lacks_is_listed() {

@@ -1,28 +1,30 @@
 //! `--load-baseline`: results that were measured before, shown and compared as if they had just been.
 
-use super::bookkeeping::Bookkeeping;
+use super::bookkeeping::{Origin, ResultTargets};
 use super::noise_floors::NoiseFloors;
-use super::stored_cases::chosen;
+use super::saving::others_of_loaded;
+use super::stored_cases::{case_of, chosen};
 use crate::broker::BaselineError;
 use crate::broker::cases::Naming;
+use crate::broker::choice::ChosenCases;
 use crate::broker::options::RunOptions;
 use crate::broker::places::Places;
 use crate::broker::reporting::Reporting;
 use crate::error::ExpectedError;
-use crate::exit_code::ExitCode;
-use crate::report::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion};
-use crate::store::{RunName, StoredRun, load};
-use crate::verdict::Verdict;
+use gpubench_contract::Verdict;
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion};
+use gpubench_diagnostic::ExitCode;
+use gpubench_store::{RunName, StoredRun, load};
 
 /// Leads a stored run's records, as far as the filters choose them, through the reports.
 ///
 /// # Errors
 /// It cannot be read, nothing in it is chosen, or something cannot be written.
-pub(in crate::broker) fn show_loaded_run(
+pub(crate) fn show_loaded_run(
     name: &RunName,
     options: &RunOptions,
     places: &Places,
-    mut bookkeeping: Bookkeeping,
+    targets: ResultTargets,
 ) -> Result<ExitCode, ExpectedError> {
     let StoredRun {
         mut run,
@@ -31,24 +33,32 @@ pub(in crate::broker) fn show_loaded_run(
         revision,
         ..
     } = load(name, places.home())?;
-    let naming = Naming::for_packages(run.packages.len());
-    let results = chosen(results, &options.cases.names, naming);
+    let names = &options.cases.names;
+    let results = chosen(results, names, Naming::for_packages(run.packages.len()));
     if results.is_empty() {
         let stored = name.to_string();
         return Err(BaselineError::NothingFits { stored }.into());
     }
-    bookkeeping.heed(NoiseFloors::of(&options.measurement.cases, &[]));
-    bookkeeping.heed_loaded(&options.cases.names, &run.packages, &results, revision)?;
+    let ours = ChosenCases {
+        packages: run.packages.clone(),
+        cases: results.iter().map(case_of).collect(),
+        left_out: Vec::new(),
+    };
+    let origin = Origin {
+        name: name.to_string(),
+        revision,
+    };
+    let floors = NoiseFloors::of(&options.measurement.cases, &[]);
+    let plan = targets.of_cases(names, &ours, others_of_loaded(names), Some(origin), floors)?;
     let finished = finished_of(&results, finished, &run.run_id);
     run.cases = results.len() as u64 + finished.not_run;
     let announced: Vec<BenchmarkStarted> = results.iter().map(announcement).collect();
-    let mut reporting = Reporting::new(options, naming, bookkeeping)?;
-    reporting.begin(run, &announced)?;
+    let mut reporting = Reporting::begin(options, plan, run, &announced)?;
     for (started, result) in announced.iter().zip(&results) {
         reporting.benchmark_started(started);
         reporting.benchmark_complete(result);
     }
-    reporting.conclude(finished)
+    reporting.conclude(finished, None)
 }
 
 fn announcement(result: &BenchmarkComplete) -> BenchmarkStarted {

@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 
 use crate::build::BuiltLibrary;
-use crate::compare::{CaseKey, Floors};
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
-use crate::report::BenchmarkComplete;
+use gpubench_contract::BenchmarkComplete;
+use gpubench_store::compare::{CaseKey, Floors};
 
 /// What the profile's overrides and the manifests of packages say of noise.
 #[derive(Clone, Debug, Default)]
-pub(in crate::broker) struct NoiseFloors {
+pub(crate) struct NoiseFloors {
     cases: CaseLayers,
     packages: HashMap<String, CaseSettings>,
 }
 
 impl NoiseFloors {
     /// Of what is said about cases, and by the manifests of these libraries.
-    pub(in crate::broker) fn of(cases: &CaseLayers, libraries: &[BuiltLibrary]) -> Self {
+    pub(crate) fn of(cases: &CaseLayers, libraries: &[BuiltLibrary]) -> Self {
         let settings = |library: &BuiltLibrary| (library.package.clone(), library.settings);
         Self {
             cases: cases.clone(),
@@ -25,7 +25,7 @@ impl NoiseFloors {
     }
 
     /// The floors of these results.
-    pub(in crate::broker) fn of_results(&self, results: &[BenchmarkComplete]) -> Floors {
+    pub(crate) fn of_results(&self, results: &[BenchmarkComplete]) -> Floors {
         results
             .iter()
             .map(|result| (CaseKey::of(result), self.of_result(result)))

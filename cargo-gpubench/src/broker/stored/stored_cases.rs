@@ -3,14 +3,10 @@
 use gpubench::catalog::AxisValue;
 
 use crate::broker::cases::{Case, Disposition, NameFilter, Naming};
-use crate::report::{BenchmarkComplete, ParamValue};
+use gpubench_contract::{BenchmarkComplete, ParamValue};
 
 /// Those of some stored results whose names are chosen.
-pub(in crate::broker) fn chosen(
-    results: Vec<BenchmarkComplete>,
-    names: &NameFilter,
-    naming: Naming,
-) -> Vec<BenchmarkComplete> {
+pub(crate) fn chosen(results: Vec<BenchmarkComplete>, names: &NameFilter, naming: Naming) -> Vec<BenchmarkComplete> {
     let cases: Vec<Case> = results.iter().map(case_of).collect();
     let chosen = names.choose(&cases.iter().collect::<Vec<_>>(), naming);
     let results = results.into_iter().zip(chosen);
@@ -20,7 +16,7 @@ pub(in crate::broker) fn chosen(
 }
 
 /// The case that a result is of.
-pub(in crate::broker) fn case_of(result: &BenchmarkComplete) -> Case {
+pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
     let value = |value: &ParamValue| match value {
         ParamValue::Int(value) => AxisValue::Int(*value),
         ParamValue::Float(value) => AxisValue::Float(*value),
@@ -41,7 +37,7 @@ mod tests {
     use regex::Regex;
 
     use super::*;
-    use crate::report::testing::on_gpu;
+    use gpubench_testing::on_gpu;
 
     fn names(filter: &NameFilter, naming: Naming) -> Vec<String> {
         let results = chosen(on_gpu().results, filter, naming);

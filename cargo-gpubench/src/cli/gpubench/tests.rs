@@ -6,20 +6,18 @@ use gpubench::catalog::DeviceKind;
 
 use super::*;
 use crate::{
-    archive::{ExtractTo, Occupied},
     broker::{
         cases::{IgnoredSelection, NameFilter},
         options::{
-            ArchivedLibraries, CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource,
-            UserOutput, Verbosity,
+            CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, UserOutput, Verbosity,
         },
     },
     build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
     cli::{Environment, Unsettled, Verb, settle},
-    device::cuda::Architecture,
-    report::Color,
-    stats::Looks,
 };
+use gpubench_device::cuda::Architecture;
+use gpubench_report::Color;
+use gpubench_stats::Looks;
 
 fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
     let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);
@@ -47,7 +45,7 @@ fn refusal(arguments: &[&str]) -> String {
             assert_eq!(error.exit_code(), 2);
             error.to_string()
         }
-        Err(Unsettled::Expected(error)) => crate::error::chain(&error),
+        Err(Unsettled::Expected(error)) => gpubench_diagnostic::chain(&error),
         Ok(arguments) => arguments.into_command().expect_err("a refusal").to_string(),
     }
 }
@@ -104,7 +102,7 @@ fn what_is_given_arrives() {
         "--workers",
         "3",
         "--target-cv",
-        "0.5",
+        "0.5%",
         "--min-samples",
         "5",
         "--max-samples",
@@ -183,12 +181,13 @@ fn values_out_of_range_are_refused_with_a_reason() {
     for (arguments, reason) in [
         (&["--target-cv", "0"][..], "above 0"),
         (&["--target-cv=-1"], "above 0"),
-        (&["--target-cv", "200"], "at most 100"),
+        (&["--target-cv", "200"], "below 100%"),
+        (&["--target-cv", "2"], "write `2%` or `0.02`"),
         (&["--min-samples", "0"], "from 1 to"),
         (&["--workers", "0"], "from 1 to 64"),
         (&["--workers", "65"], "from 1 to 64"),
-        (&["--threads", "0"], "1..=1024"),
-        (&["--threads", "1025"], "1..=1024"),
+        (&["--threads", "0"], "from 1 to 1024"),
+        (&["--threads", "1025"], "from 1 to 1024"),
         (&["--flush", "sideways"], "possible values"),
         (&["--seed", "xyz"], "hex"),
         (&["--timeout", "0s"], "longer than nothing"),
@@ -207,8 +206,8 @@ fn values_out_of_range_are_refused_with_a_reason() {
         (&["--against", "main", "--against-archive", "a"], "cannot be used with"),
         (&["--baseline", "main", "--against-archive", "a"], "cannot be used with"),
         (&["--against", "main", "--archive-file", "a"], "cannot be used with"),
-        (&["--profile-time", "1", "--history"], "cannot be used with"),
-        (&["--test", "--profile-time", "1"], "cannot be used with"),
+        (&["--profile-time", "1s", "--history"], "cannot be used with"),
+        (&["--test", "--profile-time", "1s"], "cannot be used with"),
         (&["--test", "--report", "html"], "cannot be used with"),
         (
             &["--load-baseline", "a", "--partition", "hash:1/2"],
@@ -224,7 +223,7 @@ fn values_out_of_range_are_refused_with_a_reason() {
             &["report", "a", "--compare", "b.json", "-o", "b.json"],
             "`b.json` is read",
         ),
-        (&["--profile-time", "0"], "longer than nothing"),
+        (&["--profile-time", "0s"], "longer than nothing"),
         (&["--ignored", "--include-ignored"], "cannot be used with"),
         (&["-q", "-v"], "cannot be used with"),
         (&["--build-jobs", "0"], "jobs"),
@@ -249,7 +248,7 @@ fn values_out_of_range_are_refused_with_a_reason() {
 #[test]
 fn samples_must_be_possible() {
     let text = refusal(&["--min-samples", "30", "--max-samples", "20"]);
-    assert_eq!(text, "`--min-samples 30` is more than `--max-samples 20`");
+    assert_eq!(text, "`min-samples` 30 is more than `max-samples` 20");
 }
 
 #[test]
@@ -338,13 +337,15 @@ fn a_doctor_is_asked_about_a_device() {
         "--color",
         "never",
     ]);
-    match arguments.expect("arguments").into_command().expect("a command") {
+    let arguments = arguments.expect("arguments");
+    assert_eq!(arguments.color(), Color::Never);
+    match arguments.into_command().expect("a command") {
         Command::Doctor(options) => {
             assert_eq!(
                 (options.device.choice, options.device.ordinal),
                 (DeviceChoice::Kind(DeviceKind::Cuda), 1)
             );
-            assert_eq!((options.format, options.color), (MessageFormat::Json, Color::Never));
+            assert_eq!(options.format, MessageFormat::Json);
         }
         other => panic!("no doctor: {other:?}"),
     }
@@ -384,7 +385,7 @@ fn a_run_measures_checks_or_serves_a_profiler() {
     assert_eq!(options(&[]).action, Action::Measure);
     assert_eq!(options(&["--test"]).action, Action::Test);
     assert_eq!(
-        options(&["--profile-time", "5"]).action,
+        options(&["--profile-time", "5s"]).action,
         Action::Profile(Duration::from_secs(5))
     );
 }
@@ -405,8 +406,8 @@ fn filters_may_stand_behind_two_dashes() {
 fn a_command_that_runs_a_case_again_repeats_what_says_what_is_built_and_how_it_is_measured() {
     let repeated = |arguments: &[&str]| options(arguments).repeated.join(" ");
     let chooses = [
-        "--ignored",
         "--test",
+        "--ignored",
         "--manifest-path kernels/Cargo.toml",
         "--locked",
         "--config build.jobs=1",

@@ -8,11 +8,9 @@ use crate::broker::options::{
     UserOutput, Verbosity,
 };
 use crate::cli::Command;
-use crate::cli::environment::variable_of;
-use crate::cli::offer::{is_flag, takes_a_value};
-use crate::cli::settings;
+use crate::cli::offer::takes_a_value;
 use crate::config::{CaseNames, DEFAULT_FILE, TimeLimit};
-use crate::error::{Expected, chain};
+use gpubench_diagnostic::{Expected, chain};
 
 /// A workspace with a configuration.
 struct Workspace {
@@ -192,7 +190,7 @@ fn a_value_may_equal_the_built_in_one_and_still_count() {
 fn a_profile_sets_options_of_every_kind() {
     let workspace = Workspace::with(
         "gpubench-version = '0.1'\n[profile.ci]\ndevice = 'cpu'\nthreads = 2\nfail-fast = true\nno-capture = true\n\
-         message-format = 'json'\ntarget-cv = 0.5\nflush-bytes = 0\nexport-csv = 'out/a.csv'\nexport-json = '/b.json'\n\
+         message-format = 'json'\ntarget-cv = '0.5%'\nflush-bytes = 0\nexport-csv = 'out/a.csv'\nexport-json = '/b.json'\n\
          skip = ['slow', 'flaky']\naxis = 'n=1,2'\nquiet = true\n",
     );
     let options = workspace.options(&["-P", "ci"], &[]);
@@ -205,6 +203,8 @@ fn a_profile_sets_options_of_every_kind() {
     let CaseOptions { stopping, .. } = options.measurement.everywhere();
     assert_eq!(stopping.target_cv, 0.005);
     assert_eq!(options.measurement.flush_bytes, Some(0));
+    let facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
+    assert_eq!(options.measurement.method(&facts), (gpubench_contract::Method::Warm, 0));
     let exports: Vec<_> = options
         .output
         .exports
@@ -253,7 +253,7 @@ fn one_bound_on_samples_takes_the_other_along() {
     let CaseOptions { stopping, .. } = options.measurement.everywhere();
     assert_eq!((stopping.min_samples, stopping.max_samples), (5, 5));
     let crossing = without_configuration(&[], &[("GPUBENCH_MIN_SAMPLES", "3"), ("GPUBENCH_MAX_SAMPLES", "2")]);
-    assert_eq!(refusal(crossing), "`--min-samples 3` is more than `--max-samples 2`");
+    assert_eq!(refusal(crossing), "`min-samples` 3 is more than `max-samples` 2");
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn what_makes_no_sense_says_where_it_stands() {
         ("quiet = 'yes'", ":2: `quiet` is `true` or `false`, not something else"),
         ("device = true", ":2: `device` is a string or a number, not a boolean"),
         ("device = ['cpu']", ":2: `device` is a string or a number, not a list"),
-        ("threads = 0", "1..=1024"),
+        ("threads = 0", "from 1 to 1024"),
         (
             "skip = ['sums', '[']",
             ":2: the value of `skip` makes no sense: regex parse error",
@@ -358,8 +358,11 @@ fn a_variable_that_stands_for_no_option_is_named_with_the_one_that_was_probably_
 
 #[test]
 fn every_option_has_its_variable() {
-    let app = App::command();
-    for option in options_of(&app).into_iter().filter(|option| takes_a_value(option)) {
+    let mut app = App::command();
+    app.build();
+    let verb = gpubench(&app);
+    let below = verb.get_subcommands().flat_map(clap::Command::get_arguments);
+    for option in verb.get_arguments().chain(below).filter(|option| takes_a_value(option)) {
         if option.is_positional() {
             continue;
         }
@@ -367,20 +370,28 @@ fn every_option_has_its_variable() {
         let name = variable_of(option).expect("a variable");
         assert_eq!(name, format!("GPUBENCH_{}", long.replace('-', "_").to_uppercase()));
         let value = example_of(option);
-        let offers = of_environment([option].into_iter(), &environment(&[(&name, &value)]));
+        let offers = of_environment(&alone(option), &environment(&[(&name, &value)]));
         let offers = offers.unwrap_or_else(|error| panic!("{long}: {}", chain(&error)));
-        assert_eq!(offers[long].source, Source::Environment(name.clone()), "{long}");
-        assert_eq!(environment(&[(&name, &value)]).unknown(gpubench(&app)), [], "{long}");
+        assert_eq!(
+            offers[option.get_id().as_str()].source,
+            Source::Environment(name.clone()),
+            "{long}"
+        );
+        assert_eq!(environment(&[(&name, &value)]).unknown(verb), [""; 0], "{long}");
     }
+}
+
+/// A command with one option, which excludes and needs no other.
+fn alone(option: &Arg) -> clap::Command {
+    let alone = Arg::new(option.get_id().clone()).long(option.get_long().expect("a long name").to_owned());
+    let alone = alone.value_parser(option.get_value_parser().clone());
+    clap::Command::new("alone").arg(alone.action(option.get_action().clone()))
 }
 
 /// A text that is a value of an option.
 fn example_of(option: &Arg) -> String {
     let fitting = |text: &&str| {
-        let offers = of_environment(
-            [option].into_iter(),
-            &environment(&[(&variable_of(option).unwrap(), text)]),
-        );
+        let offers = of_environment(&alone(option), &environment(&[(&variable_of(option).unwrap(), text)]));
         offers.is_ok()
     };
     let texts = [
@@ -393,13 +404,21 @@ fn example_of(option: &Arg) -> String {
         .to_string()
 }
 
+/// What `show-config --template` prints.
+fn template() -> String {
+    let settled = without_configuration(&["show-config", "--template"], &[]).expect("it makes sense");
+    match settled.verb {
+        Verb::Gpubench(arguments) => match arguments.into_command().expect("a command") {
+            Command::Print(_, text) => text,
+            other => panic!("no text: {other:?}"),
+        },
+        other => panic!("another verb: {other:?}"),
+    }
+}
+
 #[test]
-fn the_documented_default_configuration_is_what_is_built_in() {
-    const DOCUMENTED: &str = include_str!("../../../default-config.toml");
-    let names = settings::of_runs();
-    let app = App::command();
-    let gpubench = gpubench(&app);
-    let workspace = Workspace::with(DOCUMENTED);
+fn the_template_is_what_is_built_in() {
+    let workspace = Workspace::with(&template());
     let settled = workspace.settle(&[], &[]).expect("it makes sense");
     assert_eq!(settled.warnings, []);
     assert_eq!(
@@ -418,31 +437,24 @@ fn the_documented_default_configuration_is_what_is_built_in() {
         CaseOptions::from(unsaid),
         "a copy of the file says everything but a number of workers"
     );
-    for name in &names.configurable {
-        let line = Regex::new(&format!("(?m)^(# )?{name} = (.*)$")).expect("an expression");
-        let found = line
-            .captures(DOCUMENTED)
-            .unwrap_or_else(|| panic!("`{name}` is not documented"));
-        let option = gpubench
-            .get_arguments()
-            .find(|option| option.get_long() == Some(name))
-            .expect("an option");
-        if name == "workers" {
-            let [built_in] = option.get_default_values() else {
-                panic!("one number of workers is built in");
-            };
-            assert_eq!(
-                (found.get(1).is_some(), &found[2]),
-                (true, &*built_in.to_string_lossy())
-            );
-            continue;
-        }
-        let has_default = is_flag(option) || !option.get_default_values().is_empty();
-        assert_eq!(
-            found.get(1).is_none(),
-            has_default,
-            "`{name}` has a value if and only if one is built in"
-        );
+}
+
+#[test]
+fn the_template_has_every_setting_with_its_built_in_value_or_an_example() {
+    insta::assert_snapshot!(template());
+    let examples = Regex::new("(?m)^# ([a-z-]+ = )").expect("an expression");
+    let (settings, _) = template()
+        .split_once("# Another profile")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .expect("two parts");
+    let all_set = examples.replace_all(&settings, "$1").into_owned();
+    let workspace = Workspace::with(&all_set);
+    let settled = workspace
+        .settle(&["--no-fail-fast"], &[])
+        .expect("every example is a value");
+    assert_eq!(settled.warnings, []);
+    for row in RunArguments::rows().iter().filter(|row| row.scope >= Scope::Profile) {
+        assert!(all_set.contains(&format!("\n{} = ", row.key())), "{}", row.id);
     }
 }
 
@@ -544,4 +556,128 @@ fn a_command_that_runs_a_case_again_repeats_the_environment_and_leaves_the_profi
 fn a_dash_in_a_profile_is_standard_output_and_no_file_of_the_workspace() {
     let workspace = Workspace::with("[profile.default]\nexport-csv = '-'\n");
     assert!(workspace.options(&[], &[]).gives_standard_output_away());
+}
+
+#[test]
+fn an_option_in_front_of_a_subcommand_is_refused_with_a_hint() {
+    let workspace = Workspace::with("[profile.ci]\n");
+    for (arguments, hint) in [
+        (
+            &["--nvtx", "show-config"][..],
+            "leave it out, `show-config` has no such option",
+        ),
+        (
+            &["--export-markdown=c", "compare", "a", "b"],
+            "write `compare --export-markdown`",
+        ),
+        (&["-q", "compare", "a", "b"], "write `compare --quiet`"),
+        (
+            &["--max-time", "5s", "doctor"],
+            "leave it out, `doctor` has no such option",
+        ),
+        (&["--list", "archive"], "leave it out, `archive` has no such option"),
+        (
+            &["--exact", "-P", "ci", "report"],
+            "leave it out, `report` has no such option",
+        ),
+        (&["-q", "compare"], "write `compare --quiet`"),
+        (
+            &["-p", "a", "archive", "--archive-file", "x"],
+            "write `archive --package`",
+        ),
+        (
+            &["--archive-file", "x", "archive", "--archive-file", "y"],
+            "write `archive --archive-file`",
+        ),
+        (&["--skip", "x", "history"], "has no such option"),
+        (&["--bench", "report", "a"], "has no such option"),
+        (&["-P", "ci", "--exact", "man"], "has no such option"),
+        (&["--noise-threshold=2%", "completions", "bash"], "has no such option"),
+    ] {
+        match workspace.settle(arguments, &[]) {
+            Err(Unsettled::Expected(error)) => {
+                let (text, told) = (error.to_string(), error.hint().unwrap_or_default());
+                assert_eq!(error.exit_code().number(), 2);
+                assert!(text.contains("cannot come before"), "{text}");
+                assert!(told.starts_with(hint) || told.contains(hint), "{arguments:?}: {told}");
+                assert!(told.contains("; `-- "), "{told}");
+            }
+            other => panic!("{arguments:?}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn options_of_every_command_may_come_before_a_subcommand() {
+    let workspace = Workspace::with("[profile.ci]\ntimeout = '7s'\n");
+    let file = workspace.root().join(DEFAULT_FILE);
+    for arguments in [
+        &["-P", "ci", "show-config", "sums::n=1"][..],
+        &["show-config", "sums::n=1", "-P", "ci"],
+        &["--color", "never", "-P", "ci", "show-config", "sums::n=1"],
+        &[
+            "--profile=ci",
+            "--config-file",
+            file.as_str(),
+            "show-config",
+            "sums::n=1",
+        ],
+    ] {
+        let settled = workspace.settle(arguments, &[]).expect("it makes sense");
+        let Verb::Gpubench(arguments) = settled.verb else {
+            panic!("another verb");
+        };
+        match arguments.into_command().expect("a command") {
+            Command::Print(_, text) => {
+                assert!(
+                    text.contains("[profile.ci]") && text.contains("timeout = \"7s\""),
+                    "{text}"
+                );
+            }
+            other => panic!("no text: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_fraction_and_a_time_have_the_same_forms_wherever_they_are_given() {
+    let said = |option: &str, value: &str| {
+        let key = option.trim_start_matches("--");
+        let variable = format!("GPUBENCH_{}", key.to_uppercase().replace('-', "_"));
+        let file = Workspace::with(&format!("[profile.default]\n{key} = '{value}'\n"));
+        let overriding = Workspace::with(&format!(
+            "[[profile.default.overrides]]\nfilter = 'x'\n{key} = '{value}'\n"
+        ));
+        [
+            without_configuration(&[option, value], &[]),
+            without_configuration(&[], &[(&variable, value)]),
+            file.settle(&[], &[]),
+            overriding.settle(&[], &[]),
+        ]
+    };
+    for option in ["--target-cv", "--noise-threshold"] {
+        for fine in ["0.02", "2%", "0.5 %"] {
+            assert!(said(option, fine).iter().all(Result::is_ok), "{option} {fine}");
+        }
+        for wrong in said(option, "2") {
+            assert!(refusal(wrong).contains("write `2%` or `0.02`"), "{option}");
+        }
+        for wrong in ["2s", "0", "100%", "x"] {
+            for wrong in said(option, wrong) {
+                assert!(refusal(wrong).contains("`2%`, `0.02`"), "{option}");
+            }
+        }
+    }
+    for option in ["--timeout", "--reference-timeout", "--max-time"] {
+        for fine in ["2s", "500ms", "1m 30s", "2min"] {
+            assert!(said(option, fine).iter().all(Result::is_ok), "{option} {fine}");
+        }
+        for wrong in ["2", "0.5", "2%", "soon"] {
+            for wrong in said(option, wrong) {
+                assert!(refusal(wrong).contains("`10s`, `500ms`, `2min`"), "{option}");
+            }
+        }
+    }
+    let wrong = refusal(without_configuration(&["--profile-time", "10"], &[]));
+    assert!(wrong.contains("`10s`, `500ms`, `2min`"), "{wrong}");
 }

@@ -1,5 +1,4 @@
 //! Settings as texts by their keys, as archives keep them.
-#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 

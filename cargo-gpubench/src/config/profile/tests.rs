@@ -1,16 +1,24 @@
 use camino::Utf8Path;
 
 use super::*;
-use crate::config::{KnownKeys, SampleCount, TimeLimit};
-use crate::error::{Expected, chain};
+use crate::config::{Row, SampleCount, Scope, TimeLimit};
+use gpubench_diagnostic::{Expected, chain};
 
 fn read(text: &str) -> Result<ConfigFile, ConfigError> {
-    let settings = ["timeout", "device", "skip", "quiet"].map(str::to_owned);
-    let known = KnownKeys {
-        settings: &settings,
-        command_line_only: &["list".to_owned()],
-    };
-    ConfigFile::parse(Utf8Path::new("gpubench.toml"), Utf8Path::new("/w"), text, known)
+    let row = |(id, scope)| Row { id, scope, example: "" };
+    let rows = [
+        ("timeout", Scope::Case),
+        ("device", Scope::Profile),
+        ("skip", Scope::Profile),
+        ("quiet", Scope::Profile),
+        ("list", Scope::Line),
+    ];
+    ConfigFile::parse(
+        Utf8Path::new("gpubench.toml"),
+        Utf8Path::new("/w"),
+        text,
+        &rows.map(row),
+    )
 }
 
 #[track_caller]
@@ -54,7 +62,7 @@ fn a_profile_inherits_what_it_does_not_say() {
 fn own_overrides_stand_before_inherited_ones() {
     let file = read(
         "[[profile.default.overrides]]\nfilter = 'slow'\ntimeout = '1min'\n\
-         [[profile.ci.overrides]]\nfilter = 'a'\nmax-samples = 5\n[[profile.ci.overrides]]\nfilter = 'b'\ntarget-cv = 0.5\n",
+         [[profile.ci.overrides]]\nfilter = 'a'\nmax-samples = 5\n[[profile.ci.overrides]]\nfilter = 'b'\ntarget-cv = '0.5%'\n",
     )
     .expect("a configuration");
     let overrides = file.profile("ci").expect("a profile").overrides;
@@ -94,7 +102,7 @@ fn unknown_keys_are_warnings_with_a_line_and_the_closest_key() {
         warnings,
         [
             "gpubench.toml:1: the key `colour` is not known and has no effect",
-            "gpubench.toml:4: `list` has no effect here: it is for the command line only",
+            "gpubench.toml:4: the key `list` has no effect here: it is for the command line only",
             "gpubench.toml:7: the key `max-sample` is not known and has no effect (hint: did you mean `max-samples`?)",
             "gpubench.toml:3: the key `timeot` is not known and has no effect (hint: did you mean `timeout`?)",
         ]
@@ -108,8 +116,8 @@ fn settings_in_the_wrong_table_are_warnings_that_name_the_right_one() {
     assert_eq!(
         warnings,
         [
-            "gpubench.toml:4: `device` has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)",
-            "gpubench.toml:1: `timeout` has no effect here (hint: it belongs below `[profile.default]`, or another profile)",
+            "gpubench.toml:4: the key `device` has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)",
+            "gpubench.toml:1: the key `timeout` has no effect here (hint: it belongs below `[profile.default]`, or another profile)",
         ]
     );
 }

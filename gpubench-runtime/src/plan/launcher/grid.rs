@@ -65,7 +65,7 @@ impl Grid {
         }
     }
 
-    /// With all blocks resident at once, so that the kernel may use a barrier across the grid. The CPU device refuses such a plan.
+    /// With all blocks resident at once, so that the kernel may use a barrier across the grid. The CPU device has no such launches.
     pub fn cooperative(self) -> Grid {
         Grid {
             cooperation: Cooperation::Grid,

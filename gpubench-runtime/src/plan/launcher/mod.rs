@@ -13,13 +13,9 @@ pub use tensor_map::TensorMap;
 use crate::catalog::{DeviceFacts, DeviceKind, Occupancy, OccupancyQuery, Role, Tensor};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::plan::{
-    Argument, BufferId, ConstantValue, Dependence, KernelRef, Launch, Plan, Span, Step, TensorMapDescription,
-};
+use crate::plan::rules::{self, StepRules};
+use crate::plan::{Argument, BufferId, ConstantValue, KernelRef, Launch, Plan, Span, Step, TensorMapDescription};
 use crate::source::{CudaSource, Kernel};
-
-/// Bytes of constant memory.
-const CONSTANT_MEMORY: usize = 64 << 10;
 
 /// What a benchmark function describes its call to: launches, memsets and copies, in order.
 ///
@@ -76,10 +72,9 @@ impl Launcher {
     /// }
     /// ```
     pub fn launch(&mut self, kernel: Kernel, grid: Grid, arguments: impl Arguments) -> Result<()> {
-        let launch = self.check_launch(&kernel, grid, arguments);
-        let launch = launch.map_err(|error| self.locate(error, format!("launch of `{}`", kernel.name)))?;
-        self.plan.steps.push(Step::Launch(launch));
-        Ok(())
+        let launch = self.described_launch(&kernel, grid, arguments);
+        let recorded = launch.and_then(|launch| self.record(Step::Launch(launch)));
+        recorded.map_err(|error| self.locate(error, format!("launch of `{}`", kernel.name)))
     }
 
     /// Sets every byte of a buffer, or of a [range](Out::range) of it.
@@ -87,9 +82,9 @@ impl Launcher {
     /// # Errors
     /// A range that leaves its buffer or is empty.
     pub fn memset(&mut self, target: impl WritableBuffer, byte: u8) -> Result<()> {
-        let target = span(target.view()).map_err(|error| self.locate(error, "memset"))?;
-        self.plan.steps.push(Step::Memset { target, value: byte });
-        Ok(())
+        let target = span(target.view());
+        let recorded = target.and_then(|target| self.record(Step::Memset { target, value: byte }));
+        recorded.map_err(|error| self.locate(error, "memset"))
     }
 
     /// Copies a buffer, or a [range](In::range) of it, onto another with as many bytes.
@@ -97,9 +92,9 @@ impl Launcher {
     /// # Errors
     /// Ranges that leave their buffers, are empty, overlap or differ in length.
     pub fn copy(&mut self, from: impl Buffer, to: impl WritableBuffer) -> Result<()> {
-        let step = check_copy(from.view(), to.view()).map_err(|error| self.locate(error, "copy"))?;
-        self.plan.steps.push(step);
-        Ok(())
+        let step = described_copy(from.view(), to.view());
+        let recorded = step.and_then(|step| self.record(step));
+        recorded.map_err(|error| self.locate(error, "copy"))
     }
 
     /// Memory of `len` elements for the call's own use; it holds noise before every call.
@@ -141,38 +136,21 @@ impl Launcher {
         symbol: &str,
         values: &[T],
     ) -> Result<()> {
-        let constant = self.check_constant(source, symbol, values);
-        let constant = constant.map_err(|error| self.locate(error, format!("constant `{symbol}`")))?;
-        self.plan.constants.push(constant);
-        Ok(())
-    }
-
-    fn check_constant<T: KernelValue>(
-        &self,
-        source: &'static CudaSource,
-        symbol: &str,
-        values: &[T],
-    ) -> Result<ConstantValue> {
         let mut bytes = vec![0; size_of_val(values)];
         for (value, bytes) in values.iter().zip(bytes.chunks_exact_mut(size_of::<T>().max(1))) {
             value.write(bytes);
         }
-        if bytes.is_empty() || bytes.len() > CONSTANT_MEMORY {
-            return Err(Error::new(format!(
-                "the value has {} bytes; 1 to {CONSTANT_MEMORY} are possible",
-                bytes.len()
-            )));
-        }
-        let source = (self.kernel)(&source.kernel(symbol))?.source;
-        let known = |constant: &ConstantValue| constant.source == source && constant.symbol == symbol;
-        match self.plan.constants.iter().any(known) {
-            true => Err(Error::new("it has a value already")),
-            false => Ok(ConstantValue {
-                source,
-                symbol: symbol.to_owned(),
-                bytes,
-            }),
-        }
+        let located = |error: Error| self.locate(error, format!("constant `{symbol}`"));
+        let constant = ConstantValue {
+            source: (self.kernel)(&source.kernel(symbol)).map_err(located)?.source,
+            symbol: symbol.to_owned(),
+            bytes,
+        };
+        let known = self.plan.constants.iter();
+        let mut known = known.map(|known| (known.source, &*known.symbol)).collect();
+        rules::check_constant(&constant, &mut known).map_err(located)?;
+        self.plan.constants.push(constant);
+        Ok(())
     }
 
     /// How many blocks of a kernel are resident on a multiprocessor at once, with `threads` threads and `dynamic_shared` bytes of dynamic shared
@@ -210,12 +188,11 @@ impl Launcher {
     }
 
     fn check_occupancy(&self, kernel: &Kernel, threads: u32, dynamic_shared: usize) -> Result<OccupancyQuery> {
-        let grid = Grid::new(1, threads).shared(dynamic_shared);
-        self.check_block(&grid)?;
+        rules::check_block([threads.into(), 1, 1], &self.facts)?;
         Ok(OccupancyQuery {
             kernel: (self.kernel)(kernel)?,
             threads,
-            dynamic_shared: self.check_shared(&grid)?,
+            dynamic_shared: rules::check_shared(dynamic_shared as u64, &self.facts)?,
         })
     }
 
@@ -238,142 +215,63 @@ impl Launcher {
         error.context(format!("`{}`: {what}", self.benchmark))
     }
 
-    fn check_launch(&self, kernel: &Kernel, grid: Grid, arguments: impl Arguments) -> Result<Launch> {
-        if kernel.name.trim().is_empty() {
-            return Err(Error::new("the kernel has no name"));
-        }
+    /// Adds a step that keeps the rules.
+    fn record(&mut self, step: Step) -> Result<()> {
+        let rules = StepRules {
+            tensors: &self.tensors,
+            scratch: &self.plan.scratch,
+            facts: &self.facts,
+        };
+        rules.check(&step)?;
+        self.plan.steps.push(step);
+        Ok(())
+    }
+
+    fn described_launch(&self, kernel: &Kernel, grid: Grid, arguments: impl Arguments) -> Result<Launch> {
         let arguments = arguments.arguments().into_iter().enumerate();
         let arguments = arguments.map(|(position, argument)| {
-            self.check_argument(argument)
-                .map_err(|error| error.context(format!("argument {}", position + 1)))
+            described_argument(argument).map_err(|error| error.context(format!("argument {}", position + 1)))
         });
         Ok(Launch {
             kernel: (self.kernel)(kernel)?,
-            grid: self.check_grid(&grid)?,
-            block: self.check_block(&grid)?,
-            cluster: self.check_cluster(&grid)?,
-            dynamic_shared: self.check_shared(&grid)?,
+            grid: rules::check_grid(grid.blocks, &self.facts)?,
+            block: rules::check_block(grid.threads, &self.facts)?,
+            cluster: rules::check_cluster(grid.cluster, grid.blocks, &self.facts)?,
+            dynamic_shared: rules::check_shared(grid.shared, &self.facts)?,
             cooperation: grid.cooperation,
-            dependence: self.check_dependence(&grid)?,
+            dependence: grid.dependence,
             arguments: arguments.collect::<Result<_>>()?,
         })
     }
+}
 
-    fn check_argument(&self, argument: RecordedArgument) -> Result<Argument> {
-        match argument {
-            RecordedArgument::Value(bytes) => Ok(Argument::Value(bytes)),
-            RecordedArgument::Pointer(view) => Ok(Argument::Pointer {
+fn described_argument(argument: RecordedArgument) -> Result<Argument> {
+    match argument {
+        RecordedArgument::Value(bytes) => Ok(Argument::Value(bytes)),
+        RecordedArgument::Pointer(view) => Ok(Argument::Pointer {
+            buffer: view.buffer,
+            offset: start_of(view)?,
+        }),
+        RecordedArgument::TensorMap(view, map) => {
+            check_mapped(view, &map).map_err(|error| error.context("tensor map"))?;
+            Ok(Argument::TensorMap {
                 buffer: view.buffer,
                 offset: start_of(view)?,
-            }),
-            RecordedArgument::TensorMap(view, map) => {
-                self.check_tensor_map(view, &map)
-                    .map_err(|error| error.context("tensor map"))?;
-                Ok(Argument::TensorMap {
-                    buffer: view.buffer,
-                    offset: start_of(view)?,
-                    map,
-                })
-            }
-        }
-    }
-
-    fn check_tensor_map(&self, view: View, map: &TensorMapDescription) -> Result<()> {
-        if self.facts.capability < 90 {
-            let name = &self.facts.name;
-            return Err(Error::new(format!(
-                "`{name}` has no tensor maps: they need compute capability 9.0"
-            )));
-        }
-        if map.element.size() != view.element_size {
-            let (of_map, of_buffer) = (map.element.size(), view.element_size);
-            return Err(Error::new(format!(
-                "its elements have {of_map} bytes, and the buffer's have {of_buffer}"
-            )));
-        }
-        map.check(start_of(view)?, view.end * view.element_size)
-    }
-
-    fn check_grid(&self, grid: &Grid) -> Result<[u32; 3]> {
-        let shown = shape(grid.blocks);
-        if grid.blocks.iter().any(|&blocks| blocks < 1) {
-            return Err(Error::new(format!("a grid of {shown} has no blocks")));
-        }
-        narrow(grid.blocks, self.facts.max_grid).ok_or_else(|| {
-            Error::new(format!(
-                "a grid of {shown} blocks is larger than {}, the device's largest",
-                sizes(self.facts.max_grid)
-            ))
-        })
-    }
-
-    fn check_block(&self, grid: &Grid) -> Result<[u32; 3]> {
-        let shown = shape(grid.threads);
-        if grid.threads.iter().any(|&threads| threads < 1) {
-            return Err(Error::new(format!("a block of {shown} has no threads")));
-        }
-        let block = narrow(grid.threads, self.facts.max_block).ok_or_else(|| {
-            Error::new(format!(
-                "a block of {shown} threads is larger than {}, the device's largest",
-                sizes(self.facts.max_block)
-            ))
-        })?;
-        let threads: u64 = block.iter().map(|&threads| u64::from(threads)).product();
-        if threads > self.facts.max_threads_per_block.into() {
-            return Err(Error::new(format!(
-                "a block of {shown} has {threads} threads, more than the device's {}",
-                self.facts.max_threads_per_block
-            )));
-        }
-        Ok(block)
-    }
-
-    fn check_cluster(&self, grid: &Grid) -> Result<[u32; 3]> {
-        if grid.cluster == [1; 3] {
-            return Ok([1; 3]);
-        }
-        if self.facts.capability < 90 {
-            return Err(Error::new(format!(
-                "`{}` has no clusters: they need compute capability 9.0",
-                self.facts.name
-            )));
-        }
-        let shown = shape(grid.cluster);
-        let cluster = narrow(grid.cluster, [16; 3]).filter(|cluster| cluster.iter().product::<u32>() <= 16);
-        let cluster =
-            cluster.ok_or_else(|| Error::new(format!("a cluster of {shown} is not one of 1 to 16 blocks")))?;
-        if (0..3).any(|axis| grid.blocks[axis] % grid.cluster[axis] != 0) {
-            let blocks = shape(grid.blocks);
-            return Err(Error::new(format!(
-                "a grid of {blocks} blocks does not divide into clusters of {shown}"
-            )));
-        }
-        Ok(cluster)
-    }
-
-    fn check_shared(&self, grid: &Grid) -> Result<u32> {
-        let most = self.facts.shared_per_block_optin.max(self.facts.shared_per_block);
-        u32::try_from(grid.shared)
-            .ok()
-            .filter(|&shared| u64::from(shared) <= most)
-            .ok_or_else(|| {
-                Error::new(format!(
-                    "{} bytes of shared memory for a block are more than the device's {most}",
-                    grid.shared
-                ))
+                map,
             })
-    }
-
-    fn check_dependence(&self, grid: &Grid) -> Result<Dependence> {
-        let needs_capability = grid.dependence == Dependence::Programmatic && self.facts.kind == DeviceKind::Cuda;
-        if needs_capability && self.facts.capability < 90 {
-            let name = &self.facts.name;
-            return Err(Error::new(format!(
-                "`{name}` has no programmatic launches: they need compute capability 9.0"
-            )));
         }
-        Ok(grid.dependence)
     }
+}
+
+/// A map fits the elements that it is made of, which a plan does not know.
+fn check_mapped(view: View, map: &TensorMapDescription) -> Result<()> {
+    if map.element.size() != view.element_size {
+        let (of_map, of_buffer) = (map.element.size(), view.element_size);
+        return Err(Error::new(format!(
+            "its elements have {of_map} bytes, and the buffer's have {of_buffer}"
+        )));
+    }
+    map.check(start_of(view)?, view.end * view.element_size)
 }
 
 /// The tensor called `name` as a parameter of type `B`.
@@ -411,19 +309,19 @@ pub(crate) fn place(view: View) -> Result<(usize, u64)> {
     }
 }
 
-/// The range in bytes of a view that is inside its buffer and not empty.
+/// The range in bytes of a view that is inside its buffer.
 fn span(view: View) -> Result<Span> {
-    if !view.inside {
-        return Err(outside(view));
-    }
-    let len = (view.end - view.start) * view.element_size;
-    if len == 0 {
-        return Err(Error::new("the range is empty"));
-    }
     Ok(Span {
         buffer: view.buffer,
-        offset: view.start * view.element_size,
-        len,
+        offset: start_of(view)?,
+        len: (view.end - view.start) * view.element_size,
+    })
+}
+
+fn described_copy(from: View, to: View) -> Result<Step> {
+    Ok(Step::Copy {
+        source: span(from).map_err(|error| error.context("source"))?,
+        target: span(to).map_err(|error| error.context("target"))?,
     })
 }
 
@@ -435,47 +333,12 @@ fn start_of(view: View) -> Result<u64> {
     }
 }
 
-fn check_copy(from: View, to: View) -> Result<Step> {
-    let source = span(from).map_err(|error| error.context("source"))?;
-    let target = span(to).map_err(|error| error.context("target"))?;
-    if source.len != target.len {
-        return Err(Error::new(format!(
-            "the source has {} bytes and the target {}",
-            source.len, target.len
-        )));
-    }
-    let apart = source.offset + source.len <= target.offset || target.offset + target.len <= source.offset;
-    if source.buffer == target.buffer && !apart {
-        return Err(Error::new("the source and the target overlap"));
-    }
-    Ok(Step::Copy { source, target })
-}
-
 fn outside(view: View) -> Error {
     let (start, end) = (view.start, view.end);
     Error::new(format!(
         "elements {start}..{end} are not inside the buffer or range they are taken from; the buffer has {}",
         view.elements
     ))
-}
-
-fn narrow(sizes: [i128; 3], largest: [u32; 3]) -> Option<[u32; 3]> {
-    let mut narrowed = [0; 3];
-    for axis in 0..3 {
-        narrowed[axis] = u32::try_from(sizes[axis])
-            .ok()
-            .filter(|&size| (1..=largest[axis]).contains(&size))?;
-    }
-    Some(narrowed)
-}
-
-fn shape(sizes: [i128; 3]) -> String {
-    let [x, y, z] = sizes;
-    format!("{x}x{y}x{z}")
-}
-
-fn sizes(sizes: [u32; 3]) -> String {
-    shape(sizes.map(i128::from))
 }
 
 /// The buffer type of a role.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::catalog::{DType, Fill, SourceForm, Tolerance};
 use crate::element::F16;
-use crate::plan::{Argument, Cooperation};
+use crate::plan::{Argument, Cooperation, Dependence};
 use crate::source::CudaSource;
 
 static SOURCE: CudaSource = CudaSource::embedded("image.cu", SourceForm::Cuda, &[], &[]);
@@ -149,11 +149,19 @@ fn clusters_and_programmatic_launches_need_a_device_that_has_them() {
     };
     assert_eq!(
         refusal(older(), Grid::new(4, 32).cluster(2)),
-        "`blur`: launch of `blur`: `GPU` has no clusters: they need compute capability 9.0"
+        "`blur`: launch of `blur`: `GPU` has no clusters: they need compute capability 9.0 (hint: add `requires(capability = 9.0)`)"
     );
     assert_eq!(
         refusal(older(), Grid::new(4, 32).programmatic()),
-        "`blur`: launch of `blur`: `GPU` has no programmatic launches: they need compute capability 9.0"
+        "`blur`: launch of `blur`: `GPU` has no programmatic launches: they need compute capability 9.0 (hint: add `requires(capability = 9.0)`)"
+    );
+    let cpu = DeviceFacts { capability: 0, ..gpu() };
+    launcher(cpu.clone())
+        .launch(kernel(), Grid::new(4, 32).programmatic(), ())
+        .unwrap();
+    assert_eq!(
+        refusal(cpu, Grid::new(4, 32).cooperative()),
+        "`blur`: launch of `blur`: `GPU` has no cooperative launches (hint: add `requires(cuda)`)"
     );
     assert_eq!(
         refusal(gpu(), Grid::new(5, 32).cluster(2)),
@@ -385,6 +393,10 @@ fn a_constant_has_a_value_once_and_as_much_as_constant_memory_holds() {
         "`blur`: constant `scale`: it has a value already"
     );
     assert_eq!(
+        message(cx.set_constant(&SOURCE, "taps[0]", &[2u8])),
+        "`blur`: constant `taps[0]`: a variable cannot have this name"
+    );
+    assert_eq!(
         message(cx.set_constant::<f32>(&SOURCE, "none", &[])),
         "`blur`: constant `none`: the value has 0 bytes; 1 to 65536 are possible"
     );
@@ -517,7 +529,7 @@ fn a_tensor_map_needs_a_device_that_has_them() {
     };
     assert_eq!(
         mapped(old, |x| TensorMap::tiled(x, [8, 12], [8, 2])),
-        "`blur`: launch of `blur`: argument 1: tensor map: `GPU` has no tensor maps: they need compute capability 9.0"
+        "`blur`: launch of `blur`: argument 1: `GPU` has no tensor maps: they need compute capability 9.0 (hint: add `requires(capability = 9.0)`)"
     );
 }
 

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use regex::Regex;
 
 use super::*;
-use crate::error::Expected;
+use gpubench_diagnostic::Expected;
 
 const CPU: CaseDevice = CaseDevice {
     kind: DeviceKind::Cpu,

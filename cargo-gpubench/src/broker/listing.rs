@@ -1,0 +1,61 @@
+//! The names of selected cases: printed, or noted for commands that build nothing.
+
+use super::cases::{Case, Naming, write_names};
+use super::choice::ChosenCases;
+use super::options::MessageFormat;
+use crate::build::Built;
+use crate::error::ExpectedError;
+use gpubench_contract::{BenchmarkListed, Record, SchemaVersion};
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{chain, print_warning};
+use gpubench_report::{self, json_line};
+use gpubench_store::Listing;
+
+/// Notes the names of all cases. Commands that need them say so where there are none, so a full target directory is no
+/// reason not to measure.
+pub(super) fn remember_names(built: &Built, chosen: &ChosenCases) {
+    let cases = chosen.cases.iter().chain(&chosen.left_out);
+    let names: Vec<String> = cases.map(Case::full_name).collect();
+    if let Err(error) = Listing::remember(&built.target_directory, &chosen.packages, &names) {
+        print_warning(&format!(
+            "the names of the cases are not noted for `show-config`: {}",
+            chain(&error)
+        ));
+    }
+}
+
+/// Prints the names of the selected cases.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub(super) fn print_names(chosen: &ChosenCases, format: MessageFormat) -> Result<ExitCode, ExpectedError> {
+    let (cases, naming) = (&chosen.cases, chosen.naming());
+    match format {
+        MessageFormat::Human => {
+            write_names(&mut std::io::stdout().lock(), cases, naming).map_err(|source| ExpectedError::Output {
+                what: "the list of benchmarks".to_owned(),
+                source,
+            })?;
+        }
+        MessageFormat::Json => {
+            let lines: String = listed(cases, naming)
+                .map(|case| json_line(&Record::BenchmarkListed(case)))
+                .collect::<Result<_, _>>()?;
+            gpubench_report::Output::stdout().print(&lines)?;
+        }
+    }
+    Ok(ExitCode::Success)
+}
+
+/// The cases as records.
+fn listed(cases: &[Case], naming: Naming) -> impl Iterator<Item = BenchmarkListed> {
+    cases.iter().enumerate().map(move |(index, case)| BenchmarkListed {
+        schema_version: SchemaVersion,
+        package: case.package.clone(),
+        benchmark: case.path.clone(),
+        params: (&case.params).into(),
+        case: case.name_as(naming),
+        index: index as u64,
+        skipped: case.disposition.reason().map(str::to_owned),
+    })
+}

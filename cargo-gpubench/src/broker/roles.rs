@@ -1,0 +1,75 @@
+//! The referee and the null worker of a run, each started when it is first needed.
+
+use gpubench::catalog::OccupancyQuery;
+
+use super::code::occupancy::NoAnswer;
+use gpubench_device::{DeviceOrder, SealedFile};
+use gpubench_measure::clients::{Interrupt, NullWorker, Output, RefereeClient, RoleFailure};
+use gpubench_protocol::wire::Begin;
+
+/// The roles that all cases of a run share.
+pub(super) struct Roles<'a> {
+    device: DeviceOrder,
+    begin: Begin,
+    /// A referee that has its device and waits for the seed.
+    waiting: Option<RefereeClient>,
+    /// One that can be given cases.
+    begun: Option<RefereeClient>,
+    null_worker: NullWorker,
+    interrupt: &'a Interrupt,
+}
+
+impl<'a> Roles<'a> {
+    /// Roles on a device. A `referee` that has it already is used.
+    pub(super) fn on(
+        device: DeviceOrder,
+        begin: Begin,
+        referee: Option<RefereeClient>,
+        interrupt: &'a Interrupt,
+    ) -> Roles<'a> {
+        Roles {
+            device,
+            begin,
+            waiting: referee,
+            begun: None,
+            null_worker: NullWorker::on(device),
+            interrupt,
+        }
+    }
+
+    /// The referee, ready for a case, and the null worker.
+    ///
+    /// # Errors
+    /// The referee cannot be started, or has no memory for its part.
+    pub(super) fn ready(&mut self) -> Result<(&mut RefereeClient, &mut NullWorker), RoleFailure> {
+        let referee = match self.begun.take() {
+            Some(referee) => referee,
+            None => {
+                let waiting = self.waiting.take().map(Ok);
+                let spawn = || RefereeClient::spawn(&self.device, Output::Captured, self.interrupt);
+                let mut referee = waiting.unwrap_or_else(spawn)?;
+                referee.begin(&self.begin, self.interrupt)?;
+                referee
+            }
+        };
+        Ok((self.begun.insert(referee), &mut self.null_worker))
+    }
+
+    /// Asks the device for the occupancy of a compiled kernel.
+    ///
+    /// # Errors
+    /// The referee cannot tell.
+    pub(super) fn occupancy(&mut self, module: &SealedFile, query: &OccupancyQuery) -> Result<u32, NoAnswer> {
+        let interrupt = self.interrupt;
+        let answer = self
+            .ready()
+            .and_then(|(referee, _)| referee.occupancy(module, query, interrupt));
+        answer.map_err(|failure| NoAnswer::of_referee(query, failure))
+    }
+
+    /// What they are in the middle of is unknown: the next case gets new ones.
+    pub(super) fn retire(&mut self) {
+        (self.waiting, self.begun) = (None, None);
+        self.null_worker.retire();
+    }
+}

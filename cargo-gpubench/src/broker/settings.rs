@@ -1,0 +1,170 @@
+//! What a run's options say of how its cases are measured, settled for its device.
+
+use std::num::NonZeroUsize;
+
+use gpubench::catalog::DeviceKind;
+
+use super::against::opponent::Counterpart;
+use super::against::question::Question;
+use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions};
+use crate::error::ExpectedError;
+use gpubench_contract::{Flush, Method, Peaks, ThresholdSource};
+use gpubench_device::{ClockBound, Facts, KernelPart};
+use gpubench_device::{DeviceOrder, FlushKind};
+use gpubench_measure::clients::{Interrupt, Output};
+use gpubench_measure::measurement::{Protocol, Purpose, Yardsticks};
+use gpubench_protocol::window::Seeds;
+use gpubench_protocol::wire::Begin;
+use gpubench_stats::{Confidence, Looks, StopRule, Turnout, WarmUpRule};
+use gpubench_store::compare::Threshold;
+
+/// How a run measures.
+pub(super) struct RunSettings<'a> {
+    pub(super) purpose: Purpose,
+    pub(super) after_failure: AfterFailure,
+    pub(super) annotations: Annotations,
+    pub(super) seeds: Seeds,
+    /// How calls are measured.
+    pub(super) method: Method,
+    /// Bytes that are flushed before each.
+    pub(super) flush_bytes: u64,
+    pub(super) interrupt: &'a Interrupt,
+    flush: FlushKind,
+    output: Output,
+    confidence: Confidence,
+    device: DeviceOrder,
+    facts: &'a Facts,
+    clock_bound: ClockBound,
+}
+
+impl<'a> RunSettings<'a> {
+    /// Draws the seed, where none is given.
+    ///
+    /// # Errors
+    /// The operating system gives no random seed.
+    pub(super) fn of(
+        options: &RunOptions,
+        device: DeviceOrder,
+        facts: &'a Facts,
+        interrupt: &'a Interrupt,
+    ) -> Result<RunSettings<'a>, ExpectedError> {
+        let purpose = Purpose::from(options.action);
+        let (method, flush_bytes) = options.measurement.method(facts);
+        Ok(RunSettings {
+            purpose,
+            after_failure: options.after_failure,
+            annotations: options.annotations,
+            seeds: seeds(options.measurement.seed)?,
+            method,
+            flush_bytes,
+            interrupt,
+            flush: options.measurement.flush,
+            output: options.user_output(),
+            confidence: options.results.judging.confidence,
+            device,
+            facts,
+            clock_bound: match purpose.is_timed() {
+                true => facts.clock_bound.clone(),
+                false => ClockBound::Absent("nothing is timed".into()),
+            },
+        })
+    }
+
+    /// How the referee measures.
+    pub(super) fn begin(&self) -> Begin {
+        Begin {
+            master_seed: *self.seeds.master(),
+            flush_bytes: self.flush_bytes,
+            flush_kind: self.flush,
+            reserved: 0,
+        }
+    }
+
+    /// How caches are flushed, and how many bytes that goes through.
+    pub(super) fn flush(&self) -> (Flush, u64) {
+        (self.flush.into(), self.flush_bytes)
+    }
+
+    /// How a case is measured, which may have a counterpart.
+    pub(super) fn protocol_for(&self, case: &CaseOptions, counterpart: &Counterpart<'_>) -> Protocol<'_> {
+        let stop = StopRule {
+            step: self.facts.clock_tick_ns,
+            ..case.stopping.clone()
+        };
+        Protocol {
+            purpose: self.purpose,
+            turnout: self.turnout(case, counterpart),
+            warm_up: WarmUpRule {
+                step: self.facts.clock_tick_ns,
+                ..WarmUpRule::default()
+            },
+            stop: match counterpart {
+                // How far samples spread is no measure of how well the ratio of pairs is known.
+                Counterpart::Ready(_) => StopRule { plateau: None, ..stop },
+                _ => stop,
+            },
+            within: case.limits.window,
+            reference_within: case.limits.reference,
+            kernels_run_in: self.facts.kernels_run_in,
+            device: self.device,
+            output: self.output,
+            clock_bound: &self.clock_bound,
+            kernel_part: self.kernel_part(),
+            seeds: &self.seeds,
+            interrupt: self.interrupt,
+        }
+    }
+
+    fn turnout(&self, case: &CaseOptions, counterpart: &Counterpart<'_>) -> Turnout {
+        let CaseOptions { workers, looks, .. } = *case;
+        match (counterpart, looks) {
+            _ if !self.purpose.is_timed() => Turnout::exactly(NonZeroUsize::MIN),
+            (Counterpart::Ready(_), _) => Turnout::exactly(looks.first(workers)),
+            (_, Looks::Once) => Turnout::exactly(workers),
+            (_, Looks::UntilDecided) => match self.facts.device.kind {
+                DeviceKind::Cuda => Turnout::until_known(workers),
+                // Its times are advisory: not worth twice the time.
+                DeviceKind::Cpu => Turnout::first_of(workers),
+            },
+        }
+    }
+
+    /// What the rounds of a case and its counterpart are to decide.
+    pub(super) fn question(&self, case: &CaseOptions) -> Question {
+        Question {
+            looks: case.looks,
+            confidence: self.confidence,
+            threshold: Threshold {
+                value: case.noise_threshold,
+                source: ThresholdSource::Floor,
+            },
+            step: self.facts.clock_tick_ns,
+        }
+    }
+
+    /// What the samples of a case are held against.
+    pub(super) fn yardsticks(&self, case: &CaseOptions) -> Yardsticks {
+        Yardsticks {
+            target_cv: case.stopping.target_cv,
+            peaks: Peaks {
+                bandwidth: self.facts.peak_bandwidth,
+                flops: self.facts.peak_flops,
+            },
+            kernel_part: self.kernel_part(),
+        }
+    }
+
+    fn kernel_part(&self) -> KernelPart {
+        KernelPart::of_device(&self.facts.device.name)
+    }
+}
+
+fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {
+    match wanted {
+        MasterSeed::Pinned(master) => Ok(Seeds::new(master)),
+        MasterSeed::Fresh => Seeds::from_os().map_err(|source| ExpectedError::Internal {
+            what: "the operating system gives no random seed".to_owned(),
+            source: source.into(),
+        }),
+    }
+}

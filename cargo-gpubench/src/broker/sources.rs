@@ -1,0 +1,204 @@
+//! The libraries of a run: what is measured, and what it is measured in turns with.
+
+use std::rc::Rc;
+
+use gpubench::catalog::Catalog;
+
+use super::against::opponent::{Opponent, OtherCases};
+use super::against::other_revision::{Opposition, OtherRevision};
+use super::choice::{ChosenCases, choose_other_cases};
+use super::code::compilers::compiler_for;
+use super::code::libraries::Libraries;
+use super::device_choice::ChosenDevice;
+use super::listing::remember_names;
+use super::options::{LibrarySource, ResultOptions, RunOptions};
+use super::overrides::warn_of_idle_overrides;
+use super::recording::authors::{AuthorSettings, Authors};
+use super::selected::{Selected, Side};
+use super::status::status;
+use super::stored::bookkeeping::{Origin, ResultPlan, ResultTargets};
+use super::stored::noise_floors::NoiseFloors;
+use super::stored::saving::others_of_measured;
+use crate::build::Built;
+use crate::error::ExpectedError;
+use gpubench_device::Facts;
+use gpubench_device::compilers::Processors;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::print_warning;
+use gpubench_measure::clients::Interrupt;
+
+/// Something of the candidate's, and of the revision that it is measured in turns with.
+#[derive(Debug)]
+pub(super) struct Both<T> {
+    pub(super) candidate: T,
+    pub(super) other: Option<T>,
+}
+
+/// What is measured of what both sides list.
+pub(super) struct Chosen {
+    catalogs: Both<Vec<Catalog>>,
+    pub(super) ours: ChosenCases,
+    theirs: Option<OtherCases>,
+}
+
+/// What was built, or unpacked.
+pub(super) struct Sources {
+    pub(super) candidate: Libraries,
+    pub(super) other: Option<OtherRevision>,
+}
+
+impl Sources {
+    /// Builds or unpacks. The other revision is looked for before anything is built.
+    ///
+    /// # Errors
+    /// One of them cannot be had.
+    pub(super) fn build(
+        options: &RunOptions,
+        results: &ResultOptions,
+        interrupt: &Interrupt,
+    ) -> Result<Sources, ExpectedError> {
+        let verbosity = options.output.verbosity;
+        let opposition = results.against.as_ref();
+        let opposition = opposition.map(|source| Opposition::obtain(source, &options.libraries, verbosity, interrupt));
+        let opposition = opposition.transpose()?;
+        let candidate = Libraries::obtain(&options.libraries, interrupt)?;
+        let other = opposition.map(|opposition| opposition.build(verbosity, interrupt));
+        let other = other.transpose()?;
+        if let (Some(archive), Some(_)) = (candidate.archive(), &other) {
+            status(verbosity, "Unpacked", format_args!("the candidate, {archive}"));
+        }
+        Ok(Sources { candidate, other })
+    }
+
+    /// What is measured.
+    pub(super) fn built(&self) -> &Built {
+        &self.candidate.built
+    }
+
+    /// Names the libraries, as `cargo bench --no-run` names its executables.
+    pub(super) fn name_libraries(&self, options: &RunOptions) -> ExitCode {
+        for library in &self.built().libraries {
+            let what = format_args!("{} v{} ({})", library.package, library.version, library.library);
+            status(options.output.verbosity, "Library", what);
+        }
+        ExitCode::Success
+    }
+
+    /// Starts an author for each library, and has it list its benchmarks.
+    ///
+    /// # Errors
+    /// One of them cannot.
+    pub(super) fn list<'a>(
+        &'a self,
+        settings: AuthorSettings<'a>,
+    ) -> Result<(Both<Authors<'a>>, Both<Vec<Catalog>>), ExpectedError> {
+        let listed = Authors::start(&self.built().libraries, settings);
+        let (authors, catalogs) = listed.map_err(|error| self.candidate.explain(error))?;
+        let other = self.other.as_ref().map(|other| other.authors(settings)).transpose()?;
+        let (other_authors, other_catalogs) = other.unzip();
+        Ok((
+            Both {
+                candidate: authors,
+                other: other_authors,
+            },
+            Both {
+                candidate: catalogs,
+                other: other_catalogs,
+            },
+        ))
+    }
+
+    /// Selects the cases.
+    ///
+    /// # Errors
+    /// The command line selects none, or fits none.
+    pub(super) fn select(
+        &self,
+        options: &RunOptions,
+        catalogs: Both<Vec<Catalog>>,
+        facts: &Facts,
+    ) -> Result<Chosen, ExpectedError> {
+        let built = self.built();
+        let ours = ChosenCases::of(options, built, &catalogs.candidate, facts)?;
+        if let LibrarySource::Build(_) = options.libraries {
+            remember_names(built, &ours);
+        }
+        warn_of_idle_overrides(&options.measurement.cases.overrides, &ours, built, &catalogs.candidate);
+        let theirs = self
+            .other
+            .as_ref()
+            .zip(catalogs.other.as_ref())
+            .map(|(other, catalogs)| {
+                let theirs = choose_other_cases(options, other, catalogs, facts);
+                let theirs = OtherCases::beside(&ours.cases, &ours.left_out, theirs);
+                if theirs.are_all_strange() {
+                    let name = other.name();
+                    print_warning(&format!(
+                        "the baseline, `{name}`, has none of the selected benchmarks: nothing is compared"
+                    ));
+                }
+                theirs
+            });
+        Ok(Chosen { catalogs, ours, theirs })
+    }
+
+    /// What becomes of the results of the selected cases.
+    ///
+    /// # Errors
+    /// The baseline lacks what is to be measured, and that is refused.
+    pub(super) fn fit(
+        &self,
+        options: &RunOptions,
+        targets: ResultTargets,
+        chosen: &Chosen,
+    ) -> Result<ResultPlan, ExpectedError> {
+        let ours = &chosen.ours;
+        let others = others_of_measured(&options.cases, ours);
+        let origin = self.candidate.archive().map(Origin::of_archive);
+        let floors = NoiseFloors::of(&options.measurement.cases, &self.built().libraries);
+        Ok(targets.of_cases(&options.cases.names, ours, others, origin, floors)?)
+    }
+
+    /// The sides of the run, each with the compiler of its kernels.
+    ///
+    /// # Errors
+    /// There is no compiler here, and an archive has nothing for the device.
+    pub(super) fn sides<'a>(
+        &'a self,
+        options: &RunOptions,
+        device: &'a ChosenDevice,
+        chosen: &'a Chosen,
+        authors: Both<Authors<'a>>,
+    ) -> Result<(Side<'a>, Option<Opponent<'a>>), ExpectedError> {
+        let ChosenDevice { order, facts } = device;
+        let processors = match &self.other {
+            Some(other) if other.is_measured_as_archived(&self.candidate, &facts.device) => Processors::Baseline,
+            _ => Processors::Here,
+        };
+        let here = || compiler_for(facts, &options.device, processors);
+        let compiler = self
+            .candidate
+            .compiler(&facts.device, &chosen.catalogs.candidate, here())?;
+        let candidate = Side {
+            selected: Selected {
+                libraries: &self.built().libraries,
+                target_directory: &self.built().target_directory,
+                catalogs: &chosen.catalogs.candidate,
+                cases: &chosen.ours.cases,
+                device: *order,
+                facts,
+            },
+            authors: authors.candidate,
+            compiler: Rc::from(compiler),
+        };
+        let (Some(other), Some(catalogs), Some(cases), Some(authors)) =
+            (&self.other, &chosen.catalogs.other, &chosen.theirs, authors.other)
+        else {
+            return Ok((candidate, None));
+        };
+        let own_compiler = other.compiler(&facts.device, catalogs, here)?;
+        let compiler = own_compiler.map_or_else(|| Rc::clone(&candidate.compiler), Rc::from);
+        let opponent = Opponent::new(other, cases, catalogs, authors, compiler, candidate.selected);
+        Ok((candidate, Some(opponent)))
+    }
+}

@@ -1,0 +1,80 @@
+//! What a run's results are compared with.
+
+use std::collections::HashSet;
+
+use super::stored_cases::{case_of, chosen};
+use super::stored_run::load_run;
+use crate::broker::BaselineError;
+use crate::broker::cases::{Case, Disposition, NameFilter};
+use crate::broker::choice::ChosenCases;
+use crate::broker::options::{BaselineOptions, Newcomers};
+use gpubench_contract::BenchmarkComplete;
+use gpubench_store::{Home, RunName, StoreError, StoredRun};
+
+/// A stored run, as it was read.
+#[derive(Debug)]
+pub(crate) struct Baseline {
+    name: RunName,
+    newcomers: Newcomers,
+    run: StoredRun,
+}
+
+/// A stored run without what a run leaves out.
+#[derive(Debug)]
+pub(crate) struct FittedBaseline {
+    pub(crate) name: RunName,
+    pub(crate) run: StoredRun,
+}
+
+impl Baseline {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// There is none, or it is refused.
+    pub(crate) fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
+        let BaselineOptions { name, newcomers } = options;
+        let run = load_run(name, home)?;
+        Ok(Baseline {
+            name: name.clone(),
+            newcomers: *newcomers,
+            run,
+        })
+    }
+
+    /// Leaves out what the run leaves out, by name or otherwise: that was not removed.
+    ///
+    /// # Errors
+    /// It lacks what is to be measured, and that is refused.
+    pub(crate) fn fitted(self, names: &NameFilter, ours: &ChosenCases) -> Result<FittedBaseline, BaselineError> {
+        let Baseline {
+            name,
+            newcomers,
+            mut run,
+        } = self;
+        let stored: HashSet<String> = run.results.iter().map(case_name).collect();
+        let to_run = ours.cases.iter().filter(|case| case.disposition == Disposition::Run);
+        let lacking: Vec<String> = to_run
+            .filter(|case| !stored.contains(&case.full_name()))
+            .map(|case| case.name_as(ours.naming()))
+            .collect();
+        if !lacking.is_empty() && newcomers == Newcomers::Refused {
+            return Err(BaselineError::Lacks {
+                baseline: name.to_string(),
+                lacking,
+                of: ours.cases.len(),
+            });
+        }
+        let full_names = |cases: &[Case]| -> HashSet<String> { cases.iter().map(Case::full_name).collect() };
+        let (selected, left_out) = (full_names(&ours.cases), full_names(&ours.left_out));
+        let results = std::mem::take(&mut run.results).into_iter();
+        let (shared, mut others): (Vec<_>, Vec<_>) = results.partition(|result| selected.contains(&case_name(result)));
+        others.retain(|result| ours.packages.contains(&result.package) && !left_out.contains(&case_name(result)));
+        run.results = [shared, chosen(others, names, ours.naming())].concat();
+        Ok(FittedBaseline { name, run })
+    }
+}
+
+/// The name of a result's case as [`Case::full_name`] has it.
+fn case_name(result: &BenchmarkComplete) -> String {
+    case_of(result).full_name()
+}

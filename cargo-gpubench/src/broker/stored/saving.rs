@@ -1,0 +1,164 @@
+//! `--save-baseline`: what a run's results are saved as.
+
+use std::collections::HashSet;
+
+use crate::broker::cases::{Case, CaseSelection, NameFilter, Reach};
+use crate::broker::choice::ChosenCases;
+use crate::broker::options::Verbosity;
+use crate::broker::status::status;
+use gpubench_contract::DeviceIdentity;
+use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::printable_line;
+use gpubench_store::{Destination, Home, Others, RunName, Saved, StoreError, StoredRun};
+
+/// Where results are saved.
+#[derive(Debug)]
+pub(crate) struct SaveTarget {
+    name: RunName,
+    destination: Destination,
+}
+
+/// Which results are saved, and what becomes of the others that are there.
+#[derive(Debug)]
+pub(crate) struct SavePlan {
+    target: SaveTarget,
+    /// Full names of the cases that it gets results of.
+    cases: HashSet<String>,
+    others: Others,
+}
+
+impl SaveTarget {
+    /// Makes sure that it can be written.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub(crate) fn prepare(name: &RunName, home: &Home) -> Result<SaveTarget, StoreError> {
+        let destination = Destination::of(name, home)?;
+        Ok(SaveTarget {
+            name: name.clone(),
+            destination,
+        })
+    }
+
+    /// Saves results of these cases; `others` says what becomes of the results that are there.
+    pub(crate) fn of_cases(self, ours: &ChosenCases, others: Others) -> SavePlan {
+        SavePlan {
+            target: self,
+            cases: full_names(&ours.cases),
+            others,
+        }
+    }
+}
+
+/// What becomes of other results where a measured run is saved: they stay where only a part was selected.
+pub(crate) fn others_of_measured(selection: &CaseSelection, ours: &ChosenCases) -> Others {
+    match selection.reach() {
+        Reach::Part => Others::Stay,
+        Reach::Everything => Others::GoWithTheirBenchmarks {
+            packages: ours.packages.iter().cloned().collect(),
+            left_out: full_names(&ours.left_out),
+        },
+    }
+}
+
+/// The same where a run is saved that was measured before. All of it takes the place of another, as a copy of its file
+/// would.
+pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
+    match names.is_everything() {
+        true => Others::Go,
+        false => Others::Stay,
+    }
+}
+
+fn full_names(cases: &[Case]) -> HashSet<String> {
+    cases.iter().map(Case::full_name).collect()
+}
+
+impl SavePlan {
+    /// The name.
+    pub(crate) fn name(&self) -> &RunName {
+        &self.target.name
+    }
+
+    /// Makes sure that results of a device can be beside those that stay.
+    ///
+    /// # Errors
+    /// What would stay is of another device.
+    pub(crate) fn ensure_keepable(&self, device: &DeviceIdentity) -> Result<(), StoreError> {
+        self.target
+            .destination
+            .ensure_keepable(device, &self.cases, &self.others)
+    }
+
+    /// Saves a run that came to its end.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn save(&self, stored: &StoredRun, verbosity: Verbosity) -> Result<(), StoreError> {
+        let SaveTarget { name, destination } = &self.target;
+        let Saved {
+            kept,
+            gone,
+            spared,
+            lost,
+        } = destination.save(stored.clone(), &self.others)?;
+        if gone > 0 {
+            let results = results(gone);
+            print_warning(&format!(
+                "`{name}` had {results} of benchmarks that this run does not have any more: they are no longer in it"
+            ));
+        }
+        if !spared.is_empty() {
+            print_warning(&format!(
+                "`{name}` keeps the earlier results of what passed in it and failed now: {}",
+                listed(&spared)
+            ));
+        }
+        if !lost.is_empty() {
+            print_warning(&format!(
+                "`{name}` had good results, measured otherwise than this run, of what failed now: {}; they are no longer in it",
+                listed(&lost)
+            ));
+        }
+        let path = destination.path();
+        status(verbosity, "Saved", format_args!("`{name}` ({path})"));
+        if kept > 0 {
+            let results = results(kept);
+            let what = format_args!("{results} in `{name}` of benchmarks that this run did not measure");
+            status(verbosity, "Kept", what);
+        }
+        Ok(())
+    }
+}
+
+/// A few of some names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN);
+    let shown: Vec<String> = shown.map(|name| format!("`{}`", printable_line(name))).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// `1 result`, `12 results`.
+fn results(count: usize) -> String {
+    match count {
+        1 => "1 result".to_owned(),
+        count => format!("{count} results"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_out_of_a_file_are_listed_on_one_line_and_the_rest_is_counted() {
+        let names: Vec<String> = (1..=7).map(|number| format!("a::b{number}\nwarning: x")).collect();
+        let listed = listed(&names);
+        assert!(listed.starts_with("`a::b1 warning: x`, `a::b2"), "{listed}");
+        assert!(listed.ends_with("`a::b5 warning: x` and 2 more"), "{listed}");
+    }
+}

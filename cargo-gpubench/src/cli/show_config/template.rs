@@ -1,0 +1,45 @@
+//! A configuration file to start one of your own.
+
+use std::fmt::Write;
+
+use regex::Regex;
+
+use super::{Origin, SettingInForce, assignment};
+use crate::cli::app::described_verb;
+use crate::cli::settings::RunArguments;
+use crate::config::{Group, Row, Scope};
+
+/// The file, with a place for the settings.
+const TEMPLATE: &str = include_str!("template.toml");
+
+/// A configuration file with every setting that a profile may have.
+pub(super) fn template() -> String {
+    let verb = described_verb();
+    let mut text = String::new();
+    for row in RunArguments::rows().iter().filter(|row| row.scope >= Scope::Profile) {
+        let Some(option) = verb.get_arguments().find(|option| option.get_id() == row.id) else {
+            continue;
+        };
+        let built_in = option.get_default_values().iter();
+        let built_in = built_in.map(|value| value.to_string_lossy().into_owned());
+        let built_in: Vec<_> = built_in.collect();
+        let setting = SettingInForce::of(option, &built_in, None);
+        let line = match setting.origin {
+            Origin::Nobody(_) => format!("# {}", assignment(option, &values_in_example(row))),
+            _ => setting.assignment,
+        };
+        let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+        let _ = write!(text, "\n# {help}\n{line}\n");
+    }
+    TEMPLATE.replace("{settings}", &text)
+}
+
+/// The values of a setting in its own example.
+fn values_in_example(row: &Row) -> Vec<String> {
+    let value = Regex::new(&format!("--{} (?:'([^']*)'|(\\S+))", row.key())).expect("an expression");
+    let found = value.captures_iter(row.example);
+    found
+        .filter_map(|found| found.get(1).or(found.get(2)))
+        .map(|value| value.as_str().to_owned())
+        .collect()
+}

@@ -1,0 +1,61 @@
+//! Numbers of things.
+
+use std::{fmt, num::NonZeroUsize, str::FromStr};
+
+use thiserror::Error;
+
+use super::Value;
+use gpubench_stats::MOST_WORKERS;
+
+/// A number from 1 to `MOST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Count<const MOST: usize>(NonZeroUsize);
+
+/// A number of samples of a case.
+pub type SampleCount = Count<{ u32::MAX as usize }>;
+
+/// A number of fresh workers for a case.
+pub type WorkerCount = Count<MOST_WORKERS>;
+
+/// A number of threads of the CPU device.
+pub type ThreadCount = Count<1024>;
+
+impl<const MOST: usize> Value for Count<MOST> {}
+
+impl<const MOST: usize> Count<MOST> {
+    /// The number.
+    pub fn number(self) -> NonZeroUsize {
+        self.0
+    }
+
+    /// This number.
+    ///
+    /// # Panics
+    /// When it is 0 or above `MOST`.
+    pub const fn of(number: usize) -> Self {
+        assert!(number <= MOST, "too many");
+        Self(NonZeroUsize::new(number).expect("at least one"))
+    }
+}
+
+impl<const MOST: usize> fmt::Display for Count<MOST> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A text that is no such number.
+#[derive(Debug, Error)]
+#[error("a whole number from 1 to {most} is possible")]
+pub struct InvalidCount {
+    most: usize,
+}
+
+impl<const MOST: usize> FromStr for Count<MOST> {
+    type Err = InvalidCount;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCount> {
+        let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= MOST);
+        number.map(Self).ok_or(InvalidCount { most: MOST })
+    }
+}

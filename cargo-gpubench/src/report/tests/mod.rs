@@ -1,9 +1,0 @@
-//! Every output of the sample runs, as people and machines read it.
-
-mod comparison;
-mod golden;
-pub(super) mod hostile;
-mod metric;
-mod schema;
-
-pub(super) use golden::written;

@@ -1,0 +1,225 @@
+//! What must be equal for times of two runs to be of the same device.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Device, DeviceKind, Environment, Flush, RunStarted};
+
+/// The device of a run with everything that changes its times by itself. Times of runs with different identities say nothing about code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct DeviceIdentity {
+    /// Kind.
+    pub kind: DeviceKind,
+    /// Name for people.
+    pub name: String,
+    /// Multiprocessors, of which a part of a GPU has fewer; on the CPU device its threads.
+    pub multiprocessors: Option<u64>,
+    /// Compute capability, `major * 10 + minor`.
+    pub capability: Option<u64>,
+    /// Version of the device's driver.
+    pub driver: Option<String>,
+    /// The host's processor where it is the device; null on a GPU.
+    pub host_cpu: Option<String>,
+    /// How caches are flushed before a call; null where they are not.
+    pub flush: Option<Flush>,
+    /// Bytes the cache flush goes through.
+    pub flush_bytes: Option<u64>,
+}
+
+impl DeviceIdentity {
+    /// The identity of a run's device.
+    pub fn of(run: &RunStarted) -> DeviceIdentity {
+        DeviceIdentity::in_environment(&run.device, &run.environment)
+    }
+
+    /// The identity of a device in its surroundings.
+    pub fn in_environment(device: &Device, environment: &Environment) -> DeviceIdentity {
+        DeviceIdentity {
+            kind: device.kind,
+            name: device.name.clone(),
+            multiprocessors: device.multiprocessors,
+            capability: device.capability,
+            driver: environment.driver.clone(),
+            host_cpu: environment.cpu.clone().filter(|_| device.kind == DeviceKind::Cpu),
+            flush: environment.flush.filter(|_| environment.flush_bytes != Some(0)),
+            flush_bytes: environment.flush_bytes,
+        }
+    }
+
+    /// A short text that can be part of a file's name: the device's name and a digest of the whole identity.
+    pub fn key(&self) -> String {
+        let mut hash = Sha256::new();
+        for part in self.parts() {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        let digest: String = hash
+            .finalize()
+            .iter()
+            .take(6)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        format!("{}-{digest}", slug(&self.name))
+    }
+
+    /// The first thing in which two identities differ, in words: `driver 570.86 and 580.159`.
+    pub fn difference(&self, other: &DeviceIdentity) -> Option<String> {
+        const NAMES: [&str; 8] = [
+            "kind of device",
+            "device",
+            "multiprocessors",
+            "compute capability",
+            "driver",
+            "processor",
+            "cache flush",
+            "bytes of the cache flush",
+        ];
+        let (ours, theirs) = (self.parts(), other.parts());
+        let sides = NAMES.iter().zip(ours.iter().zip(&theirs));
+        let said = |part: &str| {
+            if part.is_empty() {
+                "none".to_owned()
+            } else {
+                part.to_owned()
+            }
+        };
+        sides
+            .filter(|(_, (one, other))| one != other)
+            .map(|(name, (one, other))| format!("{name} {} and {}", said(one), said(other)))
+            .next()
+    }
+
+    fn parts(&self) -> [String; 8] {
+        let DeviceIdentity {
+            kind,
+            name,
+            multiprocessors,
+            capability,
+            driver,
+            host_cpu,
+            flush,
+            flush_bytes,
+        } = self;
+        let kind = match kind {
+            DeviceKind::Cpu => "cpu",
+            DeviceKind::Cuda => "cuda",
+        };
+        let flush = flush.map(|flush| match flush {
+            Flush::Read => "read",
+            Flush::Write => "write",
+        });
+        let number = |number: &Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+        [
+            kind.to_owned(),
+            name.clone(),
+            number(multiprocessors),
+            number(capability),
+            driver.clone().unwrap_or_default(),
+            host_cpu.clone().unwrap_or_default(),
+            flush.unwrap_or_default().to_owned(),
+            number(flush_bytes),
+        ]
+    }
+}
+
+/// Letters and digits of a name, small, with single hyphens between them: at most 40.
+fn slug(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let joined = words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+        .to_ascii_lowercase();
+    let slug: String = joined.chars().take(40).collect();
+    match slug.trim_end_matches('-') {
+        "" => "device".to_owned(),
+        slug => slug.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn h200() -> DeviceIdentity {
+        DeviceIdentity {
+            kind: DeviceKind::Cuda,
+            name: "NVIDIA H200".to_owned(),
+            multiprocessors: Some(132),
+            capability: Some(90),
+            driver: Some("580.159 (CUDA 13.0)".to_owned()),
+            host_cpu: None,
+            flush: Some(Flush::Read),
+            flush_bytes: Some(120 << 20),
+        }
+    }
+
+    #[test]
+    fn a_key_stays_the_same_over_versions() {
+        assert_eq!(h200().key(), "nvidia-h200-1abd02873645");
+    }
+
+    #[test]
+    fn whatever_changes_times_changes_the_key() {
+        let others = [
+            DeviceIdentity {
+                kind: DeviceKind::Cpu,
+                ..h200()
+            },
+            DeviceIdentity {
+                multiprocessors: Some(66),
+                ..h200()
+            },
+            DeviceIdentity {
+                driver: Some("570.1 (CUDA 12.8)".to_owned()),
+                ..h200()
+            },
+            DeviceIdentity {
+                driver: None,
+                host_cpu: h200().driver,
+                ..h200()
+            },
+            DeviceIdentity {
+                flush: Some(Flush::Write),
+                ..h200()
+            },
+            DeviceIdentity {
+                flush_bytes: Some(8 << 20),
+                ..h200()
+            },
+            DeviceIdentity {
+                flush_bytes: None,
+                ..h200()
+            },
+        ];
+        let mut keys: Vec<String> = others.iter().map(DeviceIdentity::key).collect();
+        keys.push(h200().key());
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), 8);
+    }
+
+    #[test]
+    fn a_key_is_a_file_name_whatever_the_device_is_called() {
+        for (name, begins) in [
+            ("Intel(R) Xeon(R) @ 2.20GHz", "intel-r-xeon-r-2-20ghz-"),
+            ("../../etc", "etc-"),
+            ("§", "device-"),
+            ("", "device-"),
+        ] {
+            let key = DeviceIdentity {
+                name: name.to_owned(),
+                ..h200()
+            }
+            .key();
+            assert!(key.starts_with(begins), "{key}");
+        }
+        let long = DeviceIdentity {
+            name: "x".repeat(300),
+            ..h200()
+        }
+        .key();
+        assert_eq!(long.len(), 40 + 1 + 12);
+    }
+}

@@ -1,0 +1,32 @@
+//! The machine contract: what a run, a case, a comparison and a history say, field by field.
+//!
+//! [`Record`] is one JSON object a line. `report` shows records, `store` keeps them, `compare` makes records of two stored runs: all three stand on this module, and it on none of them.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod comparison;
+mod element;
+mod gpu_environment;
+mod history;
+mod identity;
+mod measurement;
+mod method;
+mod metric;
+mod outcome;
+mod params;
+mod record;
+mod revision;
+pub mod units;
+
+pub use comparison::*;
+pub use element::*;
+pub use gpu_environment::*;
+pub use history::*;
+pub use identity::DeviceIdentity;
+pub use measurement::*;
+pub use method::Method;
+pub use metric::*;
+pub use outcome::*;
+pub use params::*;
+pub use record::*;
+pub use revision::*;

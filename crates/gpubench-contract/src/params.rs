@@ -1,0 +1,122 @@
+//! A case's axis values as records carry them.
+
+use std::fmt;
+
+use gpubench::catalog;
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The value of every axis of a case, in the order in which the axes were declared. In JSON an object, numbers as numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Params(pub Vec<(String, ParamValue)>);
+
+/// The value of an axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ParamValue {
+    /// An integer or a `bool` (0 or 1).
+    Int(i64),
+    /// A finite floating-point number.
+    Float(f64),
+    /// A text.
+    Text(String),
+}
+
+impl fmt::Display for ParamValue {
+    /// Numbers are shown in their shortest form that reads back to the same value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParamValue::Int(value) => value.fmt(f),
+            ParamValue::Float(value) => write!(f, "{value:?}"),
+            // A line break in a value must not break the line it is shown in.
+            ParamValue::Text(value) if value.contains(char::is_control) => value.escape_debug().fmt(f),
+            ParamValue::Text(value) => value.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Params {
+    /// `width=1024,height=4096`; nothing for a benchmark without axes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, (name, value)) in self.0.iter().enumerate() {
+            let comma = if position == 0 { "" } else { "," };
+            write!(f, "{comma}{name}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<&catalog::AxisValue> for ParamValue {
+    /// A number that is not finite becomes its name, since JSON has no number for it.
+    fn from(value: &catalog::AxisValue) -> ParamValue {
+        match value {
+            catalog::AxisValue::Int(value) => ParamValue::Int(*value),
+            catalog::AxisValue::Float(value) if value.is_finite() => ParamValue::Float(*value),
+            catalog::AxisValue::Float(value) => ParamValue::Text(value.to_string()),
+            catalog::AxisValue::Text(value) => ParamValue::Text(value.clone()),
+        }
+    }
+}
+
+impl From<&catalog::Params> for Params {
+    fn from(params: &catalog::Params) -> Params {
+        Params(
+            params
+                .iter()
+                .map(|(name, value)| (name.clone(), value.into()))
+                .collect(),
+        )
+    }
+}
+
+impl Serialize for Params {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Params {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Params, D::Error> {
+        struct Entries;
+
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Params;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object from axis names to values")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Params, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Params(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+#[cfg(any(test, feature = "schema"))]
+impl schemars::JsonSchema for Params {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Params".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let value = generator.subschema_for::<ParamValue>();
+        schemars::json_schema!({
+            "description": "The value of every axis of a case, numbers as numbers.",
+            "type": "object",
+            "additionalProperties": value,
+        })
+    }
+}

@@ -1,0 +1,245 @@
+//! Numbers with units, for people: four significant digits, the unit chosen so that they need no zeros.
+
+use std::fmt;
+use std::time::Duration;
+
+/// `1 case`, `5 cases`.
+pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    match count == N::from(1) {
+        true => format!("1 {what}"),
+        false => format!("{count} {what}s"),
+    }
+}
+
+/// A number and its unit as two texts, so that tables can align both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// Four significant digits.
+    pub number: String,
+    /// The unit.
+    pub unit: String,
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} {}", self.number, self.unit))
+    }
+}
+
+/// A value in whatever it is counted in: `1.204 ms`, `1.204 M instructions`, `12.30 GB/s`.
+pub fn in_unit(value: f64, unit: &str) -> Quantity {
+    let (worth, unit) = scale_of(value, unit);
+    Quantity {
+        number: four_digits(value / worth),
+        unit,
+    }
+}
+
+/// The first unit in which a value needs at most three digits before the point, and what it is worth in its base unit: nanoseconds have those of times, others decimal prefixes.
+pub fn scale_of(value: f64, base: &str) -> (f64, String) {
+    let fits = |units: &[Unit]| {
+        let mut fitting = units.iter().filter(|(worth, _)| (value / worth).abs() < 999.95);
+        fitting.next().copied().unwrap_or(units[units.len() - 1])
+    };
+    if base == TIMES[0].1 {
+        let (worth, unit) = fits(&TIMES);
+        return (worth, unit.to_owned());
+    }
+    let (worth, prefix) = fits(&PREFIXES);
+    let gap = if prefix.is_empty() || base.contains('/') {
+        ""
+    } else {
+        " "
+    };
+    (worth, format!("{prefix}{gap}{base}"))
+}
+
+/// A unit and what it is worth in the base unit.
+type Unit = (f64, &'static str);
+
+const TIMES: [Unit; 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+
+const PREFIXES: [Unit; 5] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")];
+
+const BYTES: [Unit; 5] = [
+    (1.0, "B"),
+    (1024.0, "KiB"),
+    (1_048_576.0, "MiB"),
+    (1_073_741_824.0, "GiB"),
+    (1_099_511_627_776.0, "TiB"),
+];
+
+/// A time: `1.204 ms`.
+pub fn time(nanoseconds: f64) -> Quantity {
+    in_unit(nanoseconds, TIMES[0].1)
+}
+
+/// A memory rate with decimal prefixes, as vendors state theirs: `12.30 GB/s`.
+pub fn byte_rate(bytes_per_second: f64) -> Quantity {
+    in_unit(bytes_per_second, "B/s")
+}
+
+/// An arithmetic rate: `5.240 GFLOP/s`.
+pub fn flop_rate(flops_per_second: f64) -> Quantity {
+    in_unit(flops_per_second, "FLOP/s")
+}
+
+/// A size with binary prefixes, as caches and buffers have theirs: `8 MiB`, `1.500 KiB`.
+pub fn size(bytes: u64) -> Quantity {
+    let (worth, unit) = BYTES
+        .into_iter()
+        .rfind(|(worth, _)| bytes as f64 >= *worth)
+        .unwrap_or(BYTES[0]);
+    let value = bytes as f64 / worth;
+    let number = if value.fract() == 0.0 {
+        format!("{value}")
+    } else {
+        four_digits(value)
+    };
+    Quantity {
+        number,
+        unit: unit.to_owned(),
+    }
+}
+
+/// A share as per cent in at most five characters: `0.42%`, `12.3%`, `150%`, `>999%`.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        _ if !percent.is_finite() => "?".to_owned(),
+        _ if percent < 9.995 => format!("{percent:.2}%"),
+        _ if percent < 99.95 => format!("{percent:.1}%"),
+        _ if percent < 999.5 => format!("{percent:.0}%"),
+        _ => ">999%".to_owned(),
+    }
+}
+
+/// By how much something changed, from the factor: `+3.02%`, `-9.10%`, `0.00%`; from tenfold on the factor itself, `×12.30`.
+pub fn change(ratio: f64) -> String {
+    let share = ratio - 1.0;
+    match ratio {
+        _ if !ratio.is_finite() => "?".to_owned(),
+        _ if ratio >= 9_999.5 => ">×9999".to_owned(),
+        _ if ratio >= 9.995 => format!("×{}", four_digits(ratio)),
+        _ if (share * 100.0).abs() < 0.005 => percent(0.0),
+        _ if share < 0.0 => format!("-{}", percent(-share)),
+        _ => format!("+{}", percent(share)),
+    }
+}
+
+/// What is known, with commas between.
+pub fn listed(parts: impl IntoIterator<Item = Option<String>>) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Wall time as people say it: `0.42 s`, `14.2 s`, `2 min 14 s`, `1 h 03 min`.
+pub fn wall_time(wall: Duration) -> String {
+    let seconds = wall.as_secs_f64();
+    let whole = seconds.round() as u64;
+    match whole {
+        _ if seconds < 0.995 => format!("{seconds:.2} s"),
+        _ if seconds < 59.95 => format!("{seconds:.1} s"),
+        0..3_600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3_600, whole % 3_600 / 60),
+    }
+}
+
+/// Four significant digits without an exponent. The limits lie where rounding would bring a fifth.
+fn four_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => 0,
+        magnitude if magnitude < 9.9995 => 3,
+        magnitude if magnitude < 99.995 => 2,
+        magnitude if magnitude < 999.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn times_choose_their_unit_after_rounding() {
+        for (nanoseconds, shown) in [
+            (0.0, "0 ns"),
+            (0.3, "0.300 ns"),
+            (3.65, "3.650 ns"),
+            (9.9996, "10.00 ns"),
+            (999.9, "999.9 ns"),
+            (999.96, "1.000 µs"),
+            (1_024.0, "1.024 µs"),
+            (205_200.0, "205.2 µs"),
+            (1_204_000.0, "1.204 ms"),
+            (2.5e9, "2.500 s"),
+            (1.5e12, "1500 s"),
+            (-1_024.0, "-1.024 µs"),
+        ] {
+            assert_eq!(time(nanoseconds).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn rates_use_decimal_prefixes_and_sizes_binary_ones() {
+        assert_eq!(byte_rate(4.8e12).to_string(), "4.800 TB/s");
+        assert_eq!(byte_rate(12.3e6).to_string(), "12.30 MB/s");
+        assert_eq!(flop_rate(5.24e9).to_string(), "5.240 GFLOP/s");
+        assert_eq!(in_unit(1.204e6, "instructions").to_string(), "1.204 M instructions");
+        assert_eq!(in_unit(12.0, "instructions").to_string(), "12.00 instructions");
+        assert_eq!(in_unit(1.204e6, "ns").to_string(), "1.204 ms");
+        assert_eq!(size(8 << 20).to_string(), "8 MiB");
+        assert_eq!(size(1_536).to_string(), "1.500 KiB");
+        assert_eq!(size(0).to_string(), "0 B");
+    }
+
+    #[test]
+    fn per_cent_keeps_its_width() {
+        let shown = [0.0, 0.000_04, 0.0042, 0.123, 1.5, 99.0, f64::NAN].map(percent);
+        assert_eq!(shown, ["0.00%", "0.00%", "0.42%", "12.3%", "150%", ">999%", "?"]);
+    }
+
+    #[test]
+    fn a_change_has_its_sign_and_a_large_one_is_a_factor() {
+        let shown = [
+            1.0,
+            1.000_04,
+            1.0302,
+            0.909,
+            0.05,
+            2.0,
+            9.99,
+            9.999,
+            123.4,
+            1e40,
+            f64::INFINITY,
+        ]
+        .map(change);
+        assert_eq!(
+            shown,
+            [
+                "0.00%", "0.00%", "+3.02%", "-9.10%", "-95.0%", "+100%", "+899%", "×9.999", "×123.4", ">×9999", "?"
+            ]
+        );
+    }
+
+    #[test]
+    fn wall_times_read_as_people_say_them() {
+        let shown =
+            [0.42, 0.999, 14.24, 59.97, 134.0, 3_780.0].map(|seconds| wall_time(Duration::from_secs_f64(seconds)));
+        assert_eq!(
+            shown,
+            ["0.42 s", "1.0 s", "14.2 s", "1 min 00 s", "2 min 14 s", "1 h 03 min"]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_below_1000_seconds_has_at_most_five_characters_of_number(nanoseconds in 0.0..9e11f64) {
+            let quantity = time(nanoseconds);
+            prop_assert!(quantity.number.len() <= 5, "{}", quantity);
+        }
+    }
+}

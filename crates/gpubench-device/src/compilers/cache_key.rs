@@ -1,0 +1,33 @@
+//! The name under which a cache keeps what a compiler makes: a hash of everything that goes into it.
+
+use sha2::{Digest as _, Sha256};
+
+use gpubench_diagnostic::hexadecimal;
+
+/// A hash of parts, each with its length, so that no two lists of parts run into one.
+pub(super) struct CacheKey(Sha256);
+
+impl CacheKey {
+    /// Of what this version of the tool makes.
+    pub(super) fn new() -> CacheKey {
+        let mut key = CacheKey(Sha256::new());
+        key.add(env!("CARGO_PKG_VERSION"));
+        key
+    }
+
+    pub(super) fn add(&mut self, part: impl AsRef<[u8]>) {
+        let part = part.as_ref();
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    pub(super) fn add_all<T: AsRef<[u8]>>(&mut self, parts: &[T]) {
+        self.0.update((parts.len() as u64).to_le_bytes());
+        parts.iter().for_each(|part| self.add(part));
+    }
+
+    /// 64 hexadecimal digits.
+    pub(super) fn finish(self) -> String {
+        hexadecimal(&self.0.finalize())
+    }
+}

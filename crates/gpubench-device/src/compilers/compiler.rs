@@ -1,0 +1,105 @@
+//! What every compiler of kernels does, and how one kernel that does not compile harms no other.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::slice;
+use std::sync::atomic::AtomicBool;
+
+use gpubench::catalog::Source;
+
+use super::error::KernelBuildError;
+use crate::SealedFile;
+
+/// What the names of a source became.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The kernels that compile; nothing if none does.
+    pub library: Option<PathBuf>,
+    /// The name expressions that do not, with the reason of each.
+    pub rejected: BTreeMap<String, KernelBuildError>,
+}
+
+/// Makes of kernel sources what a device loads.
+pub trait Compiler: Sync {
+    /// The compiler's own name and version, and where it is, for people.
+    fn identity(&self) -> &str;
+
+    /// What its files run on: `native` for this machine's processor alone, a level of processors such as `x86-64-v3`, or an architecture of GPUs such as `sm_90`.
+    fn target(&self) -> String;
+
+    /// What a person should know before kernels are compiled, a line each.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why no source can be compiled, where only what is compiled already can be used. What a person can do is said by who asks.
+    fn lack(&self) -> Option<String> {
+        None
+    }
+
+    /// Compiles the kernels `names` (name expressions such as `axpy` or `reduce<256>`) of a source into a file in the directory `cache`, or
+    /// finds it there; answers its path. A compilation that runs when `interrupt` is set is ended.
+    ///
+    /// # Errors
+    /// If the source does not compile, uses what the device cannot run, lacks a kernel, or a file cannot be written.
+    fn compile(
+        &self,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<PathBuf, KernelBuildError>;
+
+    /// What is loaded of a file that this compiler gave: from now on, it does not matter what becomes of the file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is known to be another than it was.
+    fn seal(&self, compiled: &Path) -> Result<SealedFile, KernelBuildError> {
+        Ok(SealedFile::copy_of(compiled)?)
+    }
+
+    /// Compiles as [`Compiler::compile`] does, but leaves out the names that do not compile.
+    ///
+    /// # Errors
+    /// If no name can be compiled because of the source itself, or a file cannot be written.
+    fn compile_separately(
+        &self,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<Compiled, KernelBuildError> {
+        let compile = |names: &[String]| self.compile(source, names, cache, interrupt);
+        let together = match compile(names) {
+            Ok(library) => {
+                return Ok(Compiled {
+                    library: Some(library),
+                    rejected: BTreeMap::new(),
+                });
+            }
+            Err(error) if error.may_be_of_one_name() => error,
+            Err(error) => return Err(error),
+        };
+        // What is wrong with the source itself is said once, and not of every name.
+        compile(&[])?;
+        let mut rejected = BTreeMap::new();
+        for name in names {
+            match compile(slice::from_ref(name)) {
+                Ok(_) => {}
+                Err(error) if error.may_be_of_one_name() => {
+                    rejected.insert(name.clone(), error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let (bad, good): (Vec<String>, Vec<String>) =
+            names.iter().cloned().partition(|name| rejected.contains_key(name));
+        let library = match (bad.is_empty(), good.is_empty()) {
+            // Each compiles alone, but not with the others.
+            (true, _) => return Err(together),
+            (false, true) => None,
+            (false, false) => Some(compile(&good)?),
+        };
+        Ok(Compiled { library, rejected })
+    }
+}

@@ -1,0 +1,304 @@
+//! The compilers of a machine as one compiler for a GPU.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use gpubench::catalog::{Source, SourceForm};
+
+use super::super::compiler::Compiler;
+use super::super::error::KernelBuildError;
+use super::super::scratch::Scratch;
+use super::find::{Surroundings, named};
+use super::image::accept;
+use super::job::{Code, Job, wanted_architecture};
+use super::nvcc::Nvcc;
+use super::nvrtc::NvrtcCompiler;
+use super::options::{Dialect, wishes};
+use super::store;
+use crate::cuda::{Architecture, KernelImage};
+
+/// `--nvrtc` names nothing that works.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` has no NVRTC that works: {reason}", .path.display())]
+pub struct NvrtcNotFound {
+    /// What was named.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Compilers that are named instead of looked for.
+#[derive(Clone, Debug, Default)]
+pub struct NamedCompilers {
+    /// NVRTC: a library, or a folder to look in.
+    pub nvrtc: Option<PathBuf>,
+    /// nvcc's executable.
+    pub nvcc: Option<PathBuf>,
+}
+
+/// The compilers for GPUs that a machine has. Either may be missing, both too: then only what is compiled already can be used.
+#[derive(Clone, Debug, Default)]
+pub struct GpuCompilers {
+    nvrtc: Option<NvrtcCompiler>,
+    nvcc: Option<Nvcc>,
+}
+
+impl GpuCompilers {
+    /// Looks for those that are not named. `tool` is the executable of `cargo gpubench`, in a process of which NVRTC runs.
+    ///
+    /// # Errors
+    /// If what is named as NVRTC is none.
+    pub fn find(tool: &Path, compilers: &NamedCompilers) -> Result<GpuCompilers, NvrtcNotFound> {
+        let around = Surroundings::of_this_process();
+        let nvrtc = match &compilers.nvrtc {
+            None => NvrtcCompiler::find(tool, around.nvrtc()).ok(),
+            Some(path) => Some(explicit(tool, path)?),
+        };
+        Ok(GpuCompilers {
+            nvrtc: nvrtc.map(|nvrtc| nvrtc.or_headers(|| around.toolkit_headers())),
+            nvcc: Nvcc::find(
+                &compilers
+                    .nvcc
+                    .clone()
+                    .map_or_else(|| around.nvcc(), |named| vec![named]),
+            ),
+        })
+    }
+
+    /// Whether sources can be compiled here.
+    pub fn is_empty(&self) -> bool {
+        self.nvrtc.is_none() && self.nvcc.is_none()
+    }
+
+    /// NVRTC's version and path, for people.
+    pub fn nvrtc(&self) -> Option<String> {
+        let nvrtc = self.nvrtc.as_ref()?;
+        Some(format!("{} ({})", nvrtc.version(), nvrtc.path().display()))
+    }
+
+    /// nvcc's version and path, for people.
+    pub fn nvcc(&self) -> Option<String> {
+        let nvcc = self.nvcc.as_ref()?;
+        Some(format!("{} ({})", nvcc.version(), nvcc.path().display()))
+    }
+
+    /// The same without NVRTC.
+    #[must_use]
+    pub fn without_nvrtc(self) -> GpuCompilers {
+        GpuCompilers { nvrtc: None, ..self }
+    }
+}
+
+fn explicit(tool: &Path, path: &Path) -> Result<NvrtcCompiler, NvrtcNotFound> {
+    let fail = |reason: String| NvrtcNotFound {
+        path: path.to_owned(),
+        reason,
+    };
+    match named(path) {
+        libraries if libraries.is_empty() => Err(fail("there is no `libnvrtc.so`".to_owned())),
+        libraries => NvrtcCompiler::find(tool, libraries).map_err(fail),
+    }
+}
+
+/// Compiles kernels for GPUs of one architecture.
+#[derive(Clone, Debug)]
+pub struct GpuCompiler {
+    architecture: Architecture,
+    compilers: GpuCompilers,
+    identity: String,
+}
+
+impl GpuCompiler {
+    /// A compiler for an architecture.
+    pub fn new(architecture: Architecture, compilers: GpuCompilers) -> GpuCompiler {
+        let names = [compilers.nvrtc(), compilers.nvcc()];
+        let names: Vec<String> = names.into_iter().flatten().collect();
+        GpuCompiler {
+            architecture,
+            identity: match names.is_empty() {
+                true => "none".to_owned(),
+                false => names.join(", "),
+            },
+            compilers,
+        }
+    }
+
+    /// The architecture it compiles for.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
+    /// The compiler that a source needs or, where it does not matter, NVRTC.
+    fn choose(&self, source: &Source) -> Result<Chosen<'_>, KernelBuildError> {
+        let nvcc = || self.compilers.nvcc.as_ref().map(Chosen::Nvcc);
+        let source_name = || source.name.clone();
+        match source.form {
+            SourceForm::CudaForNvcc => nvcc().ok_or_else(|| KernelBuildError::NoNvcc {
+                source_name: source_name(),
+            }),
+            _ => {
+                let nvrtc = self.compilers.nvrtc.as_ref().map(Chosen::Nvrtc);
+                nvrtc.or_else(nvcc).ok_or_else(|| KernelBuildError::NoCompiler {
+                    source_name: source_name(),
+                    architecture: self.architecture,
+                })
+            }
+        }
+    }
+}
+
+impl Compiler for GpuCompiler {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn target(&self) -> String {
+        self.architecture.to_string()
+    }
+
+    fn lack(&self) -> Option<String> {
+        let lack = || "found neither NVRTC nor nvcc".to_owned();
+        self.compilers.is_empty().then(lack)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let nvrtc = self.compilers.nvrtc.as_ref().map(Chosen::Nvrtc);
+        let chosen = nvrtc.or(self.compilers.nvcc.as_ref().map(Chosen::Nvcc));
+        let Some(chosen) = chosen else { return Vec::new() };
+        match chosen.code(self.architecture) {
+            Ok(code) => instead(code, self.architecture).map_or_else(Vec::new, |instead| {
+                vec![format!(
+                    "{} does not know {}: kernels are compiled {instead} (hint: a newer version may know it)",
+                    chosen.version(),
+                    self.architecture,
+                )]
+            }),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    fn compile(
+        &self,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<PathBuf, KernelBuildError> {
+        if !source.form.is_compiled() {
+            let image = accept(source, names, self.architecture)?;
+            return keep(
+                store::cached(cache, source, names, "as it is", self.architecture),
+                &image,
+            );
+        }
+        let chosen = self.choose(source)?;
+        match (
+            self.compile_with(chosen, source, names, cache, interrupt),
+            chosen,
+            &self.compilers.nvcc,
+        ) {
+            // It may include headers of the host, which only nvcc knows. What nvcc then says about other things would only confuse.
+            (Err(error @ KernelBuildError::Compile { .. }), Chosen::Nvrtc(_), Some(nvcc)) => self
+                .compile_with(Chosen::Nvcc(nvcc), source, names, cache, interrupt)
+                .map_err(|_| error),
+            (compiled, _, _) => compiled,
+        }
+    }
+}
+
+impl GpuCompiler {
+    fn compile_with(
+        &self,
+        chosen: Chosen<'_>,
+        source: &Source,
+        names: &[String],
+        cache: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<PathBuf, KernelBuildError> {
+        let path = store::cached(cache, source, names, &chosen.version(), self.architecture);
+        if store::is_image(&path) {
+            return Ok(path);
+        }
+        let wishes = wishes(&source.options, chosen.dialect()).map_err(|option| KernelBuildError::Option {
+            source_name: source.name.clone(),
+            option,
+            compiler: chosen.dialect().name(),
+        })?;
+        let wanted = wanted_architecture(source, &wishes, self.architecture)?;
+        let scratch = Scratch::new(cache, source)?;
+        let image = chosen.compile(&Job {
+            source,
+            names,
+            device: self.architecture,
+            code: chosen.code(wanted)?,
+            wishes: &wishes,
+            scratch: &scratch,
+            interrupt,
+        })?;
+        keep(path, &image)
+    }
+}
+
+/// What is made for a device that a compiler does not know.
+fn instead(code: Code, device: Architecture) -> Option<String> {
+    match code {
+        Code::Ptx(architecture) => Some(format!("to PTX for {architecture}, and the driver compiles the rest")),
+        Code::Machine(architecture) if architecture.capability() != device.capability() => {
+            Some(format!("for {architecture}, whose code runs there as well"))
+        }
+        Code::Machine(_) => None,
+    }
+}
+
+fn keep(path: PathBuf, image: &KernelImage) -> Result<PathBuf, KernelBuildError> {
+    match store::write(&path, image) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(KernelBuildError::Io {
+            action: "write",
+            path,
+            source,
+        }),
+    }
+}
+
+/// The compiler of one source.
+#[derive(Clone, Copy)]
+enum Chosen<'a> {
+    Nvrtc(&'a NvrtcCompiler),
+    Nvcc(&'a Nvcc),
+}
+
+impl Chosen<'_> {
+    fn dialect(self) -> Dialect {
+        match self {
+            Chosen::Nvrtc(_) => Dialect::Nvrtc,
+            Chosen::Nvcc(_) => Dialect::Nvcc,
+        }
+    }
+
+    fn version(self) -> String {
+        match self {
+            Chosen::Nvrtc(nvrtc) => nvrtc.version(),
+            Chosen::Nvcc(nvcc) => nvcc.version(),
+        }
+    }
+
+    fn code(self, wanted: Architecture) -> Result<Code, KernelBuildError> {
+        let capabilities = match self {
+            Chosen::Nvrtc(nvrtc) => nvrtc.capabilities(),
+            Chosen::Nvcc(nvcc) => nvcc.capabilities(),
+        };
+        Code::for_device(wanted, capabilities).ok_or_else(|| KernelBuildError::TooOld {
+            compiler: self.version(),
+            oldest: capabilities.first().copied().unwrap_or(0),
+            architecture: wanted,
+        })
+    }
+
+    fn compile(self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
+        match self {
+            Chosen::Nvrtc(nvrtc) => nvrtc.compile(job),
+            Chosen::Nvcc(nvcc) => nvcc.compile(job),
+        }
+    }
+}

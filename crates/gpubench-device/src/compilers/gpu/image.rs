@@ -1,0 +1,257 @@
+//! PTX, cubins and fatbins as they are: what they are for, and which kernels they have.
+
+use gpubench::catalog::{Source, SourceForm};
+use object::elf;
+use object::read::elf::{FileHeader as _, Sym as _};
+
+use super::super::error::KernelBuildError;
+use super::nvrtc::end_ptx;
+use crate::cuda::{Architecture, Features, KernelImage};
+
+/// Takes an image, if it runs on the device and has the kernels.
+pub(super) fn accept(source: &Source, names: &[String], device: Architecture) -> Result<KernelImage, KernelBuildError> {
+    let bytes = source.files.first().map_or(&[][..], |file| &file.contents);
+    let unusable = |reason: &str| KernelBuildError::Image {
+        source_name: source.name.clone(),
+        reason: reason.to_owned(),
+    };
+    let contents = match source.form {
+        SourceForm::Cubin => of_cubin(bytes).ok_or_else(|| unusable("it is no cubin"))?,
+        SourceForm::Fatbin => of_fatbin(bytes).ok_or_else(|| unusable("it is no fatbin"))?,
+        _ => of_ptx(bytes).ok_or_else(|| unusable("it is no PTX: it names no `.target`"))?,
+    };
+    if !contents.codes.iter().any(|code| code.runs_on(device)) {
+        let found: Vec<String> = contents.codes.iter().map(ToString::to_string).collect();
+        return Err(KernelBuildError::OtherArchitecture {
+            source_name: source.name.clone(),
+            found: found.join(", "),
+            architecture: device,
+        });
+    }
+    let missing = |kernels: &[String]| names.iter().find(|name| !kernels.contains(name)).cloned();
+    if let Some(kernels) = contents.kernels
+        && let Some(name) = missing(&kernels)
+    {
+        return Err(KernelBuildError::UnknownKernel {
+            name,
+            source_name: source.name.clone(),
+            defined: kernels,
+            doubts: Vec::new(),
+        });
+    }
+    let mut image = bytes.to_vec();
+    end_ptx(&mut image);
+    Ok(KernelImage {
+        names: Vec::new(),
+        image,
+    })
+}
+
+/// What an image holds.
+#[derive(Debug, PartialEq, Eq)]
+struct Contents {
+    /// One of them has to run on the device.
+    codes: Vec<Code>,
+    /// The kernels, where they can be seen.
+    kernels: Option<Vec<String>>,
+}
+
+/// A part of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Code {
+    Machine(Architecture),
+    Ptx(Architecture),
+}
+
+impl Code {
+    fn runs_on(self, device: Architecture) -> bool {
+        match self {
+            Code::Machine(architecture) => architecture.machine_code_runs_on(device),
+            Code::Ptx(architecture) => architecture.ptx_runs_on(device),
+        }
+    }
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Code::Machine(architecture) => architecture.fmt(f),
+            Code::Ptx(architecture) => write!(f, "{architecture} and later"),
+        }
+    }
+}
+
+fn of_ptx(bytes: &[u8]) -> Option<Contents> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mut words = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(line))
+        .flat_map(|line| line.split([' ', '\t', ',', '(', ';', '\0']))
+        .filter(|word| !word.is_empty());
+    let (mut target, mut kernels) = (None, Vec::new());
+    while let Some(word) = words.next() {
+        match word {
+            ".target" if target.is_none() => target = Some(words.next()?.parse().ok()?),
+            ".entry" => {
+                let name = words.next()?.to_owned();
+                if !kernels.contains(&name) {
+                    kernels.push(name);
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(Contents {
+        codes: vec![Code::Ptx(target?)],
+        kernels: Some(kernels),
+    })
+}
+
+/// From this version of the format on, the architecture is elsewhere in the flags.
+const SECOND_ABI: u8 = 8;
+/// A symbol's `st_other` for a function that can be launched.
+const ENTRY: u8 = 0x10;
+
+fn of_cubin(bytes: &[u8]) -> Option<Contents> {
+    let header = elf::FileHeader64::<object::Endianness>::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    if header.e_machine(endian) != elf::EM_CUDA {
+        return None;
+    }
+    let flags = header.e_flags(endian).0;
+    let (capability, is_specific) = match header.e_ident().abi_version {
+        ..SECOND_ABI => (flags & 0xff, flags & 0x800 != 0),
+        SECOND_ABI.. => (flags >> 8 & 0xff, flags & 0x8 != 0),
+    };
+    let features = match is_specific {
+        true => Features::Specific,
+        false => Features::Portable,
+    };
+    let sections = header.sections(endian, bytes).ok()?;
+    let symbols = sections.symbols(endian, bytes, elf::SHT_SYMTAB).ok()?;
+    let kernels = symbols
+        .iter()
+        .filter(|symbol| symbol.st_type() == elf::STT_FUNC && symbol.st_other().0 & ENTRY != 0)
+        .filter_map(|symbol| symbols.symbol_name(endian, symbol).ok())
+        .map(|name| String::from_utf8_lossy(name).into_owned());
+    Some(Contents {
+        codes: vec![Code::Machine(
+            Architecture::of_capability(capability).with_features(features),
+        )],
+        kernels: Some(kernels.collect()),
+    })
+}
+
+const FATBIN_MAGIC: u32 = 0xba55_ed50;
+const FATBIN_PTX: u16 = 1;
+const FATBIN_MACHINE: u16 = 2;
+/// A part's flag for code of one architecture alone.
+const FATBIN_SPECIFIC: u32 = 1 << 20;
+
+/// A header, then parts: kind, size of its header, size of its contents, the compute capability at byte 28 and flags at byte 40. The contents
+/// are compressed, so the kernels are not seen.
+fn of_fatbin(bytes: &[u8]) -> Option<Contents> {
+    if u32_at(bytes, 0)? != FATBIN_MAGIC {
+        return None;
+    }
+    let mut at = usize::from(u16_at(bytes, 6)?);
+    let mut codes = Vec::new();
+    while at < bytes.len() {
+        let part = bytes.get(at..)?;
+        let (kind, header, length) = (u16_at(part, 0)?, u32_at(part, 4)?, u64_at(part, 8)?);
+        let features = match u32_at(part, 40)? & FATBIN_SPECIFIC {
+            0 => Features::Portable,
+            _ => Features::Specific,
+        };
+        let architecture = Architecture::of_capability(u32_at(part, 28)?).with_features(features);
+        match kind {
+            FATBIN_PTX => codes.push(Code::Ptx(architecture)),
+            FATBIN_MACHINE => codes.push(Code::Machine(architecture)),
+            _ => {}
+        }
+        let length = usize::try_from(length).ok()?.checked_add(header as usize)?;
+        at = at.checked_add(length.max(1))?;
+    }
+    Some(Contents { codes, kernels: None })
+}
+
+fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at + N)?.try_into().ok()
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    array_at(bytes, at).map(u16::from_le_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    array_at(bytes, at).map(u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    array_at(bytes, at).map(u64::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::SourceFile;
+
+    use super::*;
+
+    const PTX: &str = "// .target sm_10\n.version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n\
+        .visible .entry affine(\n.param .u64 x)\n{ ret; }\n.entry _Z1kPf;\n";
+
+    fn accepted(form: SourceForm, contents: &[u8], names: &[&str], device: &str) -> Result<KernelImage, String> {
+        let source = Source {
+            name: "affine".into(),
+            form,
+            files: vec![SourceFile {
+                path: "src/affine".into(),
+                contents: contents.into(),
+            }],
+            options: Vec::new(),
+        };
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let device = device.parse().expect("an architecture");
+        accept(&source, &names, device).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ptx_is_taken_as_it_is_with_a_zero_at_its_end() {
+        let image = accepted(SourceForm::Ptx, PTX.as_bytes(), &["affine", "_Z1kPf"], "sm_90").expect("it fits");
+        assert_eq!(image.image, [PTX.as_bytes(), b"\0"].concat());
+        assert_eq!(image.symbol("affine"), "affine");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        insta::assert_snapshot!(
+            accepted(SourceForm::Ptx, PTX.as_bytes(), &["affine"], "sm_75").expect_err("it is newer"),
+            @"`affine` is for sm_80 and later, and this device is sm_75"
+        );
+        insta::assert_snapshot!(
+            accepted(SourceForm::Ptx, PTX.as_bytes(), &["affinity"], "sm_80").expect_err("another name"),
+            @"unknown kernel `affinity`; `affine` defines `affine`, `_Z1kPf`"
+        );
+        insta::assert_snapshot!(
+            accepted(SourceForm::Ptx, b"hello", &[], "sm_80").expect_err("no PTX"),
+            @"`affine` is no usable image: it is no PTX: it names no `.target`"
+        );
+        insta::assert_snapshot!(
+            accepted(SourceForm::Cubin, b"\x7fELF\x02\x01", &[], "sm_80").expect_err("no cubin"),
+            @"`affine` is no usable image: it is no cubin"
+        );
+        insta::assert_snapshot!(
+            accepted(SourceForm::Fatbin, b"\x50\xed\x55\xba", &[], "sm_80").expect_err("no fatbin"),
+            @"`affine` is no usable image: it is no fatbin"
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_no_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..300)) {
+            of_ptx(&bytes);
+            of_cubin(&[b"\x7fELF\x02\x01\x01\x41\x08", &bytes[..]].concat());
+            of_fatbin(&[b"\x50\xed\x55\xba\x01\x00\x10\x00", &bytes[..]].concat());
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A source on its way through a compiler.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use gpubench::catalog::Source;
+
+use super::super::diagnostics::{readable, unknown_kernel};
+use super::super::error::{KernelBuildError, Target};
+use super::super::process::{Finished, Outcome, Patience};
+use super::super::scratch::Scratch;
+use super::front_end::usual_form;
+use super::options::{Dialect, Wishes};
+use crate::cuda::{Architecture, Features};
+
+/// The longest a source may take to compile: templates of matrix multiplications take minutes.
+const LIMIT: Duration = Duration::from_secs(900);
+
+/// What the standard is where a source names none.
+const STANDARD: &str = "c++17";
+
+/// What a compiler is to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    /// A cubin.
+    Machine(Architecture),
+    /// PTX, since the compiler does not know the device.
+    Ptx(Architecture),
+}
+
+impl Code {
+    /// The best that a compiler of these compute capabilities (ascending) makes for a device; nothing if the device is too old for it.
+    pub(super) fn for_device(device: Architecture, capabilities: &[u32]) -> Option<Code> {
+        if capabilities.contains(&device.capability()) {
+            return Some(Code::Machine(device));
+        }
+        let older = |capability: &&u32| **capability < device.capability();
+        let newest = Architecture::of_capability(*capabilities.iter().rev().find(older)?);
+        match newest.machine_code_runs_on(device) {
+            true => Some(Code::Machine(newest)),
+            false => Some(Code::Ptx(newest)),
+        }
+    }
+
+    /// What the compiler is told.
+    pub(super) fn architecture_name(self) -> String {
+        match self {
+            Code::Machine(architecture) => architecture.to_string(),
+            Code::Ptx(architecture) => architecture.virtual_name(),
+        }
+    }
+}
+
+/// The architecture to compile a source for: the device's own, with the features that the source's options name.
+pub(super) fn wanted_architecture(
+    source: &Source,
+    wishes: &Wishes,
+    device: Architecture,
+) -> Result<Architecture, KernelBuildError> {
+    let featured: Vec<Architecture> = wishes
+        .architectures
+        .iter()
+        .copied()
+        .filter(|architecture| architecture.features() != Features::Portable)
+        .collect();
+    if featured.is_empty() {
+        return Ok(device);
+    }
+    let fitting = featured
+        .iter()
+        .find(|architecture| architecture.machine_code_runs_on(device));
+    fitting.copied().ok_or_else(|| {
+        let names: Vec<String> = featured.iter().map(ToString::to_string).collect();
+        KernelBuildError::OtherArchitecture {
+            source_name: source.name.clone(),
+            found: names.join(", "),
+            architecture: device,
+        }
+    })
+}
+
+/// What a compiler works on.
+pub(super) struct Job<'a> {
+    pub(super) source: &'a Source,
+    pub(super) names: &'a [String],
+    pub(super) device: Architecture,
+    pub(super) code: Code,
+    pub(super) wishes: &'a Wishes,
+    pub(super) scratch: &'a Scratch,
+    pub(super) interrupt: &'a AtomicBool,
+}
+
+impl Job<'_> {
+    /// The options that both compilers take.
+    pub(super) fn options(&self) -> Vec<String> {
+        let standard = self.wishes.standard.as_deref().unwrap_or(STANDARD);
+        let mut options = vec![
+            format!("--gpu-architecture={}", self.code.architecture_name()),
+            format!("--std={standard}"),
+        ];
+        // The two exclude one another.
+        if !self.wishes.passed.iter().any(|option| option == "--device-debug") {
+            options.push("-lineinfo".to_owned());
+        }
+        options.extend(self.wishes.passed.iter().cloned());
+        options
+    }
+
+    pub(super) fn patience(&self) -> Patience<'_> {
+        Patience {
+            limit: LIMIT,
+            interrupt: self.interrupt,
+        }
+    }
+
+    /// What a process left, if it ended by itself.
+    pub(super) fn finished(
+        &self,
+        outcome: std::io::Result<Outcome>,
+        dialect: Dialect,
+        program: PathBuf,
+    ) -> Result<Finished, KernelBuildError> {
+        match outcome {
+            Ok(Outcome::Finished(finished)) => Ok(finished),
+            Ok(Outcome::Interrupted) => Err(KernelBuildError::Interrupted),
+            Ok(Outcome::TimedOut) => Err(KernelBuildError::Timeout {
+                compiler: dialect.name(),
+                source_name: self.source.name.clone(),
+                limit: LIMIT,
+            }),
+            Err(source) => Err(KernelBuildError::Io {
+                action: "run",
+                path: program,
+                source,
+            }),
+        }
+    }
+
+    /// Why a compiler rejected the source, from its messages.
+    pub(super) fn rejection(&self, log: &str) -> KernelBuildError {
+        let messages = usual_form(log);
+        unknown_kernel(self.source, self.names, &messages).unwrap_or_else(|| KernelBuildError::Compile {
+            source_name: self.source.name.clone(),
+            target: Target::Gpu(self.device),
+            diagnostics: readable(self.source, self.scratch, &messages),
+        })
+    }
+
+    pub(super) fn crash(&self, dialect: Dialect, reason: String) -> KernelBuildError {
+        KernelBuildError::Crash {
+            compiler: dialect.name(),
+            source_name: self.source.name.clone(),
+            reason,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::SourceForm;
+
+    use super::*;
+
+    fn code(device: u32, capabilities: &[u32]) -> Option<String> {
+        Code::for_device(Architecture::of_capability(device), capabilities).map(Code::architecture_name)
+    }
+
+    #[test]
+    fn a_device_that_the_compiler_does_not_know_gets_the_newest_code_that_runs_on_it() {
+        assert_eq!(code(90, &[75, 80, 90, 100]).as_deref(), Some("sm_90"));
+        assert_eq!(code(103, &[75, 80, 90, 100]).as_deref(), Some("sm_100"));
+        assert_eq!(code(130, &[75, 80, 90, 120]).as_deref(), Some("compute_120"));
+        assert_eq!(code(88, &[75, 80, 86, 90]).as_deref(), Some("sm_86"));
+        assert_eq!(code(70, &[75, 80]), None);
+    }
+
+    #[test]
+    fn features_are_used_where_the_source_names_them_for_this_device() {
+        let source = Source {
+            name: "a.cu".into(),
+            form: SourceForm::Cuda,
+            files: Vec::new(),
+            options: Vec::new(),
+        };
+        let wanted = |named: &[&str], device: &str| {
+            let wishes = Wishes {
+                architectures: named
+                    .iter()
+                    .map(|name| name.parse().expect("an architecture"))
+                    .collect(),
+                ..Wishes::default()
+            };
+            let device = device.parse().expect("an architecture");
+            wanted_architecture(&source, &wishes, device).map_or_else(|error| error.to_string(), |it| it.to_string())
+        };
+        assert_eq!(wanted(&[], "sm_90"), "sm_90");
+        assert_eq!(wanted(&["sm_80"], "sm_90"), "sm_90");
+        assert_eq!(wanted(&["sm_90a", "sm_100a"], "sm_90"), "sm_90a");
+        assert_eq!(
+            wanted(&["sm_90a"], "sm_80"),
+            "`a.cu` is for sm_90a, and this device is sm_80"
+        );
+    }
+}

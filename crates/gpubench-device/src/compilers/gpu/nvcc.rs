@@ -1,0 +1,162 @@
+//! nvcc: for sources that need the whole toolkit, and where there is no NVRTC.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::super::error::KernelBuildError;
+use super::super::process::{Finished, Outcome, Patience, run};
+use super::super::unit::{NVCC_UNIT, nvcc_unit, without_pointers};
+use super::job::{Code, Job};
+use super::nvrtc::end_ptx;
+use super::options::Dialect;
+use crate::cuda::KernelImage;
+
+/// The longest nvcc may take to say what it is.
+const DESCRIPTION_LIMIT: Duration = Duration::from_secs(60);
+
+/// An nvcc that works.
+#[derive(Clone, Debug)]
+pub(super) struct Nvcc {
+    program: PathBuf,
+    version: String,
+    capabilities: Vec<u32>,
+}
+
+impl Nvcc {
+    /// The first of these programs that says what it is.
+    pub(super) fn find(programs: &[PathBuf]) -> Option<Nvcc> {
+        programs.iter().find_map(|program| Nvcc::describe(program))
+    }
+
+    fn describe(program: &Path) -> Option<Nvcc> {
+        let version = output_of(program, "--version")?;
+        let capabilities = output_of(program, "--list-gpu-arch")?;
+        let mut capabilities: Vec<u32> = capabilities
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("compute_")?.parse().ok())
+            .collect();
+        capabilities.sort_unstable();
+        capabilities.dedup();
+        Some(Nvcc {
+            program: program.to_owned(),
+            version: release(&version)?,
+            capabilities,
+        })
+    }
+
+    /// `nvcc 13.0.88`.
+    pub(super) fn version(&self) -> String {
+        format!("nvcc {}", self.version)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.program
+    }
+
+    pub(super) fn capabilities(&self) -> &[u32] {
+        &self.capabilities
+    }
+
+    /// First to PTX, which tells the kernels' symbols, then to machine code.
+    pub(super) fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
+        job.scratch.add_unit(NVCC_UNIT, &nvcc_unit(job.source, job.names))?;
+        let ptx = job.scratch.file("kernels.ptx");
+        self.run(job, "--ptx", Path::new(NVCC_UNIT), &ptx)?;
+        let text = read(&ptx)?;
+        let text = String::from_utf8_lossy(&text);
+        let (text, symbols) = without_pointers(&text, job.names.len()).ok_or_else(|| {
+            let reason = "its PTX does not say where the kernels are".to_owned();
+            job.crash(Dialect::Nvcc, reason)
+        })?;
+        let mut image = match job.code {
+            Code::Ptx(_) => text.into_bytes(),
+            Code::Machine(_) => {
+                write(&ptx, text.as_bytes())?;
+                let cubin = job.scratch.file("kernels.cubin");
+                self.run(job, "--cubin", &ptx, &cubin)?;
+                read(&cubin)?
+            }
+        };
+        end_ptx(&mut image);
+        Ok(KernelImage {
+            names: job.names.iter().cloned().zip(symbols).collect(),
+            image,
+        })
+    }
+
+    fn run(&self, job: &Job<'_>, step: &str, input: &Path, output: &Path) -> Result<(), KernelBuildError> {
+        let mut command = Command::new(&self.program);
+        command
+            .current_dir(job.scratch.root())
+            .arg(step)
+            .args(job.options())
+            .args(["-I.", "-o"])
+            .arg(output)
+            .arg(input);
+        let outcome = run(&mut command, job.scratch.directory(), job.patience());
+        let finished = job.finished(outcome, Dialect::Nvcc, self.program.clone())?;
+        match finished.status.success() {
+            true => Ok(()),
+            // Some of its parts write their messages to one stream, some to the other.
+            false => Err(job.rejection(&format!(
+                "{}{}",
+                String::from_utf8_lossy(&finished.stdout),
+                finished.stderr
+            ))),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, KernelBuildError> {
+    fs_err::read(path).map_err(|source| KernelBuildError::Io {
+        action: "read",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn write(path: &Path, contents: &[u8]) -> Result<(), KernelBuildError> {
+    fs_err::write(path, contents).map_err(|source| KernelBuildError::Io {
+        action: "write",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// What the program prints, if it succeeds.
+fn output_of(program: &Path, option: &str) -> Option<String> {
+    let folder = tempfile::tempdir().ok()?;
+    let never = AtomicBool::new(false);
+    let patience = Patience {
+        limit: DESCRIPTION_LIMIT,
+        interrupt: &never,
+    };
+    match run(Command::new(program).arg(option), folder.path(), patience) {
+        Ok(Outcome::Finished(Finished { status, stdout, .. })) if status.success() => {
+            Some(String::from_utf8_lossy(&stdout).into_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The number behind `V` in `Cuda compilation tools, release 13.0, V13.0.88`.
+fn release(version: &str) -> Option<String> {
+    let line = version.lines().find(|line| line.contains("release "))?;
+    let (_, number) = line.rsplit_once(", V")?;
+    Some(number.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_release_is_read_from_what_nvcc_says() {
+        let text =
+            "nvcc: NVIDIA (R) Cuda compiler driver\nCuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0\n";
+        assert_eq!(release(text).as_deref(), Some("13.0.88"));
+        assert_eq!(release("gcc 12"), None);
+    }
+}

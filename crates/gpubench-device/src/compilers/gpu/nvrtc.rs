@@ -1,0 +1,162 @@
+//! NVRTC, in a process of its own: it may crash on a source, and a crash or a hang must not be the tool's.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::super::error::KernelBuildError;
+use super::super::process::{Finished, Outcome, Patience, run_with_input};
+use super::headers::{FIRST, FIRST_HEADERS, HEADERS, INCLUDED_BY_NVCC, STANDARD_HEADERS};
+use super::job::Job;
+use super::options::Dialect;
+use super::request::{Description, Order, Reply, Request};
+use crate::cuda::KernelImage;
+
+/// The hidden verb of this tool that serves requests.
+const VERB: &str = "__nvrtc";
+
+/// The longest a library may take to say what it is: it is large, and the disk may be slow.
+const DESCRIPTION_LIMIT: Duration = Duration::from_secs(60);
+
+/// An NVRTC that works.
+#[derive(Clone, Debug)]
+pub(super) struct NvrtcCompiler {
+    /// This tool's executable.
+    tool: PathBuf,
+    library: Description,
+    headers: Vec<PathBuf>,
+}
+
+impl NvrtcCompiler {
+    /// The first of these libraries that says what it is.
+    ///
+    /// # Errors
+    /// What is wrong with each.
+    pub(super) fn find(tool: &Path, libraries: Vec<PathBuf>) -> Result<NvrtcCompiler, String> {
+        let request = Request {
+            libraries,
+            order: Order::Describe,
+        };
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let never = AtomicBool::new(false);
+        let patience = Patience {
+            limit: DESCRIPTION_LIMIT,
+            interrupt: &never,
+        };
+        let outcome = ask(tool, &request, folder.path(), folder.path(), patience).map_err(|error| error.to_string())?;
+        let Outcome::Finished(finished) = outcome else {
+            return Err("it does not answer".to_owned());
+        };
+        match Reply::decode(&finished.stdout) {
+            Some(Reply::Described(library)) => Ok(NvrtcCompiler {
+                tool: tool.to_owned(),
+                headers: super::find::headers_of(&library.path),
+                library,
+            }),
+            Some(Reply::Failed(reason)) => Err(reason),
+            _ => Err(how_it_ended(&finished)),
+        }
+    }
+
+    /// The same with headers from elsewhere, if it has none of its own.
+    pub(super) fn or_headers(mut self, headers: impl FnOnce() -> Vec<PathBuf>) -> NvrtcCompiler {
+        if !self
+            .headers
+            .iter()
+            .any(|folder| folder.join("cuda_runtime.h").is_file())
+        {
+            self.headers.extend(headers());
+        }
+        self
+    }
+
+    /// `NVRTC 12.9`.
+    pub(super) fn version(&self) -> String {
+        let (major, minor) = self.library.version;
+        format!("NVRTC {major}.{minor}")
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.library.path
+    }
+
+    pub(super) fn capabilities(&self) -> &[u32] {
+        &self.library.capabilities
+    }
+
+    pub(super) fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
+        for headers in [FIRST_HEADERS, HEADERS, STANDARD_HEADERS] {
+            job.scratch.add_headers(headers)?;
+        }
+        let request = Request {
+            libraries: vec![self.library.path.clone()],
+            order: Order::Compile {
+                file: job
+                    .source
+                    .files
+                    .first()
+                    .map_or_else(String::new, |file| file.path.clone()),
+                options: self.options(job),
+                names: job.names.to_vec(),
+            },
+        };
+        let outcome = ask(
+            &self.tool,
+            &request,
+            job.scratch.root(),
+            job.scratch.directory(),
+            job.patience(),
+        );
+        let finished = job.finished(outcome, Dialect::Nvrtc, self.tool.clone())?;
+        match Reply::decode(&finished.stdout) {
+            Some(Reply::Compiled(mut image)) => {
+                end_ptx(&mut image.image);
+                Ok(image)
+            }
+            Some(Reply::Rejected(log)) => Err(job.rejection(&log)),
+            Some(Reply::Failed(reason)) => Err(job.crash(Dialect::Nvrtc, reason)),
+            Some(Reply::Described(_)) | None => Err(job.crash(Dialect::Nvrtc, how_it_ended(&finished))),
+        }
+    }
+
+    fn options(&self, job: &Job<'_>) -> Vec<String> {
+        let mut options = job.options();
+        let folder = |path: &Path| format!("--include-path={}", path.display());
+        options.push("--include-path=.".to_owned());
+        options.push(folder(&job.scratch.shim().join(FIRST)));
+        options.extend(self.headers.iter().map(|path| folder(path)));
+        options.push(folder(&job.scratch.shim()));
+        let mentions = |word: &&str| job.source.files.iter().any(|file| file.text().contains(word));
+        let needed = INCLUDED_BY_NVCC.iter().filter(|(_, words)| words.iter().any(mentions));
+        options.extend(needed.map(|(header, _)| format!("--pre-include={header}")));
+        options
+    }
+}
+
+/// Starts this tool as a server of one request, in the folder that paths in it are relative to.
+fn ask(tool: &Path, request: &Request, folder: &Path, scratch: &Path, patience: Patience<'_>) -> io::Result<Outcome> {
+    let file = scratch.join("request");
+    fs_err::write(&file, serde_json::to_vec(request)?)?;
+    let input = Stdio::from(fs_err::File::open(&file)?.into_file());
+    let mut command = Command::new(tool);
+    command.arg(VERB).current_dir(folder);
+    run_with_input(&mut command, input, scratch, patience)
+}
+
+fn how_it_ended(finished: &Finished) -> String {
+    let last = finished.stderr.lines().rfind(|line| !line.trim().is_empty());
+    let end = finished.status;
+    match last {
+        Some(line) => format!("it ended with {end} after `{}`", line.trim()),
+        None => format!("it ended with {end}"),
+    }
+}
+
+/// The driver takes PTX as a text that ends with a zero.
+pub(super) fn end_ptx(image: &mut Vec<u8>) {
+    if !image.starts_with(b"\x7fELF") && image.last() != Some(&0) {
+        image.push(0);
+    }
+}

@@ -1,0 +1,334 @@
+//! The options a user gives for a kernel source, as NVRTC and nvcc understand them.
+
+use crate::cuda::Architecture;
+
+/// Which compiler options are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Nvrtc,
+    Nvcc,
+}
+
+impl Dialect {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Dialect::Nvrtc => "NVRTC",
+            Dialect::Nvcc => "nvcc",
+        }
+    }
+}
+
+/// What a source's options ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wishes {
+    /// The architectures that are named.
+    pub(super) architectures: Vec<Architecture>,
+    /// The language standard, if one is named.
+    pub(super) standard: Option<String>,
+    /// Everything else, ready to be passed on.
+    pub(super) passed: Vec<String>,
+}
+
+/// How an option is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Flag,
+    /// With a number, a word or `true` behind it.
+    Word,
+    /// With a definition or a path behind it, whatever that is.
+    Text,
+    /// With an option for the assembler behind it.
+    Assembler,
+}
+
+/// What becomes of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    Both,
+    /// nvcc needs it where NVRTC does the same without.
+    NvccOnly,
+    NvrtcOnly,
+    /// It says what is done anyway, or what concerns the host's code.
+    Nothing,
+    Architecture,
+    Standard,
+}
+
+/// Every option that is known, by its names; the first is the one that is passed on. Nothing else passes: an option such as the host compiler's
+/// path would run code in the build.
+const OPTIONS: &[(&[&str], Shape, Use)] = &[
+    (&["-D", "--define-macro"], Shape::Text, Use::Both),
+    (&["-U", "--undefine-macro"], Shape::Text, Use::Both),
+    (&["-I", "--include-path"], Shape::Text, Use::Both),
+    (
+        &["--gpu-architecture", "-arch", "--arch"],
+        Shape::Word,
+        Use::Architecture,
+    ),
+    (&["--std", "-std"], Shape::Word, Use::Standard),
+    (&["--use_fast_math", "-use_fast_math"], Shape::Flag, Use::Both),
+    (&["--fmad", "-fmad"], Shape::Word, Use::Both),
+    (&["--ftz", "-ftz"], Shape::Word, Use::Both),
+    (&["--prec-div", "-prec-div"], Shape::Word, Use::Both),
+    (&["--prec-sqrt", "-prec-sqrt"], Shape::Word, Use::Both),
+    (&["--maxrregcount", "-maxrregcount"], Shape::Word, Use::Both),
+    (&["--diag-suppress", "-diag-suppress"], Shape::Word, Use::Both),
+    (
+        &["--extra-device-vectorization", "-extra-device-vectorization"],
+        Shape::Flag,
+        Use::Both,
+    ),
+    (&["--restrict", "-restrict"], Shape::Flag, Use::Both),
+    (&["--device-debug", "-G"], Shape::Flag, Use::Both),
+    (&["--disable-warnings", "-w"], Shape::Flag, Use::Both),
+    (&["--ptxas-options", "-Xptxas"], Shape::Assembler, Use::Both),
+    (
+        &["--device-as-default-execution-space", "-default-device"],
+        Shape::Flag,
+        Use::NvrtcOnly,
+    ),
+    (
+        &["--expt-relaxed-constexpr", "-expt-relaxed-constexpr"],
+        Shape::Flag,
+        Use::NvccOnly,
+    ),
+    (
+        &[
+            "--extended-lambda",
+            "-extended-lambda",
+            "--expt-extended-lambda",
+            "-expt-extended-lambda",
+        ],
+        Shape::Flag,
+        Use::NvccOnly,
+    ),
+    (&["--generate-line-info", "-lineinfo"], Shape::Flag, Use::Nothing),
+    (&["--default-stream", "-default-stream"], Shape::Word, Use::Nothing),
+    (&["-Wno-deprecated-gpu-targets"], Shape::Flag, Use::Nothing),
+    (&["--threads", "-t"], Shape::Word, Use::Nothing),
+    (&["--verbose", "-v"], Shape::Flag, Use::Nothing),
+    (&["--ptx", "-ptx"], Shape::Flag, Use::Nothing),
+    (&["--cubin", "-cubin"], Shape::Flag, Use::Nothing),
+    (&["-O0"], Shape::Flag, Use::Nothing),
+    (&["-O1"], Shape::Flag, Use::Nothing),
+    (&["-O2"], Shape::Flag, Use::Nothing),
+    (&["-O3"], Shape::Flag, Use::Nothing),
+];
+
+/// Beginnings of the assembler's options that pass; none of them names a file.
+const ASSEMBLER: &[&str] = &[
+    "-O",
+    "--opt-level",
+    "-v",
+    "--verbose",
+    "-dlcm=",
+    "--def-load-cache=",
+    "-dscm=",
+    "--def-store-cache=",
+    "-flcm=",
+    "--force-load-cache=",
+    "-fscm=",
+    "--force-store-cache=",
+    "--allow-expensive-optimizations",
+    "-allow-expensive-optimizations",
+    "--warn-",
+    "-warn-",
+    "--maxrregcount=",
+    "--register-usage-level=",
+];
+
+/// What the shell that nvcc starts its parts with would replace.
+const FOR_A_SHELL: [char; 3] = ['$', '`', '\n'];
+
+/// Reads a source's options for a compiler.
+///
+/// # Errors
+/// The first option that is not passed on.
+pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, String> {
+    let mut wishes = Wishes::default();
+    let mut rest = options.iter();
+    while let Some(option) = rest.next() {
+        let refuse = || option.clone();
+        let (names, shape, used, attached) = known(option).ok_or_else(refuse)?;
+        let value = match (shape, attached) {
+            (Shape::Flag, _) => String::new(),
+            (_, Some(value)) => value.to_owned(),
+            (_, None) => rest.next().ok_or_else(refuse)?.clone(),
+        };
+        if !fits(shape, &value) || dialect == Dialect::Nvcc && value.contains(FOR_A_SHELL) {
+            return Err(option.clone());
+        }
+        let used = match used {
+            Use::Both if names[0] == "-D" && defines_the_architecture(&value) => Use::Nothing,
+            used => used,
+        };
+        match (used, dialect) {
+            (Use::Nothing, _) | (Use::NvccOnly, Dialect::Nvrtc) => {}
+            (Use::NvrtcOnly, Dialect::Nvcc) => return Err(option.clone()),
+            (Use::Architecture, _) => wishes.architectures.push(value.parse().map_err(|_| refuse())?),
+            (Use::Standard, _) => wishes.standard = Some(value),
+            (Use::Both, _) | (Use::NvccOnly, Dialect::Nvcc) | (Use::NvrtcOnly, Dialect::Nvrtc) => {
+                wishes.passed.push(match shape {
+                    Shape::Flag => names[0].to_owned(),
+                    Shape::Text => format!("{}{value}", names[0]),
+                    Shape::Word | Shape::Assembler => format!("{}={value}", names[0]),
+                });
+            }
+        }
+    }
+    Ok(wishes)
+}
+
+/// The compilers for GPUs define it themselves; given as an option it is for the CPU device.
+fn defines_the_architecture(definition: &str) -> bool {
+    definition.split('=').next() == Some("__CUDA_ARCH__")
+}
+
+/// What is known of an option, and the value that is written in one word with it.
+fn known(option: &str) -> Option<(&'static [&'static str], Shape, Use, Option<&str>)> {
+    OPTIONS.iter().find_map(|&(names, shape, used)| {
+        let attached = names.iter().find_map(|&name| {
+            let rest = option.strip_prefix(name)?;
+            match (shape, rest) {
+                (_, "") => Some(None),
+                (Shape::Flag, _) => None,
+                (Shape::Text, rest) if !name.starts_with("--") => Some(Some(rest)),
+                (_, rest) => rest.strip_prefix('=').map(Some),
+            }
+        })?;
+        Some((names, shape, used, attached))
+    })
+}
+
+fn fits(shape: Shape, value: &str) -> bool {
+    let is_word = |value: &str| {
+        !value.is_empty()
+            && value
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_-+,.=".contains(&byte))
+    };
+    match shape {
+        Shape::Flag => true,
+        Shape::Text => !value.is_empty() && !value.starts_with('-'),
+        Shape::Word => is_word(value) && !value.starts_with('-'),
+        Shape::Assembler => {
+            is_word(value)
+                && value
+                    .split(',')
+                    .all(|it| ASSEMBLER.iter().any(|known| it.starts_with(known)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(options: &[&str], dialect: Dialect) -> Result<Wishes, String> {
+        wishes(&options.iter().map(|&it| it.to_owned()).collect::<Vec<_>>(), dialect)
+    }
+
+    #[test]
+    fn options_arrive_in_one_form_however_they_are_written() {
+        let given = [
+            "-DTILE=16",
+            "-D",
+            "FAST",
+            "--define-macro=N=4",
+            "-Iinclude",
+            "--use_fast_math",
+            "-fmad=false",
+            "--maxrregcount",
+            "64",
+            "-Xptxas=-dlcm=cg,-v",
+            "-std=c++20",
+            "-O3",
+            "-lineinfo",
+        ];
+        let wishes = read(&given, Dialect::Nvrtc).expect("all are known");
+        assert_eq!(
+            wishes.passed,
+            [
+                "-DTILE=16",
+                "-DFAST",
+                "-DN=4",
+                "-Iinclude",
+                "--use_fast_math",
+                "--fmad=false",
+                "--maxrregcount=64",
+                "--ptxas-options=-dlcm=cg,-v"
+            ]
+        );
+        assert_eq!(wishes.standard.as_deref(), Some("c++20"));
+    }
+
+    #[test]
+    fn architectures_are_collected() {
+        let wishes = read(&["-arch=sm_90a", "--gpu-architecture", "compute_100a"], Dialect::Nvcc).expect("known");
+        let names: Vec<String> = wishes.architectures.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["sm_90a", "sm_100a"]);
+    }
+
+    #[test]
+    fn what_one_compiler_needs_the_other_is_not_told() {
+        let given = ["--expt-relaxed-constexpr", "-extended-lambda"];
+        assert_eq!(
+            read(&given, Dialect::Nvrtc).expect("known").passed,
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            read(&given, Dialect::Nvcc).expect("known").passed,
+            ["--expt-relaxed-constexpr", "--extended-lambda"]
+        );
+        assert_eq!(read(&["-default-device"], Dialect::Nvcc), Err("-default-device".into()));
+    }
+
+    #[test]
+    fn what_build_scripts_tell_nvcc_about_host_code_and_outputs_changes_nothing() {
+        let given = [
+            "--default-stream",
+            "per-thread",
+            "-default-stream=legacy",
+            "-t=4",
+            "--threads",
+            "8",
+            "-Wno-deprecated-gpu-targets",
+            "--ptx",
+            "--verbose",
+        ];
+        assert_eq!(read(&given, Dialect::Nvcc), Ok(Wishes::default()));
+    }
+
+    #[test]
+    fn the_architecture_that_the_cpu_device_shows_is_not_told_to_compilers_for_gpus() {
+        for dialect in [Dialect::Nvrtc, Dialect::Nvcc] {
+            let wishes = read(&["-D__CUDA_ARCH__=800", "-D", "__CUDA_ARCH__", "-DTILE=8"], dialect).expect("known");
+            assert_eq!(wishes.passed, ["-DTILE=8"]);
+        }
+    }
+
+    #[test]
+    fn options_that_could_run_code_or_name_files_are_refused() {
+        for option in [
+            "-ccbin=evil",
+            "--compiler-bindir",
+            "-Xcompiler=-fplugin=evil.so",
+            "-Xptxas=-o,/etc/passwd",
+            "-Xptxas=-v,--output-file=x",
+            "--options-file=x",
+            "-DX=$(touch evil)",
+            "-o",
+            "-D",
+            "-D=",
+            "-arch=evil",
+            "",
+        ] {
+            let refused = read(&[option], Dialect::Nvcc);
+            match option {
+                // A definition without a name is for the compiler to refuse.
+                "-D=" => assert!(refused.is_ok()),
+                _ => assert_eq!(refused, Err(option.to_owned()), "{option}"),
+            }
+        }
+    }
+}

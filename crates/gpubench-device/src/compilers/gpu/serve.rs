@@ -1,0 +1,115 @@
+//! The process that NVRTC runs in.
+
+use std::ffi::{CString, NulError};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::request::{Description, LONGEST_REQUEST, Order, Reply, Request};
+use crate::cuda::nvrtc::{Nvrtc, NvrtcError, Unit};
+use gpubench_diagnostic::chain;
+
+/// Why the process could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The request could not be read or the answer not be written.
+    #[error("cannot talk to the broker")]
+    Io(#[from] io::Error),
+    /// The request is none.
+    #[error("the request is damaged")]
+    Request(#[from] serde_json::Error),
+}
+
+/// Why a request could not be fulfilled.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Nvrtc(#[from] NvrtcError),
+    #[error("cannot read `{path}`")]
+    Source {
+        path: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("a text has a zero in it")]
+    Zero(#[from] NulError),
+}
+
+/// Answers the one request on standard input, on `answers`.
+///
+/// # Errors
+/// If the broker cannot be understood or is gone. What is wrong with a source or a library is an answer.
+pub fn serve(mut answers: File) -> Result<(), ServeError> {
+    let mut request = Vec::new();
+    io::stdin().lock().take(LONGEST_REQUEST).read_to_end(&mut request)?;
+    let request: Request = serde_json::from_slice(&request)?;
+    let reply = answer(&request).unwrap_or_else(|failure| match failure {
+        Failure::Nvrtc(NvrtcError::Rejected { log }) => Reply::Rejected(log),
+        failure => Reply::Failed(chain(&failure)),
+    });
+    answers.write_all(&reply.encode())?;
+    Ok(())
+}
+
+fn answer(request: &Request) -> Result<Reply, Failure> {
+    let (nvrtc, description) = match first_usable(&request.libraries) {
+        Ok(found) => found,
+        Err(reasons) => return Ok(Reply::Failed(reasons)),
+    };
+    match &request.order {
+        Order::Describe => Ok(Reply::Described(description)),
+        Order::Compile { file, options, names } => {
+            let text = fs_err::read(file).map_err(|source| Failure::Source {
+                path: file.clone(),
+                source,
+            })?;
+            let texts = |list: &[String]| list.iter().map(|text| CString::new(text.as_str())).collect();
+            let (options, names): (Result<Vec<_>, _>, Result<Vec<_>, _>) = (texts(options), texts(names));
+            let image = nvrtc.compile(Unit {
+                text: &CString::new(text)?,
+                name: &CString::new(file.as_str())?,
+                options: &options?,
+                names: &names?,
+            })?;
+            Ok(Reply::Compiled(image))
+        }
+    }
+}
+
+/// The first library that is an NVRTC, or what is wrong with each.
+fn first_usable(libraries: &[PathBuf]) -> Result<(Nvrtc, Description), String> {
+    let mut reasons = Vec::new();
+    for path in libraries {
+        match open(path) {
+            Ok(found) => return Ok(found),
+            Err(error) => reasons.push(chain(&error)),
+        }
+    }
+    Err(reasons.join("; "))
+}
+
+fn open(path: &Path) -> Result<(Nvrtc, Description), NvrtcError> {
+    let nvrtc = Nvrtc::load(path)?;
+    let description = Description {
+        path: loaded_from(path),
+        version: nvrtc.version()?,
+        capabilities: nvrtc.capabilities()?,
+    };
+    Ok((nvrtc, description))
+}
+
+/// Where a library lies that the loader found by its name.
+fn loaded_from(path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return path.to_owned();
+    }
+    let name = path.to_string_lossy();
+    let maps = fs_err::read_to_string("/proc/self/maps").unwrap_or_default();
+    let found = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
+    // The loader follows links: `libnvrtc.so.12` may lie in `libnvrtc.so.12.9.86`.
+    let mut libraries = found.filter(|path| {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        file.starts_with(name.as_ref()) || file.starts_with("libnvrtc.so")
+    });
+    libraries.next().map_or_else(|| path.to_owned(), PathBuf::from)
+}

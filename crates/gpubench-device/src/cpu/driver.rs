@@ -1,0 +1,464 @@
+//! The CPU device as a [`Driver`].
+
+use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use gpubench::catalog::{DeviceFacts, DeviceKind};
+
+use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
+use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
+use crate::memfd::{MemfdTable, PAGE};
+use crate::word::SharedWord;
+use crate::{
+    Access, ClockBound, CodeHome, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig,
+    Memory, Module, ModuleImage, Seal, Stream,
+};
+
+/// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of MiB, which would take tens of
+/// milliseconds a window (58 ms for twice 260 MiB); 8 MiB takes 0.3 to 0.7 ms and covers the private caches.
+const FLUSH_BYTES: u64 = 8 << 20;
+
+/// Shared memory of a block: what every GPU has without opting in.
+const SHARED_PER_BLOCK: u64 = 48 << 10;
+
+/// Buffers start at multiples of a cache line.
+const ALIGNMENT: u64 = 64;
+
+/// The CPU device of this process.
+pub struct CpuDriver {
+    facts: Facts,
+    memory: MemfdTable,
+    pool: Arc<Pool>,
+    streams: Vec<StreamQueue>,
+    events: Vec<EventTime>,
+    modules: Vec<LoadedModule>,
+    functions: Vec<Kernel>,
+}
+
+enum LoadedModule {
+    Harness,
+    File(executor::Module),
+}
+
+impl CpuDriver {
+    /// The device with `threads` threads, or as many as the process may use.
+    ///
+    /// # Errors
+    /// When this build of the tool has no kernels for the CPU device.
+    pub fn new(threads: Option<NonZeroUsize>, order: ScheduleSeed) -> Result<CpuDriver, DeviceError> {
+        if let Err(reason) = gpubench_harness::HOST_BUILD {
+            return Err(DeviceError::NoHarness(reason.to_owned()));
+        }
+        let threads = threads.unwrap_or_else(available_threads);
+        Ok(CpuDriver {
+            facts: facts(threads),
+            memory: MemfdTable::default(),
+            pool: Arc::new(Pool::new(threads, order)),
+            streams: Vec::new(),
+            events: Vec::new(),
+            modules: Vec::new(),
+            functions: Vec::new(),
+        })
+    }
+
+    fn push(&self, stream: Stream, operation: Operation) -> Result<(), DeviceError> {
+        let queue = self.streams.get(stream.0 as usize);
+        match queue.is_some_and(|queue| queue.push(operation)) {
+            true => Ok(()),
+            false => Err(DeviceError::Unsupported("queue on a stream that has ended".to_owned())),
+        }
+    }
+
+    fn event_time(&self, event: Event) -> Result<u64, DeviceError> {
+        let time = self
+            .events
+            .get(event.0 as usize)
+            .map_or(0, |time| time.load(Ordering::Acquire));
+        if time == 0 {
+            Err(DeviceError::Unsupported(
+                "tell the time of an event that was not recorded".to_owned(),
+            ))
+        } else {
+            Ok(time)
+        }
+    }
+
+    fn word(&self, address: u64) -> SharedWord {
+        // SAFETY: the trait's callers pass words of a mapped page that outlives the driver's streams.
+        unsafe { SharedWord::at(address) }
+    }
+}
+
+impl Drop for CpuDriver {
+    fn drop(&mut self) {
+        // Before the memory they work on.
+        self.streams.clear();
+    }
+}
+
+/// Threads the process may use.
+pub fn available_threads() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+fn harness_kernel(name: &str) -> Option<Kernel> {
+    let kernel = gpubench_harness::host_kernels()?
+        .iter()
+        .find(|kernel| kernel.name() == name)?;
+    // SAFETY: the descriptor is this executable's own, made with the same shim.
+    unsafe { Kernel::from_descriptor(kernel.descriptor()) }
+}
+
+/// What the device is with so many threads.
+pub fn facts(threads: NonZeroUsize) -> Facts {
+    Facts {
+        device: DeviceFacts {
+            kind: DeviceKind::Cpu,
+            name: processor_name(),
+            multiprocessors: threads.get() as u32,
+            capability: 0,
+            warp_size: 32,
+            max_threads_per_block: 1024,
+            max_threads_per_multiprocessor: 1,
+            max_block: [1024, 1024, 64],
+            max_grid: [i32::MAX as u32, 65_535, 65_535],
+            shared_per_block: SHARED_PER_BLOCK,
+            shared_per_block_optin: SHARED_PER_BLOCK,
+            l2_bytes: FLUSH_BYTES,
+        },
+        identity: None,
+        driver: None,
+        clock_tick_ns: 1.0,
+        granularity: PAGE,
+        alignment: ALIGNMENT,
+        free_memory: free_memory(),
+        flush_bytes: FLUSH_BYTES,
+        kernels_run_in: CodeHome::Author,
+        clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker".into()),
+        peak_bandwidth: None,
+        peak_flops: None,
+    }
+}
+
+fn free_memory() -> Option<u64> {
+    let memory = fs_err::read_to_string("/proc/meminfo").ok()?;
+    let line = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+}
+
+/// The processor's name for people.
+pub fn processor_name() -> String {
+    let cpuinfo = fs_err::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name));
+    model.map_or_else(|| "CPU".to_owned(), |name| name.trim().to_owned())
+}
+
+impl Driver for CpuDriver {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn create(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        self.memory.create(bytes)
+    }
+
+    fn create_host(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        self.memory.create(bytes)
+    }
+
+    fn export(&mut self, memory: Memory) -> Result<OwnedFd, DeviceError> {
+        self.memory.export(memory)
+    }
+
+    fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError> {
+        self.memory.import(descriptor, bytes)
+    }
+
+    fn register(&mut self, address: u64, _bytes: u64) -> Result<DevicePtr, DeviceError> {
+        Ok(DevicePtr(address))
+    }
+
+    fn unregister(&mut self, _address: u64) {}
+
+    fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
+        self.memory.map(memory, access)
+    }
+
+    fn seal(&mut self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
+        self.memory.seal(memory, seal)
+    }
+
+    fn release(&mut self, memory: Memory) {
+        self.memory.release(memory);
+    }
+
+    fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        self.memory.alloc(bytes)
+    }
+
+    fn free(&mut self, address: DevicePtr) {
+        self.memory.free(address);
+    }
+
+    fn load(&mut self, image: ModuleImage<'_>) -> Result<Module, DeviceError> {
+        let module = match image {
+            ModuleImage::Harness => LoadedModule::Harness,
+            ModuleImage::File(file) => {
+                let path = file
+                    .path_for_linker()
+                    .map_err(|error| DeviceError::Load(Box::new(error)))?;
+                // SAFETY: the file is a module of our host compiler; it may do anything a kernel may, which is why only workers and authors load one.
+                let module = unsafe { executor::Module::load(&path) };
+                let module = module.map_err(|error| DeviceError::Load(Box::new(error)))?;
+                LoadedModule::File(module)
+            }
+        };
+        self.modules.push(module);
+        Ok(Module(self.modules.len() as u32 - 1))
+    }
+
+    fn function(&mut self, module: Module, name: &str) -> Result<Function, DeviceError> {
+        let kernel = match self.modules.get(module.0 as usize) {
+            Some(LoadedModule::Harness) => harness_kernel(name),
+            Some(LoadedModule::File(module)) => module.kernel(name),
+            None => None,
+        };
+        self.functions
+            .push(kernel.ok_or_else(|| DeviceError::NoFunction(name.to_owned()))?);
+        Ok(Function(self.functions.len() as u32 - 1))
+    }
+
+    fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
+        let variable = match self.modules.get(module.0 as usize) {
+            Some(LoadedModule::File(module)) => module.variable(name),
+            Some(LoadedModule::Harness) | None => None,
+        };
+        let (address, bytes) = variable.ok_or_else(|| DeviceError::NoSymbol(name.to_owned()))?;
+        Ok((DevicePtr(address), bytes))
+    }
+
+    fn encode_tensor_map(
+        &self,
+        _base: DevicePtr,
+        _map: &gpubench::plan::TensorMapDescription,
+    ) -> Result<[u8; 128], DeviceError> {
+        Err(DeviceError::Unsupported("use tensor maps".to_owned()))
+    }
+
+    fn occupancy(&mut self, _function: Function, _threads: u32, _dynamic_shared: u32) -> Result<u32, DeviceError> {
+        Ok(1)
+    }
+
+    fn reset_persisting_lines(&mut self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>> {
+        let kernel = self.functions.get(function.0 as usize)?;
+        Some(kernel.param_sizes().to_vec())
+    }
+
+    fn prepare(&mut self, _function: Function, _config: &LaunchConfig) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn stream(&mut self) -> Result<Stream, DeviceError> {
+        let os = |source| DeviceError::Os {
+            what: "starting a stream's thread",
+            source,
+        };
+        self.streams
+            .push(StreamQueue::start(Arc::clone(&self.pool)).map_err(os)?);
+        Ok(Stream(self.streams.len() as u32 - 1))
+    }
+
+    fn event(&mut self) -> Result<Event, DeviceError> {
+        self.events.push(Arc::new(AtomicU64::new(0)));
+        Ok(Event(self.events.len() as u32 - 1))
+    }
+
+    fn record(&mut self, event: Event, stream: Stream) -> Result<(), DeviceError> {
+        let time = self.events.get(event.0 as usize);
+        let time = time.ok_or_else(|| DeviceError::Unsupported("record an event it does not have".to_owned()))?;
+        self.push(stream, Operation::Record(Arc::clone(time)))
+    }
+
+    fn elapsed_ns(&mut self, start: Event, end: Event) -> Result<f64, DeviceError> {
+        Ok(self.event_time(end)? as f64 - self.event_time(start)? as f64)
+    }
+
+    fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
+        self.push(
+            stream,
+            Operation::Wait {
+                word: self.word(address.0),
+                value,
+            },
+        )
+    }
+
+    fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
+        self.push(
+            stream,
+            Operation::Write {
+                word: self.word(address.0),
+                value,
+            },
+        )
+    }
+
+    fn store_value(&mut self, address: u64, value: u32) {
+        self.word(address).store(value);
+    }
+
+    fn await_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
+        self.word(address)
+            .wait_at_least(value, Some(patience), &AtomicBool::new(false))
+    }
+
+    fn launch(
+        &mut self,
+        stream: Stream,
+        function: Function,
+        config: &LaunchConfig,
+        arguments: &[&[u8]],
+    ) -> Result<(), DeviceError> {
+        let kernel = self.functions.get(function.0 as usize).copied();
+        let kernel = kernel.ok_or_else(|| DeviceError::NoFunction(format!("number {}", function.0)))?;
+        let sizes: Vec<u32> = arguments.iter().map(|argument| argument.len() as u32).collect();
+        if sizes != kernel.param_sizes() {
+            let what = format!(
+                "launch `{}` with arguments of {sizes:?} bytes: its parameters have {:?}",
+                kernel.name(),
+                kernel.param_sizes()
+            );
+            return Err(DeviceError::Unsupported(what));
+        }
+        if config.cluster != [1; 3] {
+            return Err(DeviceError::Unsupported("launch clusters".to_owned()));
+        }
+        if config.cooperation == gpubench::plan::Cooperation::Grid {
+            return Err(DeviceError::Unsupported("launch cooperative grids".to_owned()));
+        }
+        let shape = LaunchShape {
+            grid: config.grid,
+            block: config.block,
+            dynamic_shared: config.dynamic_shared,
+        };
+        self.push(
+            stream,
+            Operation::Launch {
+                kernel,
+                shape,
+                arguments: PackedArguments::new(arguments),
+            },
+        )
+    }
+
+    fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+        self.push(
+            stream,
+            Operation::Copy {
+                target: target.0,
+                source: source.0,
+                bytes: bytes as usize,
+            },
+        )
+    }
+
+    fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
+        self.push(
+            stream,
+            Operation::Set {
+                target: target.0,
+                value,
+                bytes: bytes as usize,
+            },
+        )
+    }
+
+    fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
+        self.push(stream, Operation::Host(work))
+    }
+
+    fn raw_stream(&self, _stream: Stream) -> u64 {
+        0
+    }
+
+    fn ordinal(&self) -> u32 {
+        0
+    }
+
+    fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
+        let (answer, answered) = mpsc::channel();
+        self.push(stream, Operation::Synchronize(answer))?;
+        match answered.recv() {
+            Ok(None) => Ok(()),
+            Ok(Some(failure)) => Err(failure),
+            Err(_) => Err(DeviceError::Unsupported("wait for a stream that has ended".to_owned())),
+        }
+    }
+
+    fn read(&mut self, source: DevicePtr, target: &mut [u8]) -> Result<(), DeviceError> {
+        // SAFETY: the trait's callers pass mapped device memory of at least that length, at rest.
+        unsafe { std::ptr::copy_nonoverlapping(source.0 as *const u8, target.as_mut_ptr(), target.len()) };
+        Ok(())
+    }
+
+    fn write(&mut self, target: DevicePtr, source: &[u8]) -> Result<(), DeviceError> {
+        // SAFETY: the trait's callers pass device memory mapped for stores of at least that length, at rest.
+        unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), target.0 as *mut u8, source.len()) };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HostFailure;
+
+    fn device() -> (CpuDriver, Stream, DevicePtr) {
+        let mut driver = CpuDriver::new(NonZeroUsize::new(1), ScheduleSeed::default()).unwrap();
+        let stream = driver.stream().unwrap();
+        let memory = driver.alloc(PAGE).unwrap();
+        (driver, stream, memory)
+    }
+
+    #[test]
+    fn a_host_call_runs_in_the_order_of_the_stream() {
+        let (mut driver, stream, memory) = device();
+        let address = memory.0;
+        driver.set(stream, memory, 1, 8).unwrap();
+        let double = move || {
+            // SAFETY: eight bytes of mapped memory that the stream alone uses.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(address as *mut u8, 8) };
+            bytes.iter_mut().for_each(|byte| *byte *= 2);
+            Ok(())
+        };
+        driver.host_call(stream, Box::new(double)).unwrap();
+        driver.copy(stream, memory.offset(8), memory, 8).unwrap();
+        driver.synchronize(stream).unwrap();
+        let mut copied = [0; 8];
+        driver.read(memory.offset(8), &mut copied).unwrap();
+        assert_eq!(copied, [2; 8]);
+    }
+
+    #[test]
+    fn nothing_is_carried_out_behind_a_host_call_that_fails() {
+        let (mut driver, stream, memory) = device();
+        let fail = || Err(HostFailure::Returned("no workspace".to_owned()));
+        driver.host_call(stream, Box::new(fail)).unwrap();
+        driver.set(stream, memory, 7, 1).unwrap();
+        let failure = driver.synchronize(stream).unwrap_err();
+        assert!(matches!(failure, DeviceError::Host(HostFailure::Returned(text)) if text == "no workspace"));
+        let mut byte = [1];
+        driver.read(memory, &mut byte).unwrap();
+        assert_eq!(byte, [0]);
+        driver.synchronize(stream).unwrap();
+    }
+}

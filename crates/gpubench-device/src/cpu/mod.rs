@@ -1,0 +1,10 @@
+//! The CPU device: memfds for memory, threads for streams, and an executor that runs CUDA C++ blocks as native code.
+//!
+//! It exercises the whole window protocol where there is no GPU. Its times say nothing about a GPU.
+
+mod driver;
+pub mod executor;
+mod stream;
+
+pub use driver::processor_name;
+pub use driver::{CpuDriver, available_threads, facts};

@@ -1,0 +1,256 @@
+//! A stream of the CPU device: a thread that carries out queued operations in order.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+
+use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
+use crate::FaultCode;
+use crate::word::SharedWord;
+use crate::{DeviceError, Fault, HostWork};
+
+/// The time an event was recorded at, in nanoseconds of the monotonic clock; 0 before that.
+pub(super) type EventTime = Arc<AtomicU64>;
+
+/// One queued operation.
+pub(super) enum Operation {
+    Wait {
+        word: SharedWord,
+        value: u32,
+    },
+    Write {
+        word: SharedWord,
+        value: u32,
+    },
+    Record(EventTime),
+    Launch {
+        kernel: Kernel,
+        shape: LaunchShape,
+        arguments: PackedArguments,
+    },
+    Copy {
+        target: u64,
+        source: u64,
+        bytes: usize,
+    },
+    Set {
+        target: u64,
+        value: u8,
+        bytes: usize,
+    },
+    Host(HostWork),
+    Synchronize(mpsc::Sender<Option<DeviceError>>),
+}
+
+/// Argument values, each at an address aligned for any scalar or vector type.
+pub(super) struct PackedArguments {
+    words: Box<[Aligned]>,
+    offsets: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Aligned([u8; 64]);
+
+impl PackedArguments {
+    pub(super) fn new(arguments: &[&[u8]]) -> PackedArguments {
+        let lines = arguments
+            .iter()
+            .map(|argument| argument.len().div_ceil(64).max(1))
+            .sum();
+        let mut words = vec![Aligned([0; 64]); lines].into_boxed_slice();
+        let mut offsets = Vec::with_capacity(arguments.len());
+        let mut line = 0;
+        for argument in arguments {
+            offsets.push(line);
+            for piece in argument.chunks(64) {
+                words[line].0[..piece.len()].copy_from_slice(piece);
+                line += 1;
+            }
+            line += usize::from(argument.is_empty());
+        }
+        PackedArguments { words, offsets }
+    }
+
+    fn pointers(&self) -> Vec<*const c_void> {
+        self.offsets
+            .iter()
+            .map(|line| (&raw const self.words[*line]).cast())
+            .collect()
+    }
+}
+
+/// The sending end of a stream's thread. Dropping it ends the thread: what is queued is given up, what runs is waited for, so that nothing
+/// runs on memory that the driver unmaps next.
+pub(super) struct StreamQueue {
+    operations: Option<mpsc::Sender<Operation>>,
+    given_up: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl StreamQueue {
+    /// Starts the thread.
+    pub(super) fn start(pool: Arc<Pool>) -> std::io::Result<StreamQueue> {
+        let (operations, queue) = mpsc::channel();
+        let given_up = Arc::new(AtomicBool::new(false));
+        let worker = StreamThread {
+            pool,
+            failure: None,
+            launches: 0,
+            given_up: Arc::clone(&given_up),
+            place: Place::Any,
+        };
+        let name = "gpubench-stream".to_owned();
+        let thread = std::thread::Builder::new()
+            .name(name)
+            .spawn(move || worker.carry_out(&queue))?;
+        Ok(StreamQueue {
+            operations: Some(operations),
+            given_up,
+            thread: Some(thread),
+        })
+    }
+
+    /// Queues an operation. Says whether the thread is still there to take it.
+    pub(super) fn push(&self, operation: Operation) -> bool {
+        self.operations
+            .as_ref()
+            .is_some_and(|operations| operations.send(operation).is_ok())
+    }
+}
+
+impl Drop for StreamQueue {
+    fn drop(&mut self) {
+        self.given_up.store(true, Ordering::Relaxed);
+        self.operations = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing left to run.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct StreamThread {
+    pool: Arc<Pool>,
+    failure: Option<DeviceError>,
+    launches: u32,
+    given_up: Arc<AtomicBool>,
+    place: Place,
+}
+
+/// Where a stream's thread may run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// On the processor that the pool leaves to it.
+    Launcher,
+    /// Anywhere.
+    Any,
+}
+
+impl StreamThread {
+    fn carry_out(mut self, queue: &mpsc::Receiver<Operation>) {
+        while let Ok(operation) = queue.recv() {
+            match operation {
+                Operation::Synchronize(answer) => {
+                    self.launches = 0;
+                    // Nobody listens any more: nothing to tell.
+                    let _ = answer.send(self.failure.take());
+                }
+                // Behind a failure nothing is carried out, as on a GPU whose context is lost.
+                _ if self.failure.is_some() || self.given_up.load(Ordering::Relaxed) => {}
+                operation => self.carry_out_one(operation),
+            }
+        }
+    }
+
+    fn carry_out_one(&mut self, operation: Operation) {
+        match operation {
+            Operation::Wait { word, value } => {
+                word.wait_at_least(value, None, &self.given_up);
+                // Sleeping pool threads would be woken, and this one moved, inside the call that is timed next.
+                self.go_to(Place::Launcher);
+                self.pool.wake();
+            }
+            Operation::Write { word, value } => word.store(value),
+            Operation::Record(time) => time.store(monotonic_ns(), Ordering::Release),
+            Operation::Launch {
+                kernel,
+                shape,
+                arguments,
+            } => self.launch(kernel, &shape, &arguments),
+            // SAFETY: the driver's callers pass ranges of mapped device memory that do not overlap.
+            Operation::Copy { target, source, bytes } => unsafe {
+                std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes);
+            },
+            // SAFETY: the driver's callers pass a range of device memory mapped for stores.
+            Operation::Set { target, value, bytes } => unsafe {
+                std::ptr::write_bytes(target as *mut u8, value, bytes);
+            },
+            Operation::Host(work) => {
+                // Threads that the user's code starts may run where this one may.
+                self.go_to(Place::Any);
+                self.failure = work().err().map(DeviceError::Host);
+            }
+            Operation::Synchronize(_) => {}
+        }
+    }
+
+    fn go_to(&mut self, place: Place) {
+        match (self.place, place) {
+            (Place::Any, Place::Launcher) => self.pool.bind_launcher(),
+            (Place::Launcher, Place::Any) => self.pool.release_launcher(),
+            (Place::Any, Place::Any) | (Place::Launcher, Place::Launcher) => {}
+        }
+        self.place = place;
+    }
+
+    fn launch(&mut self, kernel: Kernel, shape: &LaunchShape, arguments: &PackedArguments) {
+        self.go_to(Place::Launcher);
+        // SAFETY: the driver compared the arguments' number and sizes with the kernel's parameters.
+        let ended = unsafe { self.pool.launch(kernel, shape, &arguments.pointers()) };
+        if let Err(fault) = ended {
+            self.failure = Some(DeviceError::Fault(describe(&fault, self.launches)));
+        }
+        self.launches += 1;
+    }
+}
+
+fn describe(fault: &KernelFault, launch: u32) -> Fault {
+    let address = match fault.kind {
+        FaultKind::Access {
+            access: Access::Unknown,
+            ..
+        } => None,
+        FaultKind::Access { address, .. } => Some(address as u64),
+        _ => None,
+    };
+    Fault {
+        code: code_of(&fault.kind),
+        launch: Some(launch),
+        block: Some(fault.block),
+        thread: fault.thread,
+        address,
+        text: fault.kind.to_string(),
+    }
+}
+
+fn code_of(kind: &FaultKind) -> FaultCode {
+    match kind {
+        FaultKind::Access { .. } | FaultKind::DynamicShared { .. } => FaultCode::OutOfBounds,
+        FaultKind::DivisionByZero => FaultCode::DivisionByZero,
+        FaultKind::StackOverflow => FaultCode::StackOverflow,
+        FaultKind::IllegalInstruction => FaultCode::IllegalInstruction,
+        FaultKind::BarrierDivergence { .. } | FaultKind::BarrierMismatch { .. } | FaultKind::WarpDivergence { .. } => {
+            FaultCode::BarrierDivergence
+        }
+        FaultKind::Trap { .. } | FaultKind::Assert { .. } => FaultCode::Trap,
+        FaultKind::InvalidLaunch | FaultKind::OutOfStacks | FaultKind::OutOfDynamicShared => FaultCode::Other,
+    }
+}
+
+/// The monotonic clock in nanoseconds, read as the harness's stamp kernel reads it.
+pub(super) fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

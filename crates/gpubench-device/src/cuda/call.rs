@@ -1,0 +1,99 @@
+//! What a call to the driver came to.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use super::api::Api;
+use crate::DeviceError;
+
+/// `CUDA_SUCCESS`.
+const SUCCESS: c_int = 0;
+
+/// `CUDA_ERROR_OUT_OF_MEMORY`.
+const OUT_OF_MEMORY: c_int = 2;
+
+/// A call that the driver refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}, from `{call}`", self.result())]
+pub struct DriverError {
+    /// The driver's function.
+    pub call: &'static str,
+    /// The arguments it was given.
+    pub arguments: String,
+    /// The result as number.
+    pub code: i32,
+    /// The driver's name of the result; empty where it has none.
+    pub name: String,
+    /// The driver's words for it.
+    pub text: String,
+}
+
+impl DriverError {
+    /// The result with its name and the driver's words.
+    pub(super) fn result(&self) -> String {
+        let DriverError { code, name, text, .. } = self;
+        match name.as_str() {
+            "" => format!("the unknown result `{code}`"),
+            name => format!("`{name}` ({code}): {text}"),
+        }
+    }
+
+    /// Whether the driver had no memory for the call.
+    pub fn is_want_of_memory(&self) -> bool {
+        self.code == OUT_OF_MEMORY
+    }
+
+    /// As a want of memory where it is one.
+    pub(super) fn for_bytes(self, bytes: u64) -> DeviceError {
+        match self.is_want_of_memory() {
+            true => DeviceError::OutOfMemory {
+                bytes,
+                source: std::io::Error::other(self),
+            },
+            false => DeviceError::Driver(self),
+        }
+    }
+}
+
+impl Api {
+    /// Makes an error of every result but success.
+    pub(super) fn check(
+        &self,
+        call: &'static str,
+        code: c_int,
+        arguments: impl FnOnce() -> String,
+    ) -> Result<(), DriverError> {
+        match code {
+            SUCCESS => Ok(()),
+            code => Err(DriverError {
+                call,
+                arguments: arguments(),
+                code,
+                name: words(self.cuGetErrorName, code),
+                text: words(self.cuGetErrorString, code),
+            }),
+        }
+    }
+}
+
+fn words(of: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int, code: c_int) -> String {
+    let mut found = std::ptr::null();
+    // SAFETY: the function writes one pointer, to a string of the driver's that is never freed, or null.
+    let known = unsafe { of(code, &mut found) } == SUCCESS && !found.is_null();
+    match known {
+        // SAFETY: as above.
+        true => unsafe { CStr::from_ptr(found) }.to_string_lossy().into_owned(),
+        false => String::new(),
+    }
+}
+
+/// Calls a function of the driver: `call!(api, cuMemFree_v2(address))`. Where it fails, the error has the function's name and the arguments.
+macro_rules! call {
+    ($api:expr, $name:ident($($argument:expr),* $(,)?)) => {{
+        let code = ($api.$name)($($argument),*);
+        $api.check(stringify!($name), code, || {
+            let arguments: Vec<String> = vec![$(format!("{:?}", $argument)),*];
+            arguments.join(", ")
+        })
+    }};
+}
+pub(super) use call;

@@ -1,0 +1,135 @@
+//! Which GPU is used, and whether it can keep to the window protocol.
+
+use std::ffi::c_int;
+
+use cudarc::driver::sys::{CUdevice, CUdevice_attribute};
+
+use super::api::Api;
+use super::architecture::Architecture;
+use super::call::{DriverError, call};
+use super::library::unusable;
+use super::sharing::mps_is_used;
+use crate::Absence;
+
+/// Values of `CU_DEVICE_ATTRIBUTE_COMPUTE_MODE`.
+const PROHIBITED: c_int = 2;
+const EXCLUSIVE_PROCESS: c_int = 3;
+
+/// A GPU of this machine.
+#[derive(Clone, Copy)]
+pub(super) struct Gpu {
+    pub(super) api: Api,
+    pub(super) handle: CUdevice,
+    pub(super) ordinal: u32,
+}
+
+impl Gpu {
+    /// The GPU of a number among those that the driver shows.
+    ///
+    /// # Errors
+    /// When there are fewer, or it cannot keep to the window protocol.
+    pub(super) fn choose(api: Api, ordinal: u32) -> Result<Gpu, Absence> {
+        let failed = |error: DriverError| unusable(error.to_string(), "`nvidia-smi` says whether the GPU works");
+        let mut count = 0;
+        // SAFETY: it writes one number.
+        unsafe { call!(api, cuDeviceGetCount(&mut count)) }.map_err(failed)?;
+        let index = c_int::try_from(ordinal)
+            .ok()
+            .filter(|index| *index < count)
+            .ok_or_else(|| out_of_range(ordinal, count))?;
+        let mut handle = 0;
+        // SAFETY: it writes one number.
+        unsafe { call!(api, cuDeviceGet(&mut handle, index)) }.map_err(failed)?;
+        let gpu = Gpu { api, handle, ordinal };
+        gpu.refuse_what_cannot_serve(failed)?;
+        Ok(gpu)
+    }
+
+    /// An attribute that every supported driver knows.
+    pub(super) fn attribute(&self, attribute: CUdevice_attribute) -> Result<c_int, DriverError> {
+        let mut value = 0;
+        let number = attribute as c_int;
+        // SAFETY: it writes one number.
+        unsafe { call!(self.api, cuDeviceGetAttribute(&mut value, number, self.handle)) }?;
+        Ok(value)
+    }
+
+    /// Ten times the major number of the compute capability and the minor one.
+    pub(super) fn capability(&self) -> Result<u32, DriverError> {
+        let major = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        Ok(u32::try_from(10 * major + minor).unwrap_or(0))
+    }
+
+    fn refuse_what_cannot_serve(&self, failed: impl Fn(DriverError) -> Absence) -> Result<(), Absence> {
+        let number = self.ordinal;
+        let capability = self.capability().map_err(&failed)?;
+        if capability < Architecture::LEAST_CAPABILITY {
+            let (major, minor) = (capability / 10, capability % 10);
+            return Err(unusable(
+                format!("`cuda:{number}` has compute capability {major}.{minor}"),
+                "a GPU of compute capability 7.5 or later is needed",
+            ));
+        }
+        let mode = self
+            .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)
+            .map_err(&failed)?;
+        let mode_hint = format!("`nvidia-smi -i {number} -c DEFAULT` lets several processes use it");
+        match mode {
+            PROHIBITED => {
+                let reason = format!("`cuda:{number}` is in prohibited compute mode: no process may use it");
+                return Err(unusable(reason, mode_hint));
+            }
+            EXCLUSIVE_PROCESS if !mps_is_used(self) => {
+                let reason = format!(
+                    "`cuda:{number}` is in exclusive-process compute mode, and a referee and a worker have to use it at once"
+                );
+                return Err(unusable(reason, mode_hint));
+            }
+            _ => {}
+        }
+        for (attribute, what) in [
+            (
+                CUdevice_attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                "map memory of its own choice (virtual memory management)",
+            ),
+            (
+                CUdevice_attribute::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+                "share memory by file descriptor",
+            ),
+            (
+                CUdevice_attribute::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
+                "address host memory as its own (unified addressing)",
+            ),
+            (
+                CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
+                "map host memory",
+            ),
+        ] {
+            if self.attribute(attribute).map_err(&failed)? == 0 {
+                return Err(unusable(
+                    format!("`cuda:{number}` cannot {what}"),
+                    "the driver or the hypervisor withholds it; the window protocol needs it",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn out_of_range(ordinal: u32, count: c_int) -> Absence {
+    let reason = match count {
+        0 => format!("`cuda:{ordinal}` is asked for, and the driver finds no GPU"),
+        1 => format!("`cuda:{ordinal}` is asked for; this machine has 1 GPU"),
+        count => format!("`cuda:{ordinal}` is asked for; this machine has {count} GPUs"),
+    };
+    let hint = match count {
+        0 => "`nvidia-smi -L` lists what the kernel driver sees".to_owned(),
+        1 => "`--device cuda` is the only one; `CUDA_VISIBLE_DEVICES` may hide others".to_owned(),
+        count => format!(
+            "`cuda:0` to `cuda:{}` can be used; `CUDA_VISIBLE_DEVICES` may hide others",
+            count - 1
+        ),
+    };
+    unusable(reason, hint)
+}

@@ -1,0 +1,371 @@
+//! A CUDA GPU as a [`Driver`].
+
+use std::ffi::c_uint;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream, CUstreamWaitValue_flags, CUstreamWriteValue_flags};
+
+use gpubench::plan::TensorMapDescription;
+
+use super::call::call;
+use super::choice::Gpu;
+use super::context::{Context, Currency};
+use super::facts::facts;
+use super::fault::{of_call, of_stream};
+use super::library::Library;
+use super::memory::{SharedMemory, register, unregister};
+use super::module::{Kernel, LoadedModule};
+use super::tensor_map;
+use crate::word::SharedWord;
+use crate::{
+    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostFailure, HostWork, LaunchConfig, Memory,
+    Module, ModuleImage, Seal, Stream,
+};
+
+/// A GPU in this process: its primary context and what was made in it. All of it is used on the thread that opened it.
+pub struct CudaDriver {
+    facts: Facts,
+    context: Context,
+    shared: SharedMemory,
+    private: Vec<u64>,
+    streams: Vec<CUstream>,
+    events: Vec<CUevent>,
+    modules: Vec<LoadedModule>,
+    kernels: Vec<Kernel>,
+}
+
+// SAFETY: contexts, streams, events and modules are handles of the driver's, which may be used on any thread whose current context is theirs.
+unsafe impl Send for CudaDriver {}
+
+impl CudaDriver {
+    /// Opens a GPU by its number among those that the driver shows.
+    ///
+    /// # Errors
+    /// [`DeviceError::Absent`] when there is no driver, no such GPU, or it cannot keep to the window protocol.
+    pub fn open(ordinal: u32) -> Result<CudaDriver, DeviceError> {
+        let library = Library::open().map_err(DeviceError::Absent)?;
+        let gpu = Gpu::choose(library.api, ordinal).map_err(DeviceError::Absent)?;
+        let context = Context::open(gpu)?;
+        Ok(CudaDriver {
+            facts: facts(&context, library.version)?,
+            context,
+            shared: SharedMemory::default(),
+            private: Vec::new(),
+            streams: Vec::new(),
+            events: Vec::new(),
+            modules: Vec::new(),
+            kernels: Vec::new(),
+        })
+    }
+
+    fn stream_handle(&self, stream: Stream) -> Result<CUstream, DeviceError> {
+        let handle = self.streams.get(stream.0 as usize).copied();
+        handle.ok_or_else(|| DeviceError::Unsupported(format!("find its stream number {}", stream.0)))
+    }
+
+    fn event_handle(&self, event: Event) -> Result<CUevent, DeviceError> {
+        let handle = self.events.get(event.0 as usize).copied();
+        handle.ok_or_else(|| DeviceError::Unsupported(format!("find its event number {}", event.0)))
+    }
+
+    fn kernel(&self, function: Function) -> Result<&Kernel, DeviceError> {
+        let kernel = self.kernels.get(function.0 as usize);
+        kernel.ok_or_else(|| DeviceError::NoFunction(format!("number {}", function.0)))
+    }
+
+    fn module(&self, module: Module) -> Result<&LoadedModule, DeviceError> {
+        let found = self.modules.get(module.0 as usize);
+        found.ok_or_else(|| DeviceError::Unsupported(format!("find its module number {}", module.0)))
+    }
+
+    fn word(address: u64) -> SharedWord {
+        // SAFETY: the trait's callers pass words of a mapped page that outlives the driver's streams.
+        unsafe { SharedWord::at(address) }
+    }
+}
+
+impl Drop for CudaDriver {
+    fn drop(&mut self) {
+        // A panic may leave a stream behind that waits for a word which nobody will write.
+        if std::thread::panicking() {
+            return;
+        }
+        // After a fault every call fails, and the process's end frees what is left.
+        let api = self.context.api;
+        for stream in &self.streams {
+            // SAFETY: the stream was made by this driver.
+            let _ = unsafe { (api.cuStreamSynchronize)(*stream) };
+            // SAFETY: as above; it is not used any more.
+            let _ = unsafe { (api.cuStreamDestroy_v2)(*stream) };
+        }
+        for event in &self.events {
+            // SAFETY: the event was made by this driver and is not used any more.
+            let _ = unsafe { (api.cuEventDestroy_v2)(*event) };
+        }
+        self.modules.iter().for_each(|module| module.unload(&self.context));
+        self.shared.release_all(&self.context);
+        for address in &self.private {
+            // SAFETY: the memory was made by this driver and is not used any more.
+            let _ = unsafe { (api.cuMemFree_v2)(*address) };
+        }
+    }
+}
+
+impl Driver for CudaDriver {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn create(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        self.shared.create(&self.context, bytes)
+    }
+
+    fn create_host(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        self.shared.create_host(bytes)
+    }
+
+    fn export(&mut self, memory: Memory) -> Result<OwnedFd, DeviceError> {
+        self.shared.export(&self.context, memory)
+    }
+
+    fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError> {
+        self.shared.import(&self.context, &descriptor, bytes)
+    }
+
+    fn register(&mut self, address: u64, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        register(&self.context, address, bytes)
+    }
+
+    fn unregister(&mut self, address: u64) {
+        unregister(&self.context, address);
+    }
+
+    fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
+        self.shared.map(&self.context, memory, access)
+    }
+
+    fn seal(&mut self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
+        self.shared.seal(memory, seal)
+    }
+
+    fn release(&mut self, memory: Memory) {
+        self.shared.release(&self.context, memory);
+    }
+
+    fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        let mut address = 0;
+        // An allocation of nothing is refused.
+        let size = bytes.max(1) as usize;
+        // SAFETY: it writes one address.
+        unsafe { call!(self.context.api, cuMemAlloc_v2(&mut address, size)) }
+            .map_err(|error| error.for_bytes(bytes))?;
+        self.private.push(address);
+        Ok(DevicePtr(address))
+    }
+
+    fn free(&mut self, address: DevicePtr) {
+        let Some(position) = self.private.iter().position(|known| *known == address.0) else {
+            return;
+        };
+        self.private.swap_remove(position);
+        // SAFETY: the memory was made by `alloc` and not freed since. After a fault the call fails.
+        let _ = unsafe { (self.context.api.cuMemFree_v2)(address.0) };
+    }
+
+    fn load(&mut self, image: ModuleImage<'_>) -> Result<Module, DeviceError> {
+        let module = LoadedModule::load(&self.context, image, self.facts.device.capability)?;
+        self.modules.push(module);
+        Ok(Module(self.modules.len() as u32 - 1))
+    }
+
+    fn function(&mut self, module: Module, name: &str) -> Result<Function, DeviceError> {
+        let kernel = self.module(module)?.kernel(&self.context, name)?;
+        self.kernels.push(kernel);
+        Ok(Function(self.kernels.len() as u32 - 1))
+    }
+
+    fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
+        self.module(module)?.symbol(&self.context, name)
+    }
+
+    fn encode_tensor_map(&self, base: DevicePtr, map: &TensorMapDescription) -> Result<[u8; 128], DeviceError> {
+        tensor_map::encode(&self.context, base, map)
+    }
+
+    fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError> {
+        self.prepare(
+            function,
+            &LaunchConfig {
+                dynamic_shared,
+                ..LaunchConfig::linear(1, threads)
+            },
+        )?;
+        let handle = self.kernel(function)?.handle;
+        let (threads, shared) = (threads as i32, dynamic_shared as usize);
+        let mut blocks = 0;
+        // SAFETY: it writes one number; the kernel's module is loaded.
+        unsafe {
+            call!(
+                self.context.api,
+                cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, handle, threads, shared)
+            )
+        }?;
+        Ok(u32::try_from(blocks).unwrap_or(0))
+    }
+
+    fn reset_persisting_lines(&mut self) -> Result<(), DeviceError> {
+        Ok(self.context.reset_persisting_lines()?)
+    }
+
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>> {
+        self.kernels.get(function.0 as usize)?.parameter_sizes.clone()
+    }
+
+    fn prepare(&mut self, function: Function, config: &LaunchConfig) -> Result<(), DeviceError> {
+        let kernel = self.kernels.get_mut(function.0 as usize);
+        let kernel = kernel.ok_or_else(|| DeviceError::NoFunction(format!("number {}", function.0)))?;
+        Ok(kernel.prepare(&mut self.context, config)?)
+    }
+
+    fn stream(&mut self) -> Result<Stream, DeviceError> {
+        self.streams.push(self.context.create_stream()?);
+        Ok(Stream(self.streams.len() as u32 - 1))
+    }
+
+    fn event(&mut self) -> Result<Event, DeviceError> {
+        let mut event = std::ptr::null_mut();
+        let flags = CUevent_flags::CU_EVENT_DEFAULT as c_uint;
+        // SAFETY: it writes one pointer.
+        unsafe { call!(self.context.api, cuEventCreate(&mut event, flags)) }?;
+        self.events.push(event);
+        Ok(Event(self.events.len() as u32 - 1))
+    }
+
+    fn record(&mut self, event: Event, stream: Stream) -> Result<(), DeviceError> {
+        let (event, stream) = (self.event_handle(event)?, self.stream_handle(stream)?);
+        // SAFETY: event and stream were made by this driver.
+        unsafe { call!(self.context.api, cuEventRecord(event, stream)) }.map_err(of_call)
+    }
+
+    fn elapsed_ns(&mut self, start: Event, end: Event) -> Result<f64, DeviceError> {
+        let (start, end) = (self.event_handle(start)?, self.event_handle(end)?);
+        let mut milliseconds = 0.0;
+        // SAFETY: it writes one number; the events were made by this driver.
+        unsafe { call!(self.context.api, cuEventElapsedTime(&mut milliseconds, start, end)) }.map_err(of_call)?;
+        Ok(f64::from(milliseconds) * 1e6)
+    }
+
+    fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
+        let stream = self.stream_handle(stream)?;
+        let flags = CUstreamWaitValue_flags::CU_STREAM_WAIT_VALUE_GEQ as c_uint;
+        // SAFETY: the trait's callers pass a word of registered memory that outlives the stream.
+        unsafe {
+            call!(
+                self.context.api,
+                cuStreamWaitValue32_v2(stream, address.0, value, flags)
+            )
+        }
+        .map_err(of_call)
+    }
+
+    fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
+        let stream = self.stream_handle(stream)?;
+        let flags = CUstreamWriteValue_flags::CU_STREAM_WRITE_VALUE_DEFAULT as c_uint;
+        // SAFETY: as for waiting.
+        unsafe {
+            call!(
+                self.context.api,
+                cuStreamWriteValue32_v2(stream, address.0, value, flags)
+            )
+        }
+        .map_err(of_call)
+    }
+
+    fn store_value(&mut self, address: u64, value: u32) {
+        CudaDriver::word(address).store(value);
+    }
+
+    fn await_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
+        CudaDriver::word(address).poll_at_least(value, patience)
+    }
+
+    fn launch(
+        &mut self,
+        stream: Stream,
+        function: Function,
+        config: &LaunchConfig,
+        arguments: &[&[u8]],
+    ) -> Result<(), DeviceError> {
+        let stream = self.stream_handle(stream)?;
+        let kernel = self.kernel(function)?;
+        if let Some(parameters) = &kernel.parameter_sizes {
+            let fits = arguments.len() == parameters.len()
+                && arguments
+                    .iter()
+                    .zip(parameters)
+                    .all(|(argument, parameter)| argument.len() == *parameter as usize);
+            if !fits {
+                let sizes: Vec<usize> = arguments.iter().map(|argument| argument.len()).collect();
+                return Err(DeviceError::Unsupported(format!(
+                    "launch `{}` with arguments of {sizes:?} bytes: its parameters have {parameters:?}",
+                    kernel.name
+                )));
+            }
+        }
+        let capability = self.facts.device.capability;
+        kernel
+            .launch(&self.context, stream, config, arguments, capability)
+            .map_err(of_call)
+    }
+
+    fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+        let stream = self.stream_handle(stream)?;
+        let (target, source, bytes) = (target.0, source.0, bytes as usize);
+        // SAFETY: the trait's callers pass ranges of mapped memory that do not overlap.
+        unsafe { call!(self.context.api, cuMemcpyAsync(target, source, bytes, stream)) }.map_err(of_call)
+    }
+
+    fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
+        let stream = self.stream_handle(stream)?;
+        let (target, bytes) = (target.0, bytes as usize);
+        // SAFETY: the trait's callers pass a range of memory mapped for stores.
+        unsafe { call!(self.context.api, cuMemsetD8Async(target, value, bytes, stream)) }.map_err(of_call)
+    }
+
+    fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
+        self.stream_handle(stream)?;
+        self.context.make_current()?;
+        let ended = work();
+        // What the code has made current is undone before anything else is queued.
+        let own = self.context.is_current();
+        let restored = self.context.make_current();
+        ended?;
+        restored?;
+        match own? {
+            Currency::Own => Ok(()),
+            Currency::Foreign => Err(HostFailure::ForeignContext.into()),
+        }
+    }
+
+    fn raw_stream(&self, stream: Stream) -> u64 {
+        self.stream_handle(stream).map_or(0, |handle| handle.addr() as u64)
+    }
+
+    fn ordinal(&self) -> u32 {
+        self.context.gpu.ordinal
+    }
+
+    fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
+        let stream = self.stream_handle(stream)?;
+        self.context.wait_for(stream).map_err(of_stream)
+    }
+
+    fn read(&mut self, source: DevicePtr, target: &mut [u8]) -> Result<(), DeviceError> {
+        self.context.read(source.0, target).map_err(of_call)
+    }
+
+    fn write(&mut self, target: DevicePtr, source: &[u8]) -> Result<(), DeviceError> {
+        self.context.write(target.0, source).map_err(of_call)
+    }
+}

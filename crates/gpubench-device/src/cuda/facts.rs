@@ -1,0 +1,162 @@
+//! What a GPU is.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUuuid};
+use gpubench::catalog::{DeviceFacts, DeviceKind};
+
+use super::call::{DriverError, call};
+use super::choice::Gpu;
+use super::context::Context;
+use super::library::{kernel_driver_version, version_text};
+use super::memory::granularity;
+use super::sharing::clock_bound;
+use crate::{CodeHome, Facts};
+
+/// Buffers start where `cudaMalloc` promises that allocations do.
+const ALIGNMENT: u64 = 256;
+
+/// A flush goes through twice the last-level cache.
+const FLUSH_FACTOR: u64 = 2;
+
+/// What the GPU behind a context is, by a driver of a version.
+pub(super) fn facts(context: &Context, driver_version: c_int) -> Result<Facts, DriverError> {
+    let gpu = &context.gpu;
+    let number = |attribute: Attribute| -> Result<u32, DriverError> {
+        gpu.attribute(attribute).map(|value| u32::try_from(value).unwrap_or(0))
+    };
+    let name = name(gpu)?;
+    let capability = gpu.capability()?;
+    let multiprocessors = number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+    let l2_bytes = u64::from(number(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?);
+    Ok(Facts {
+        device: DeviceFacts {
+            kind: DeviceKind::Cuda,
+            name: name.clone(),
+            multiprocessors,
+            capability,
+            warp_size: number(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+            max_threads_per_block: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            max_threads_per_multiprocessor: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+            max_block: [
+                number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+            ],
+            max_grid: [
+                number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+            ],
+            shared_per_block: u64::from(number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?),
+            shared_per_block_optin: u64::from(number(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            )?),
+            l2_bytes,
+        },
+        identity: Some(identity(gpu)?),
+        driver: Some(driver(driver_version)),
+        clock_tick_ns: clock_tick_ns(capability),
+        granularity: granularity(context)?,
+        alignment: ALIGNMENT,
+        free_memory: Some(context.free_memory()?),
+        flush_bytes: FLUSH_FACTOR * l2_bytes,
+        clock_bound: clock_bound(gpu, &name),
+        kernels_run_in: CodeHome::Referee,
+        peak_bandwidth: peak_bandwidth(
+            number(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
+            number(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
+        ),
+        peak_flops: peak_flops(
+            capability,
+            multiprocessors,
+            number(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
+        ),
+    })
+}
+
+fn name(gpu: &Gpu) -> Result<String, DriverError> {
+    let mut name = [0 as c_char; 256];
+    let bytes = name.len() as c_int - 1;
+    // SAFETY: it writes at most `bytes` bytes, so the last one stays 0.
+    unsafe { call!(gpu.api, cuDeviceGetName(name.as_mut_ptr(), bytes, gpu.handle)) }?;
+    // SAFETY: the array ends in a 0 and lives on.
+    Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
+}
+
+/// The UUID as `nvidia-smi` writes it.
+fn identity(gpu: &Gpu) -> Result<String, DriverError> {
+    let mut uuid = CUuuid { bytes: [0; 16] };
+    // SAFETY: it writes 16 bytes.
+    unsafe { call!(gpu.api, cuDeviceGetUuid_v2(&mut uuid, gpu.handle)) }?;
+    Ok(uuid_text(uuid.bytes.map(|byte| byte as u8)))
+}
+
+fn uuid_text(bytes: [u8; 16]) -> String {
+    let mut text = "GPU".to_owned();
+    for (position, byte) in bytes.iter().enumerate() {
+        if [0, 4, 6, 8, 10].contains(&position) {
+            text.push('-');
+        }
+        text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
+        text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
+    }
+    text
+}
+
+/// `580.159 (CUDA 13.0)`.
+fn driver(version: c_int) -> String {
+    let cuda = format!("CUDA {}", version_text(version));
+    match kernel_driver_version() {
+        Some(kernel) => format!("{kernel} ({cuda})"),
+        None => cuda,
+    }
+}
+
+/// Step of `%globaltimer` and of events: 32 ns was measured on an H200; GPUs before Hopper step by about a microsecond.
+fn clock_tick_ns(capability: u32) -> f64 {
+    if capability >= 90 { 32.0 } else { 1000.0 }
+}
+
+/// Bytes per second of a memory clock in kHz, at two transfers a cycle, over a bus of so many bits.
+fn peak_bandwidth(clock_khz: u32, bus_bits: u32) -> Option<f64> {
+    let bandwidth = 2.0 * f64::from(clock_khz) * 1000.0 * f64::from(bus_bits) / 8.0;
+    Some(bandwidth).filter(|bandwidth| *bandwidth > 0.0)
+}
+
+/// Single-precision operations per second outside of the tensor cores, a multiplication with addition counted as two.
+fn peak_flops(capability: u32, multiprocessors: u32, clock_khz: u32) -> Option<f64> {
+    let lanes = match capability {
+        75 | 80 => 64.0,
+        86 | 87 | 89 | 90 | 100 | 103 | 120 | 121 => 128.0,
+        _ => return None,
+    };
+    let flops = 2.0 * lanes * f64::from(multiprocessors) * f64::from(clock_khz) * 1000.0;
+    Some(flops).filter(|flops| *flops > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_reads_as_nvidia_smi_writes_it() {
+        let bytes = std::array::from_fn(|position| position as u8 * 17);
+        assert_eq!(uuid_text(bytes), "GPU-00112233-4455-6677-8899-aabbccddeeff");
+    }
+
+    #[test]
+    fn the_peaks_of_an_h200_are_those_of_its_data_sheet() {
+        let bandwidth = peak_bandwidth(3_201_000, 6144).unwrap();
+        assert!((4.8e12..5.0e12).contains(&bandwidth), "{bandwidth:e}");
+        let flops = peak_flops(90, 132, 1_980_000).unwrap();
+        assert!((66e12..68e12).contains(&flops), "{flops:e}");
+    }
+
+    #[test]
+    fn a_driver_that_hides_its_clocks_gives_no_peak() {
+        assert_eq!(peak_bandwidth(0, 6144), None);
+        assert_eq!(peak_flops(90, 132, 0), None);
+        assert_eq!(peak_flops(200, 132, 1_980_000), None);
+    }
+}

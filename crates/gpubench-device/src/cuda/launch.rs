@@ -1,0 +1,153 @@
+//! Launching kernels with their attributes.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use cudarc::driver::sys::{
+    CUfunction_attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
+    CUlaunchAttributeValue_union__bindgen_ty_1 as ClusterDimension, CUlaunchConfig, CUstream,
+};
+use gpubench::plan::{Cooperation, Dependence};
+
+use super::call::{DriverError, call};
+use super::context::Context;
+use super::module::{ClusterSizes, Kernel};
+use crate::LaunchConfig;
+
+/// Blocks of the largest cluster that every GPU with clusters has.
+const PORTABLE_CLUSTER: u32 = 8;
+
+/// The compute capability from which kernels can start before their predecessors have ended.
+const PROGRAMMATIC_FROM: u32 = 90;
+
+impl Kernel {
+    /// Permits what launches of a shape need, and sets memory aside for them: a first launch behind a stream wait could wait for ever for that.
+    pub(super) fn prepare(&mut self, context: &mut Context, config: &LaunchConfig) -> Result<(), DriverError> {
+        if config.dynamic_shared > self.dynamic_shared {
+            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let bytes = c_int::try_from(config.dynamic_shared).unwrap_or(c_int::MAX);
+            self.set_attribute(context, attribute, bytes)?;
+            self.dynamic_shared = config.dynamic_shared;
+        }
+        let blocks: u32 = config.cluster.iter().product();
+        if blocks > PORTABLE_CLUSTER && self.clusters == ClusterSizes::Portable {
+            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+            self.set_attribute(context, attribute, 1)?;
+            self.clusters = ClusterSizes::All;
+        }
+        let local = self.attribute(context, CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?;
+        match usize::try_from(local) {
+            Ok(bytes) if bytes > 0 => context.reserve_local(bytes),
+            _ => Ok(()),
+        }
+    }
+
+    /// Queues a launch of a shape that has been prepared.
+    pub(super) fn launch(
+        &self,
+        context: &Context,
+        stream: CUstream,
+        config: &LaunchConfig,
+        arguments: &[&[u8]],
+        capability: u32,
+    ) -> Result<(), DriverError> {
+        let mut attributes = attributes_of(config, capability);
+        let [grid_x, grid_y, grid_z] = config.grid;
+        let [block_x, block_y, block_z] = config.block;
+        let launch = CUlaunchConfig {
+            gridDimX: grid_x,
+            gridDimY: grid_y,
+            gridDimZ: grid_z,
+            blockDimX: block_x,
+            blockDimY: block_y,
+            blockDimZ: block_z,
+            sharedMemBytes: config.dynamic_shared,
+            hStream: stream,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as c_uint,
+        };
+        let mut values: Vec<*mut c_void> = arguments
+            .iter()
+            .map(|argument| argument.as_ptr().cast_mut().cast())
+            .collect();
+        let (values, extra) = (values.as_mut_ptr(), std::ptr::null_mut());
+        // SAFETY: the caller compared number and sizes of the arguments with the kernel's parameters where the driver tells them;
+        // the driver copies them before it returns.
+        unsafe { call!(context.api, cuLaunchKernelEx(&launch, self.handle, values, extra)) }
+    }
+}
+
+fn attributes_of(config: &LaunchConfig, capability: u32) -> Vec<CUlaunchAttribute> {
+    let mut attributes = Vec::new();
+    if config.cluster != [1; 3] {
+        let [x, y, z] = config.cluster;
+        let value = CUlaunchAttributeValue {
+            clusterDim: ClusterDimension { x, y, z },
+        };
+        attributes.push(attribute(
+            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            value,
+        ));
+    }
+    if config.cooperation == Cooperation::Grid {
+        let value = CUlaunchAttributeValue { cooperative: 1 };
+        attributes.push(attribute(CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value));
+    }
+    if config.dependence == Dependence::Programmatic && capability >= PROGRAMMATIC_FROM {
+        let value = CUlaunchAttributeValue {
+            programmaticStreamSerializationAllowed: 1,
+        };
+        attributes.push(attribute(
+            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            value,
+        ));
+    }
+    attributes
+}
+
+fn attribute(id: CUlaunchAttributeID, value: CUlaunchAttributeValue) -> CUlaunchAttribute {
+    CUlaunchAttribute { id, pad: [0; 4], value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(config: &LaunchConfig, capability: u32) -> Vec<CUlaunchAttributeID> {
+        attributes_of(config, capability)
+            .iter()
+            .map(|attribute| attribute.id)
+            .collect()
+    }
+
+    #[test]
+    fn a_plain_launch_has_no_attributes() {
+        assert!(attributes_of(&LaunchConfig::linear(1, 32), 90).is_empty());
+    }
+
+    #[test]
+    fn each_wish_is_an_attribute_of_its_own() {
+        let config = LaunchConfig {
+            cluster: [2, 1, 1],
+            cooperation: Cooperation::Grid,
+            dependence: Dependence::Programmatic,
+            ..LaunchConfig::linear(4, 32)
+        };
+        assert_eq!(
+            ids(&config, 90),
+            [
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_gpu_that_cannot_start_kernels_early_launches_them_one_behind_the_other() {
+        let config = LaunchConfig {
+            dependence: Dependence::Programmatic,
+            ..LaunchConfig::linear(1, 32)
+        };
+        assert!(attributes_of(&config, 89).is_empty());
+    }
+}

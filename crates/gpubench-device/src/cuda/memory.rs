@@ -1,0 +1,318 @@
+//! Memory that processes share: physical allocations of the GPU behind file descriptors, mapped between unmapped addresses, and memfds of the
+//! host that the GPU may copy from and to.
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_uint, c_void};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use cudarc::driver::sys::{
+    CU_MEMHOSTREGISTER_DEVICEMAP, CU_MEMHOSTREGISTER_PORTABLE, CUmemAccess_flags, CUmemAccessDesc,
+    CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationProp,
+    CUmemAllocationProp_st__bindgen_ty_1 as AllocationFlags, CUmemAllocationType, CUmemGenericAllocationHandle,
+    CUmemLocation, CUmemLocationType,
+};
+
+use super::call::{DriverError, call};
+use super::context::Context;
+use crate::memfd::MemfdTable;
+use crate::{Access, DeviceError, DevicePtr, Memory, Seal};
+
+const POSIX_FD: CUmemAllocationHandleType = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+
+/// `CUDA_ERROR_INVALID_VALUE`, `CUDA_ERROR_INVALID_HANDLE`, `CUDA_ERROR_NOT_SUPPORTED` and `CUDA_ERROR_UNKNOWN`: how a descriptor of something else is refused, the last by driver 580.
+const NO_ALLOCATION: [c_int; 4] = [1, 400, 801, 999];
+
+/// The shareable allocations of one process.
+#[derive(Default)]
+pub(super) struct SharedMemory {
+    allocations: HashMap<Memory, Allocation>,
+    host: MemfdTable,
+    next: u32,
+}
+
+enum Allocation {
+    Device(DeviceAllocation),
+    Host {
+        /// As the table of memfds knows it.
+        memory: Memory,
+        bytes: u64,
+        /// Where it is mapped and registered.
+        registered: Option<u64>,
+    },
+}
+
+struct DeviceAllocation {
+    handle: CUmemGenericAllocationHandle,
+    bytes: u64,
+    mapping: Option<Mapping>,
+}
+
+/// A mapping with one granule of unmapped addresses on either side: what runs over by less faults. Addresses cost nothing.
+#[derive(Clone, Copy)]
+struct Mapping {
+    reserved: u64,
+    reserved_bytes: usize,
+    start: u64,
+}
+
+/// Allocations are multiples of this many bytes.
+pub(super) fn granularity(context: &Context) -> Result<u64, DriverError> {
+    let properties = properties(context);
+    let flags = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM as c_uint;
+    let mut bytes = 0;
+    // SAFETY: it reads the properties and writes one number.
+    unsafe {
+        call!(
+            context.api,
+            cuMemGetAllocationGranularity(&mut bytes, &raw const properties, flags)
+        )
+    }?;
+    Ok(bytes as u64)
+}
+
+fn location(context: &Context) -> CUmemLocation {
+    CUmemLocation {
+        type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+        id: context.gpu.handle,
+    }
+}
+
+fn properties(context: &Context) -> CUmemAllocationProp {
+    CUmemAllocationProp {
+        type_: CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
+        requestedHandleTypes: POSIX_FD,
+        location: location(context),
+        win32HandleMetaData: std::ptr::null_mut(),
+        allocFlags: AllocationFlags {
+            compressionType: 0,
+            gpuDirectRDMACapable: 0,
+            usage: 0,
+            reserved: [0; 4],
+        },
+    }
+}
+
+impl SharedMemory {
+    pub(super) fn create(&mut self, context: &Context, bytes: u64) -> Result<Memory, DeviceError> {
+        let properties = properties(context);
+        let mut handle = 0;
+        // SAFETY: it reads the properties and writes one handle.
+        unsafe {
+            call!(
+                context.api,
+                cuMemCreate(&mut handle, bytes as usize, &raw const properties, 0)
+            )
+        }
+        .map_err(|error| error.for_bytes(bytes))?;
+        Ok(self.insert(Allocation::Device(DeviceAllocation {
+            handle,
+            bytes,
+            mapping: None,
+        })))
+    }
+
+    pub(super) fn create_host(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        let memory = self.host.create(bytes)?;
+        Ok(self.insert(Allocation::Host {
+            memory,
+            bytes,
+            registered: None,
+        }))
+    }
+
+    pub(super) fn export(&self, context: &Context, memory: Memory) -> Result<OwnedFd, DeviceError> {
+        match self.get(memory)? {
+            Allocation::Host { memory, .. } => self.host.export(*memory),
+            Allocation::Device(DeviceAllocation { handle, .. }) => {
+                let mut descriptor: c_int = -1;
+                let target: *mut c_void = (&raw mut descriptor).cast();
+                // SAFETY: for this type of handle it writes one descriptor.
+                unsafe { call!(context.api, cuMemExportToShareableHandle(target, *handle, POSIX_FD, 0)) }?;
+                // SAFETY: the descriptor is fresh and nobody else's.
+                Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+            }
+        }
+    }
+
+    pub(super) fn import(
+        &mut self,
+        context: &Context,
+        descriptor: &OwnedFd,
+        bytes: u64,
+    ) -> Result<Memory, DeviceError> {
+        let mut handle = 0;
+        let number = descriptor.as_raw_fd() as usize as *mut c_void;
+        // SAFETY: for this type of handle the pointer is the descriptor's number; the driver keeps none of it.
+        unsafe {
+            call!(
+                context.api,
+                cuMemImportFromShareableHandle(&mut handle, number, POSIX_FD)
+            )
+        }
+        .map_err(|error| foreign(error, bytes))?;
+        Ok(self.insert(Allocation::Device(DeviceAllocation {
+            handle,
+            bytes,
+            mapping: None,
+        })))
+    }
+
+    pub(super) fn map(&mut self, context: &Context, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
+        let allocation = self.allocations.get_mut(&memory).ok_or_else(unknown_memory)?;
+        match allocation {
+            Allocation::Device(allocation) => {
+                let mapping = Mapping::make(context, allocation, access)?;
+                if let Some(previous) = allocation.mapping.replace(mapping) {
+                    previous.unmap(context, allocation.bytes);
+                }
+                Ok(DevicePtr(mapping.start))
+            }
+            Allocation::Host {
+                memory,
+                bytes,
+                registered,
+            } => {
+                let address = self.host.map(*memory, access)?;
+                let on_device = register(context, address.0, *bytes)?;
+                *registered = Some(address.0);
+                Ok(on_device)
+            }
+        }
+    }
+
+    pub(super) fn seal(&self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
+        match self.get(memory)? {
+            Allocation::Host { memory, .. } => self.host.seal(*memory, seal),
+            // The GPU's memory has no locks: what it held is restored before every window.
+            Allocation::Device(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn release(&mut self, context: &Context, memory: Memory) {
+        match self.allocations.remove(&memory) {
+            Some(Allocation::Device(allocation)) => allocation.release(context),
+            Some(Allocation::Host { memory, registered, .. }) => {
+                if let Some(address) = registered {
+                    unregister(context, address);
+                }
+                self.host.release(memory);
+            }
+            None => {}
+        }
+    }
+
+    /// Gives everything back.
+    pub(super) fn release_all(&mut self, context: &Context) {
+        let all: Vec<Memory> = self.allocations.keys().copied().collect();
+        all.into_iter().for_each(|memory| self.release(context, memory));
+    }
+
+    fn insert(&mut self, allocation: Allocation) -> Memory {
+        let memory = Memory(self.next);
+        self.next += 1;
+        self.allocations.insert(memory, allocation);
+        memory
+    }
+
+    fn get(&self, memory: Memory) -> Result<&Allocation, DeviceError> {
+        self.allocations.get(&memory).ok_or_else(unknown_memory)
+    }
+}
+
+impl DeviceAllocation {
+    fn release(self, context: &Context) {
+        if let Some(mapping) = self.mapping {
+            mapping.unmap(context, self.bytes);
+        }
+        // SAFETY: the handle is this value's own. After a fault the call fails, and the process's end frees the memory.
+        let _ = unsafe { (context.api.cuMemRelease)(self.handle) };
+    }
+}
+
+impl Mapping {
+    fn make(context: &Context, allocation: &DeviceAllocation, access: Access) -> Result<Mapping, DeviceError> {
+        let DeviceAllocation { handle, bytes, .. } = *allocation;
+        let guard = granularity(context)?;
+        let reserved_bytes = bytes
+            .checked_add(2 * guard)
+            .and_then(|bytes| usize::try_from(bytes).ok())
+            .ok_or_else(|| DeviceError::ForeignMemory(format!("`{bytes}` bytes are more than there are addresses")))?;
+        let mut reserved = 0;
+        // SAFETY: it writes one address.
+        unsafe { call!(context.api, cuMemAddressReserve(&mut reserved, reserved_bytes, 0, 0, 0)) }?;
+        let mapping = Mapping {
+            reserved,
+            reserved_bytes,
+            start: reserved + guard,
+        };
+        // SAFETY: the target lies inside the range just reserved, which nothing else uses.
+        let mapped = unsafe { call!(context.api, cuMemMap(mapping.start, bytes as usize, 0, handle, 0)) };
+        if let Err(error) = mapped {
+            mapping.give_addresses_back(context);
+            return Err(foreign(error, bytes));
+        }
+        if let Err(error) = mapping.permit(context, bytes, access) {
+            mapping.unmap(context, bytes);
+            return Err(error.into());
+        }
+        Ok(mapping)
+    }
+
+    fn permit(&self, context: &Context, bytes: u64, access: Access) -> Result<(), DriverError> {
+        let description = CUmemAccessDesc {
+            location: location(context),
+            flags: match access {
+                Access::Read => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ,
+                Access::ReadWrite => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+            },
+        };
+        let (start, bytes, description) = (self.start, bytes as usize, &raw const description);
+        // SAFETY: it reads one description; the range was mapped just now.
+        unsafe { call!(context.api, cuMemSetAccess(start, bytes, description, 1)) }
+    }
+
+    fn unmap(self, context: &Context, bytes: u64) {
+        // SAFETY: the range was mapped by `make`, and the callers use it no more. After a fault the call fails.
+        let _ = unsafe { (context.api.cuMemUnmap)(self.start, bytes as usize) };
+        self.give_addresses_back(context);
+    }
+
+    fn give_addresses_back(self, context: &Context) {
+        // SAFETY: the range was reserved by `make` with this length, and nothing is mapped in it.
+        let _ = unsafe { (context.api.cuMemAddressFree)(self.reserved, self.reserved_bytes) };
+    }
+}
+
+/// Pins mapped host memory and maps it for the device; gives the device's address of it.
+pub(super) fn register(context: &Context, address: u64, bytes: u64) -> Result<DevicePtr, DeviceError> {
+    let flags = CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE;
+    let pointer = address as *mut c_void;
+    // SAFETY: the callers pass whole mapped pages that stay mapped until `unregister`.
+    unsafe { call!(context.api, cuMemHostRegister_v2(pointer, bytes as usize, flags)) }
+        .map_err(|error| error.for_bytes(bytes))?;
+    let mut on_device = 0;
+    // SAFETY: it writes one address; the memory was registered just now.
+    let found = unsafe { call!(context.api, cuMemHostGetDevicePointer_v2(&mut on_device, pointer, 0)) };
+    if let Err(error) = found {
+        unregister(context, address);
+        return Err(error.into());
+    }
+    Ok(DevicePtr(on_device))
+}
+
+/// Undoes [`register`].
+pub(super) fn unregister(context: &Context, address: u64) {
+    // SAFETY: the callers have registered the address. After a fault the call fails.
+    let _ = unsafe { (context.api.cuMemHostUnregister)(address as *mut c_void) };
+}
+
+fn foreign(error: DriverError, bytes: u64) -> DeviceError {
+    match NO_ALLOCATION.contains(&error.code) {
+        true => DeviceError::ForeignMemory(error.to_string()),
+        false => error.for_bytes(bytes),
+    }
+}
+
+fn unknown_memory() -> DeviceError {
+    DeviceError::ForeignMemory("it has been released".to_owned())
+}

@@ -1,0 +1,275 @@
+//! Loaded modules and their kernels.
+
+use std::ffi::{CString, c_int, c_uint, c_void};
+
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
+use gpubench_harness::{Capability, Image, PTX_COMPUTE_75, image_for, ptx_for};
+
+use super::call::{DriverError, call};
+use super::context::Context;
+use super::image::{DamagedImage, KernelImage};
+use crate::{DeviceError, DevicePtr, ModuleImage};
+
+/// Bytes for what the driver's own compiler says of PTX that it refuses.
+const LOG_BYTES: usize = 16 << 10;
+
+/// A loaded module.
+pub(super) struct LoadedModule {
+    handle: CUmodule,
+    /// Name expressions with the symbols they stand for.
+    names: KernelImage,
+}
+
+/// A kernel of a loaded module.
+pub(super) struct Kernel {
+    pub(super) handle: CUfunction,
+    pub(super) name: String,
+    /// Bytes of each parameter, where the driver tells.
+    pub(super) parameter_sizes: Option<Vec<u32>>,
+    /// Dynamic shared memory that launches may ask for without more being permitted.
+    pub(super) dynamic_shared: u32,
+    pub(super) clusters: ClusterSizes,
+}
+
+/// Which sizes of clusters a kernel may be launched with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClusterSizes {
+    /// Up to eight blocks: those that every GPU with clusters has.
+    Portable,
+    /// All that this GPU has.
+    All,
+}
+
+impl LoadedModule {
+    pub(super) fn load(
+        context: &Context,
+        image: ModuleImage<'_>,
+        capability: u32,
+    ) -> Result<LoadedModule, DeviceError> {
+        let loaded = match image {
+            ModuleImage::Harness => load_harness(context, capability).map(|handle| (handle, KernelImage::default())),
+            ModuleImage::File(file) => {
+                let bytes = fs_err::read(file.path()).map_err(|error| DeviceError::Load(Box::new(error)))?;
+                let mut image = read_image(bytes).map_err(|error| DeviceError::Load(Box::new(error)))?;
+                let code = std::mem::take(&mut image.image);
+                load_data(context, &code).map(|handle| (handle, image))
+            }
+        };
+        let (handle, names) = loaded.map_err(|error| DeviceError::Load(Box::new(error)))?;
+        Ok(LoadedModule { handle, names })
+    }
+
+    pub(super) fn kernel(&self, context: &Context, name: &str) -> Result<Kernel, DeviceError> {
+        let symbol = symbol_text(self.names.symbol(name))?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: it reads a string and writes one pointer.
+        let found = unsafe {
+            call!(
+                context.api,
+                cuModuleGetFunction(&mut handle, self.handle, symbol.as_ptr())
+            )
+        };
+        found.map_err(|error| missing(error, name))?;
+        if let Some(load) = context.api.cuFuncLoad {
+            // Under lazy loading the first launch loads, and behind a stream wait that never ends.
+            // SAFETY: the kernel was found just now.
+            let code = unsafe { load(handle) };
+            context
+                .api
+                .check("cuFuncLoad", code, || format!("{handle:?}"))
+                .map_err(|error| DeviceError::Load(Box::new(error)))?;
+        }
+        Ok(Kernel {
+            handle,
+            name: name.to_owned(),
+            parameter_sizes: parameter_sizes(context, handle),
+            dynamic_shared: 0,
+            clusters: ClusterSizes::Portable,
+        })
+    }
+
+    pub(super) fn symbol(&self, context: &Context, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
+        let symbol = symbol_text(self.names.symbol(name))?;
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: it reads a string and writes two numbers.
+        let found = unsafe {
+            call!(
+                context.api,
+                cuModuleGetGlobal_v2(&mut address, &mut bytes, self.handle, symbol.as_ptr())
+            )
+        };
+        found.map_err(|error| match missing(error, name) {
+            DeviceError::NoFunction(name) => DeviceError::NoSymbol(name),
+            error => error,
+        })?;
+        Ok((DevicePtr(address), bytes as u64))
+    }
+
+    pub(super) fn unload(&self, context: &Context) {
+        // SAFETY: the handle is this value's own, and its kernels have ended. After a fault the call fails.
+        let _ = unsafe { (context.api.cuModuleUnload)(self.handle) };
+    }
+}
+
+impl Kernel {
+    pub(super) fn attribute(&self, context: &Context, attribute: CUfunction_attribute) -> Result<c_int, DriverError> {
+        let mut value = 0;
+        let number = attribute as c_uint;
+        // SAFETY: it writes one number; the kernel's module is loaded.
+        unsafe { call!(context.api, cuFuncGetAttribute(&mut value, number, self.handle)) }?;
+        Ok(value)
+    }
+
+    pub(super) fn set_attribute(
+        &self,
+        context: &Context,
+        attribute: CUfunction_attribute,
+        value: c_int,
+    ) -> Result<(), DriverError> {
+        let number = attribute as c_uint;
+        // SAFETY: it takes numbers; the kernel's module is loaded.
+        unsafe { call!(context.api, cuFuncSetAttribute(self.handle, number, value)) }
+    }
+}
+
+/// Loads the tool's own kernels: machine code where there is some for the GPU and the driver takes it, else PTX, which the driver compiles in
+/// seconds.
+fn load_harness(context: &Context, capability: u32) -> Result<CUmodule, LoadError> {
+    let capability = Capability {
+        major: capability / 10,
+        minor: capability % 10,
+    };
+    // The oldest that we know is tried where none is meant for the GPU; the driver says what is wrong with it.
+    let ptx = || load_data(context, ptx_for(capability).unwrap_or(PTX_COMPUTE_75).as_bytes());
+    match image_for(capability) {
+        Some(Image::Cubin(code)) => load_data(context, &code).or_else(|_| ptx()),
+        Some(Image::Ptx(_)) | None => ptx(),
+    }
+}
+
+/// A file of ours, or an image as it stands.
+fn read_image(bytes: Vec<u8>) -> Result<KernelImage, DamagedImage> {
+    match KernelImage::decode(&bytes) {
+        Err(DamagedImage::Magic) => Ok(KernelImage {
+            names: Vec::new(),
+            image: bytes,
+        }),
+        other => other,
+    }
+}
+
+/// Why an image was not loaded, with what the driver's compiler says of it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{}", self.reason(), self.log())]
+struct LoadError {
+    #[source]
+    source: DriverError,
+    log: String,
+}
+
+impl LoadError {
+    fn reason(&self) -> &'static str {
+        match self.source.code {
+            209 => {
+                "the image has no code for this GPU's architecture (hint: compile it for this GPU, or as PTX of an older architecture)"
+            }
+            218 => "the PTX is invalid",
+            222 => "the PTX is newer than this driver knows (hint: update the driver, or compile to a cubin)",
+            221 => "the driver's own compiler for PTX is missing (hint: compile to a cubin)",
+            200 => "the image is no cubin, fatbin or PTX",
+            _ => "the driver refuses the image",
+        }
+    }
+
+    fn log(&self) -> String {
+        match self.log.as_str() {
+            "" => String::new(),
+            log => format!(":\n{log}"),
+        }
+    }
+}
+
+fn load_data(context: &Context, image: &[u8]) -> Result<CUmodule, LoadError> {
+    // PTX is a text that ends with a zero; behind other images it does no harm. Cubins have to be aligned.
+    let mut words = vec![0_u64; image.len() / 8 + 1];
+    bytemuck::cast_slice_mut(&mut words)[..image.len()].copy_from_slice(image);
+    let data: *const c_void = words.as_ptr().cast();
+    let mut log = vec![0_u8; LOG_BYTES];
+    let mut options = [
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), LOG_BYTES as *mut c_void];
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the image ends with a zero, there are as many values as options, and the log is writable for the length given.
+    let loaded = unsafe {
+        call!(
+            context.api,
+            cuModuleLoadDataEx(
+                &mut module,
+                data,
+                options.len() as c_uint,
+                options.as_mut_ptr(),
+                values.as_mut_ptr()
+            )
+        )
+    };
+    loaded.map(|()| module).map_err(|source| LoadError {
+        source,
+        log: log_text(&log),
+    })
+}
+
+fn log_text(log: &[u8]) -> String {
+    let text = log.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).trim().to_owned()
+}
+
+fn parameter_sizes(context: &Context, kernel: CUfunction) -> Option<Vec<u32>> {
+    let query = context.api.cuFuncGetParamInfo?;
+    let mut sizes = Vec::new();
+    loop {
+        let (mut offset, mut size) = (0, 0);
+        // SAFETY: it writes two numbers; the kernel's module is loaded. Behind the last parameter it fails.
+        if unsafe { query(kernel, sizes.len(), &mut offset, &mut size) } != 0 {
+            return Some(sizes);
+        }
+        sizes.push(size as u32);
+    }
+}
+
+fn symbol_text(symbol: &str) -> Result<CString, DeviceError> {
+    CString::new(symbol).map_err(|_| DeviceError::NoFunction(symbol.to_owned()))
+}
+
+fn missing(error: DriverError, name: &str) -> DeviceError {
+    /// `CUDA_ERROR_NOT_FOUND`.
+    const NOT_FOUND: c_int = 500;
+    match error.code {
+        NOT_FOUND => DeviceError::NoFunction(name.to_owned()),
+        _ => DeviceError::Driver(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_without_a_table_of_names_is_loaded_as_it_stands() {
+        let ptx = b".version 7.8\n".to_vec();
+        let image = read_image(ptx.clone()).unwrap();
+        assert_eq!((image.image.as_slice(), image.symbol("k")), (ptx.as_slice(), "k"));
+        let named = KernelImage {
+            names: vec![("k<float>".into(), "_Z1kIfEvv".into())],
+            image: ptx,
+        };
+        assert_eq!(read_image(named.encode()), Ok(named.clone()));
+        assert_eq!(read_image(named.encode()[..20].to_vec()), Err(DamagedImage::Truncated));
+    }
+
+    #[test]
+    fn a_log_ends_at_its_zero() {
+        assert_eq!(log_text(b" ptxas error \n\0rest"), "ptxas error");
+    }
+}

@@ -1,0 +1,91 @@
+//! What a device says of itself.
+
+use std::borrow::Cow;
+
+use gpubench::catalog::DeviceFacts;
+use gpubench::codec;
+use serde::{Deserialize, Serialize};
+
+use super::CodeHome;
+
+/// Facts the window protocol depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// What benchmark functions may know.
+    #[serde(with = "encoded")]
+    pub device: DeviceFacts,
+    /// What distinguishes the device from others of its name: a UUID.
+    pub identity: Option<String>,
+    /// The driver's version as it names itself.
+    pub driver: Option<String>,
+    /// Step of the device's clock in nanoseconds.
+    pub clock_tick_ns: f64,
+    /// Shared allocations are multiples of this many bytes.
+    pub granularity: u64,
+    /// Buffers start at multiples of this many bytes, so that they can end close to the end of their allocation.
+    pub alignment: u64,
+    /// Bytes of memory that can still be had, where it is known.
+    pub free_memory: Option<u64>,
+    /// Bytes of a cache flush, unless the user says otherwise.
+    pub flush_bytes: u64,
+    /// Where kernels that compute references and inputs are run.
+    pub kernels_run_in: CodeHome,
+    /// Whether a clock of the referee can bound what a worker claims.
+    pub clock_bound: ClockBound,
+    /// Peak memory bandwidth in bytes per second, where it is known.
+    pub peak_bandwidth: Option<f64>,
+    /// Peak arithmetic rate in floating-point operations per second, where it is known.
+    pub peak_flops: Option<f64>,
+}
+
+/// Whether the time between the referee's stamps proves anything about a worker's claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ClockBound {
+    /// Phases of two processes never overlap on the device.
+    Exclusive,
+    /// They may, for the reason given.
+    Absent(Cow<'static, str>),
+}
+
+impl Facts {
+    /// The facts as bytes for another process of this program.
+    ///
+    /// # Errors
+    /// When a number of theirs is none that can be written.
+    pub fn encode(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(self)
+    }
+
+    /// Facts that another process of this program encoded.
+    ///
+    /// # Errors
+    /// When they are damaged.
+    pub fn decode(bytes: &[u8]) -> serde_json::Result<Facts> {
+        serde_json::from_slice(bytes)
+    }
+}
+
+/// The runtime's own encoding, as bytes.
+mod encoded {
+    use super::*;
+
+    pub(super) fn serialize<S: serde::Serializer>(facts: &DeviceFacts, serializer: S) -> Result<S::Ok, S::Error> {
+        codec::encode(facts).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<DeviceFacts, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        codec::decode(&bytes).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_arrive_as_they_were_sent() {
+        let facts = crate::cpu::facts(std::num::NonZeroUsize::MIN);
+        assert_eq!(Facts::decode(&facts.encode().unwrap()).unwrap(), facts);
+    }
+}

@@ -1,0 +1,227 @@
+//! A driver whose calls can be made to fail, for tests of what stands on it.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use super::{
+    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig, Memory, Module,
+    ModuleImage, Seal, Stream,
+};
+
+/// Wraps a driver and fails one call.
+pub struct FaultyDriver<D> {
+    inner: D,
+    /// Calls that still succeed; the one behind them fails.
+    left: Option<usize>,
+}
+
+impl<D: Driver> FaultyDriver<D> {
+    /// Fails the call that comes after `successes` others.
+    pub fn failing_after(inner: D, successes: usize) -> FaultyDriver<D> {
+        FaultyDriver {
+            inner,
+            left: Some(successes),
+        }
+    }
+
+    fn count(&mut self, call: &'static str) -> Result<(), DeviceError> {
+        match self.left {
+            Some(0) => {
+                self.left = None;
+                Err(DeviceError::Unsupported(format!("do `{call}`: a test said so")))
+            }
+            Some(left) => {
+                self.left = Some(left - 1);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl<D: Driver> Driver for FaultyDriver<D> {
+    fn facts(&self) -> &Facts {
+        self.inner.facts()
+    }
+
+    fn create(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        self.count("create")?;
+        self.inner.create(bytes)
+    }
+
+    fn create_host(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        self.count("create_host")?;
+        self.inner.create_host(bytes)
+    }
+
+    fn export(&mut self, memory: Memory) -> Result<OwnedFd, DeviceError> {
+        self.count("export")?;
+        self.inner.export(memory)
+    }
+
+    fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError> {
+        self.count("import")?;
+        self.inner.import(descriptor, bytes)
+    }
+
+    fn register(&mut self, address: u64, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        self.count("register")?;
+        self.inner.register(address, bytes)
+    }
+
+    fn unregister(&mut self, address: u64) {
+        self.inner.unregister(address);
+    }
+
+    fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
+        self.count("map")?;
+        self.inner.map(memory, access)
+    }
+
+    fn seal(&mut self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
+        self.count("seal")?;
+        self.inner.seal(memory, seal)
+    }
+
+    fn release(&mut self, memory: Memory) {
+        self.inner.release(memory);
+    }
+
+    fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        self.count("alloc")?;
+        self.inner.alloc(bytes)
+    }
+
+    fn free(&mut self, address: DevicePtr) {
+        self.inner.free(address);
+    }
+
+    fn load(&mut self, image: ModuleImage<'_>) -> Result<Module, DeviceError> {
+        self.count("load")?;
+        self.inner.load(image)
+    }
+
+    fn function(&mut self, module: Module, name: &str) -> Result<Function, DeviceError> {
+        self.count("function")?;
+        self.inner.function(module, name)
+    }
+
+    fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
+        self.count("symbol")?;
+        self.inner.symbol(module, name)
+    }
+
+    fn encode_tensor_map(
+        &self,
+        base: DevicePtr,
+        map: &gpubench::plan::TensorMapDescription,
+    ) -> Result<[u8; 128], DeviceError> {
+        self.inner.encode_tensor_map(base, map)
+    }
+
+    fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError> {
+        self.count("occupancy")?;
+        self.inner.occupancy(function, threads, dynamic_shared)
+    }
+
+    fn reset_persisting_lines(&mut self) -> Result<(), DeviceError> {
+        self.count("reset_persisting_lines")?;
+        self.inner.reset_persisting_lines()
+    }
+
+    fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>> {
+        self.inner.parameter_sizes(function)
+    }
+
+    fn prepare(&mut self, function: Function, config: &LaunchConfig) -> Result<(), DeviceError> {
+        self.count("prepare")?;
+        self.inner.prepare(function, config)
+    }
+
+    fn stream(&mut self) -> Result<Stream, DeviceError> {
+        self.count("stream")?;
+        self.inner.stream()
+    }
+
+    fn event(&mut self) -> Result<Event, DeviceError> {
+        self.count("event")?;
+        self.inner.event()
+    }
+
+    fn record(&mut self, event: Event, stream: Stream) -> Result<(), DeviceError> {
+        self.count("record")?;
+        self.inner.record(event, stream)
+    }
+
+    fn elapsed_ns(&mut self, start: Event, end: Event) -> Result<f64, DeviceError> {
+        self.count("elapsed_ns")?;
+        self.inner.elapsed_ns(start, end)
+    }
+
+    fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
+        self.count("wait_value")?;
+        self.inner.wait_value(stream, address, value)
+    }
+
+    fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
+        self.count("write_value")?;
+        self.inner.write_value(stream, address, value)
+    }
+
+    fn store_value(&mut self, address: u64, value: u32) {
+        self.inner.store_value(address, value);
+    }
+
+    fn await_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
+        self.inner.await_value(address, value, patience)
+    }
+
+    fn launch(
+        &mut self,
+        stream: Stream,
+        function: Function,
+        config: &LaunchConfig,
+        arguments: &[&[u8]],
+    ) -> Result<(), DeviceError> {
+        self.count("launch")?;
+        self.inner.launch(stream, function, config, arguments)
+    }
+
+    fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+        self.count("copy")?;
+        self.inner.copy(stream, target, source, bytes)
+    }
+
+    fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
+        self.count("set")?;
+        self.inner.set(stream, target, value, bytes)
+    }
+
+    fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
+        self.count("host_call")?;
+        self.inner.host_call(stream, work)
+    }
+
+    fn raw_stream(&self, stream: Stream) -> u64 {
+        self.inner.raw_stream(stream)
+    }
+
+    fn ordinal(&self) -> u32 {
+        self.inner.ordinal()
+    }
+
+    fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
+        self.count("synchronize")?;
+        self.inner.synchronize(stream)
+    }
+
+    fn read(&mut self, source: DevicePtr, target: &mut [u8]) -> Result<(), DeviceError> {
+        self.count("read")?;
+        self.inner.read(source, target)
+    }
+
+    fn write(&mut self, target: DevicePtr, source: &[u8]) -> Result<(), DeviceError> {
+        self.count("write")?;
+        self.inner.write(target, source)
+    }
+}

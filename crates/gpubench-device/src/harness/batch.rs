@@ -1,0 +1,484 @@
+//! Looks at memory that are queued behind one another and read together.
+
+use std::marker::PhantomData;
+
+use gpubench::catalog::Tolerance;
+use gpubench_harness::arguments::{CheckArguments, CheckPartial, NoiseCheckArguments, NoisePartial, StampArguments};
+use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, bindings};
+
+use super::kernels::dtype_number;
+use super::{Comparison, Coverage, Harness};
+use crate::{DeviceError, DevicePtr, Driver, Stream};
+
+/// Bytes of a board: far more than the looks of a usual window report.
+const BOARD_BYTES: u64 = 1 << 18;
+
+/// Reports start at multiples of a cache line of the CPU device: its threads write them side by side.
+const REPORT_ALIGNMENT: u64 = 64;
+
+/// Bytes of a digest's slot: its two keys, then its sum.
+const SLOT_BYTES: u64 = 24;
+const SUM_OFFSET: u64 = 16;
+
+/// Private memory that looks report to.
+#[derive(Debug)]
+pub(super) struct Board {
+    address: DevicePtr,
+    bytes: u64,
+    used: u64,
+}
+
+/// Looks that one stream carries out in their order. [`Harness::collect`] waits for all of them at once.
+#[derive(Debug)]
+pub struct Batch {
+    number: u64,
+    stream: Stream,
+    boards: Vec<Board>,
+}
+
+/// A look that has been queued, to be exchanged for what it found: once, and with the findings of its own batch.
+#[derive(Debug)]
+#[must_use = "a look whose finding is not read checks nothing"]
+pub struct Ticket<F> {
+    report: Report,
+    /// Elements or bytes that are looked at.
+    amount: u64,
+    finding: PhantomData<F>,
+}
+
+/// Where on the boards of a batch a look reports.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    batch: u64,
+    board: usize,
+    address: DevicePtr,
+    offset: u64,
+    bytes: u64,
+}
+
+/// The keys of a digest that will be queued, on the device.
+#[derive(Debug)]
+pub struct DigestSlot(Report);
+
+/// What the looks of a batch have reported.
+#[derive(Debug)]
+pub struct Findings {
+    batch: u64,
+    boards: Vec<Vec<u8>>,
+}
+
+/// The keyed sum over a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DigestSum(pub u64);
+
+/// The device's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nanoseconds(pub u64);
+
+/// What a look finds.
+pub trait Finding: Sized {
+    /// Reads it from the report of a look at `amount` elements or bytes.
+    ///
+    /// # Errors
+    /// When the report does not add up.
+    fn from_report(report: &[u8], amount: u64) -> Result<Self, DeviceError>;
+}
+
+impl Finding for CheckSummary {
+    fn from_report(report: &[u8], amount: u64) -> Result<CheckSummary, DeviceError> {
+        Ok(CheckSummary::from_memory(report, amount)?)
+    }
+}
+
+impl Finding for NoiseSummary {
+    fn from_report(report: &[u8], amount: u64) -> Result<NoiseSummary, DeviceError> {
+        Ok(NoiseSummary::from_memory(report, amount)?)
+    }
+}
+
+impl Finding for DigestSum {
+    fn from_report(report: &[u8], _: u64) -> Result<DigestSum, DeviceError> {
+        word(report.get(SUM_OFFSET as usize..).unwrap_or_default()).map(DigestSum)
+    }
+}
+
+impl Finding for Nanoseconds {
+    fn from_report(report: &[u8], _: u64) -> Result<Nanoseconds, DeviceError> {
+        word(report).map(Nanoseconds)
+    }
+}
+
+fn word(report: &[u8]) -> Result<u64, DeviceError> {
+    let bytes = report.try_into().map_err(|_| foreign_report())?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+fn foreign_report() -> DeviceError {
+    DeviceError::Unsupported("tell of a look of another batch".to_owned())
+}
+
+impl Findings {
+    /// What a look found.
+    ///
+    /// # Errors
+    /// When its report does not add up, or it was another batch's.
+    pub fn of<F: Finding>(&self, ticket: Ticket<F>) -> Result<F, DeviceError> {
+        let Report {
+            batch,
+            board,
+            offset,
+            bytes,
+            ..
+        } = ticket.report;
+        let range = offset as usize..(offset + bytes) as usize;
+        let report = self.boards.get(board).and_then(|board| board.get(range));
+        match report {
+            Some(report) if batch == self.batch => F::from_report(report, ticket.amount),
+            _ => Err(foreign_report()),
+        }
+    }
+}
+
+impl Board {
+    fn new(driver: &mut dyn Driver, bytes: u64) -> Result<Board, DeviceError> {
+        Ok(Board {
+            address: driver.alloc(bytes)?,
+            bytes,
+            used: 0,
+        })
+    }
+
+    /// The start of `bytes` more bytes.
+    fn take(&mut self, bytes: u64) -> Option<u64> {
+        let offset = self.used.next_multiple_of(REPORT_ALIGNMENT);
+        let end = offset.checked_add(bytes).filter(|end| *end <= self.bytes)?;
+        self.used = end;
+        Some(offset)
+    }
+}
+
+impl Batch {
+    /// Room for a report. Nothing that was handed out moves: a full board is followed by another.
+    fn reserve(&mut self, driver: &mut dyn Driver, bytes: u64) -> Result<Report, DeviceError> {
+        let taken = self.boards.last_mut().and_then(|board| board.take(bytes));
+        let offset = match taken {
+            Some(offset) => offset,
+            None => {
+                let mut board = Board::new(driver, bytes.max(BOARD_BYTES))?;
+                board.used = bytes;
+                self.boards.push(board);
+                0
+            }
+        };
+        let board = self.boards.len() - 1;
+        Ok(Report {
+            batch: self.number,
+            board,
+            address: self.boards[board].address.offset(offset),
+            offset,
+            bytes,
+        })
+    }
+}
+
+impl Report {
+    fn ticket<F: Finding>(self, amount: u64) -> Ticket<F> {
+        Ticket {
+            report: self,
+            amount,
+            finding: PhantomData,
+        }
+    }
+}
+
+impl Harness {
+    /// Begins a batch on a stream.
+    ///
+    /// # Errors
+    /// When there is no memory for the reports.
+    pub fn begin(&mut self, driver: &mut dyn Driver, stream: Stream) -> Result<Batch, DeviceError> {
+        // Taken, not lent: a batch that another one overtakes keeps its boards, and one that fails takes its boards along.
+        let mut boards = std::mem::take(&mut self.boards);
+        if boards.is_empty() {
+            boards.push(Board::new(driver, BOARD_BYTES)?);
+        }
+        self.batches += 1;
+        Ok(Batch {
+            number: self.batches,
+            stream,
+            boards,
+        })
+    }
+
+    /// Waits for all looks of a batch, and reads what they found.
+    ///
+    /// # Errors
+    /// As [`Driver::synchronize`] and [`Driver::read`].
+    pub fn collect(&mut self, driver: &mut dyn Driver, batch: Batch) -> Result<Findings, DeviceError> {
+        driver.synchronize(batch.stream)?;
+        let mut found = Vec::with_capacity(batch.boards.len());
+        let mut boards = batch.boards;
+        for board in &mut boards {
+            let mut reports = vec![0; board.used as usize];
+            driver.read(board.address, &mut reports)?;
+            found.push(reports);
+            board.used = 0;
+        }
+        // The largest is kept for the next batch; more than one is rare.
+        boards.sort_by_key(|board| board.bytes);
+        self.boards.extend(boards.pop());
+        boards.into_iter().for_each(|board| driver.free(board.address));
+        Ok(Findings {
+            batch: batch.number,
+            boards: found,
+        })
+    }
+
+    /// Queues: compare a tensor with the expected one.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn check(
+        &self,
+        driver: &mut dyn Driver,
+        batch: &mut Batch,
+        comparison: &Comparison,
+    ) -> Result<Ticket<CheckSummary>, DeviceError> {
+        let Comparison {
+            got,
+            expected,
+            len,
+            dtype,
+            tolerance,
+            poison_key,
+            poison_offset,
+            order_key,
+        } = *comparison;
+        let (mode, rtol, atol) = match tolerance {
+            Tolerance::Exact => (bindings::GB_CHECK_EXACT, 0.0, 0.0),
+            Tolerance::Close { rtol, atol } => (bindings::GB_CHECK_CLOSE, rtol, atol),
+        };
+        let bytes = len * dtype.size() as u64;
+        let partial_count = self.partial_count(driver, Kernel::Check, bytes);
+        let report = batch.reserve(driver, partial_count * size_of::<CheckPartial>() as u64)?;
+        let arguments = CheckArguments {
+            got: got.0,
+            expected: expected.0,
+            len,
+            rtol,
+            atol,
+            poison_key,
+            poison_offset,
+            order_key,
+            partials: report.address.0,
+            partial_count,
+            dtype: dtype_number(dtype),
+            mode,
+        };
+        self.launch(driver, batch.stream, bytes, &arguments)?;
+        Ok(report.ticket(len))
+    }
+
+    /// Queues: compare bytes with the noise that was written there.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn check_noise(
+        &self,
+        driver: &mut dyn Driver,
+        batch: &mut Batch,
+        address: DevicePtr,
+        bytes: u64,
+        key: u64,
+        offset: u64,
+    ) -> Result<Ticket<NoiseSummary>, DeviceError> {
+        let partial_count = self.partial_count(driver, Kernel::NoiseCheck, bytes);
+        let report = batch.reserve(driver, partial_count * size_of::<NoisePartial>() as u64)?;
+        let arguments = NoiseCheckArguments {
+            ptr: address.0,
+            bytes,
+            key,
+            offset,
+            partials: report.address.0,
+            partial_count,
+        };
+        self.launch(driver, batch.stream, bytes, &arguments)?;
+        Ok(report.ticket(bytes))
+    }
+
+    /// Queues: take the time of the device's clock.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn stamp(&self, driver: &mut dyn Driver, batch: &mut Batch) -> Result<Ticket<Nanoseconds>, DeviceError> {
+        let report = batch.reserve(driver, size_of::<u64>() as u64)?;
+        let arguments = StampArguments { out: report.address.0 };
+        self.launch(driver, batch.stream, 1, &arguments)?;
+        Ok(report.ticket(1))
+    }
+
+    /// Writes the keys of several digests at once, in their order.
+    ///
+    /// # Errors
+    /// As [`Driver::write`].
+    pub fn hand_in_keys(
+        &self,
+        driver: &mut dyn Driver,
+        batch: &mut Batch,
+        keys: &[[u64; 2]],
+    ) -> Result<Vec<DigestSlot>, DeviceError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let all = batch.reserve(driver, SLOT_BYTES * keys.len() as u64)?;
+        let words: Vec<[u64; 3]> = keys.iter().map(|[digest, order]| [*digest, *order, 0]).collect();
+        driver.write(all.address, bytemuck::cast_slice(&words))?;
+        let starts = (0..keys.len() as u64).map(|slot| SLOT_BYTES * slot);
+        let slots = starts.map(|start| {
+            DigestSlot(Report {
+                address: all.address.offset(start),
+                offset: all.offset + start,
+                bytes: SLOT_BYTES,
+                ..all
+            })
+        });
+        Ok(slots.collect())
+    }
+
+    /// Queues: digest a buffer with keys that were handed in.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`]; also when the keys were handed in to another batch.
+    pub fn keyed_digest(
+        &self,
+        driver: &mut dyn Driver,
+        batch: &mut Batch,
+        slot: DigestSlot,
+        address: DevicePtr,
+        bytes: u64,
+        coverage: Coverage,
+    ) -> Result<Ticket<DigestSum>, DeviceError> {
+        let DigestSlot(report) = slot;
+        if report.batch != batch.number {
+            return Err(foreign_report());
+        }
+        let keys = report.address;
+        let sum = keys.offset(SUM_OFFSET);
+        self.digest(driver, batch.stream, address, bytes, keys.0, coverage, sum.0)?;
+        Ok(report.ticket(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::DType;
+
+    use super::*;
+    use crate::cpu::CpuDriver;
+    use crate::cpu::executor::ScheduleSeed;
+
+    const BYTES: u64 = 64;
+
+    /// The CPU device with a stream, the harness, and some memory that holds noise of key 3.
+    fn device() -> (CpuDriver, Stream, Harness, DevicePtr) {
+        let threads = std::num::NonZeroUsize::new(2);
+        let mut driver = CpuDriver::new(threads, ScheduleSeed::default()).expect("a C++ compiler when this was built");
+        let harness = Harness::load(&mut driver).unwrap();
+        let stream = driver.stream().unwrap();
+        let memory = driver.alloc(BYTES).unwrap();
+        harness.noise(&mut driver, stream, memory, BYTES, 3, 0).unwrap();
+        (driver, stream, harness, memory)
+    }
+
+    fn equal_bytes(got: DevicePtr, expected: DevicePtr) -> Comparison {
+        Comparison {
+            got,
+            expected,
+            len: BYTES,
+            dtype: DType::U8,
+            tolerance: Tolerance::Exact,
+            poison_key: 0,
+            poison_offset: 0,
+            order_key: 0,
+        }
+    }
+
+    #[test]
+    fn looks_of_every_kind_find_what_they_find_alone() {
+        let (mut driver, stream, mut harness, memory) = device();
+        let mut batch = harness.begin(&mut driver, stream).unwrap();
+        let before = harness.stamp(&mut driver, &mut batch).unwrap();
+        let keys = harness
+            .hand_in_keys(&mut driver, &mut batch, &[[1, 2], [1, 2], [5, 2]])
+            .unwrap();
+        let digests: Vec<_> = keys
+            .into_iter()
+            .map(|slot| harness.keyed_digest(&mut driver, &mut batch, slot, memory, BYTES, Coverage::Whole))
+            .collect();
+        let noise = [3, 4].map(|key| harness.check_noise(&mut driver, &mut batch, memory, BYTES, key, 0));
+        let check = harness
+            .check(&mut driver, &mut batch, &equal_bytes(memory, memory))
+            .unwrap();
+        let after = harness.stamp(&mut driver, &mut batch).unwrap();
+        let found = harness.collect(&mut driver, batch).unwrap();
+
+        let digests: Vec<DigestSum> = digests
+            .into_iter()
+            .map(|digest| found.of(digest.unwrap()).unwrap())
+            .collect();
+        assert_eq!(digests[0], digests[1]);
+        assert_ne!(digests[0], digests[2]);
+        let [own, other] = noise.map(|noise| found.of(noise.unwrap()).unwrap());
+        assert!(own.is_untouched() && !other.is_untouched());
+        assert!(found.of(check).unwrap().all_match());
+        assert!(found.of(before).unwrap().0 <= found.of(after).unwrap().0);
+    }
+
+    #[test]
+    fn more_looks_than_a_board_has_room_for_are_all_answered() {
+        let (mut driver, stream, mut harness, memory) = device();
+        let other = driver.alloc(BYTES).unwrap();
+        harness.noise(&mut driver, stream, other, BYTES, 4, 0).unwrap();
+        let mut batch = harness.begin(&mut driver, stream).unwrap();
+        let key = harness
+            .hand_in_keys(&mut driver, &mut batch, &[[1, 2]])
+            .unwrap()
+            .remove(0);
+        let looks = 2 * BOARD_BYTES / REPORT_ALIGNMENT;
+        let tickets: Vec<_> = (0..looks)
+            .map(|look| {
+                let expected = if look.is_multiple_of(3) { memory } else { other };
+                harness
+                    .check(&mut driver, &mut batch, &equal_bytes(memory, expected))
+                    .unwrap()
+            })
+            .collect();
+        let digest = harness
+            .keyed_digest(&mut driver, &mut batch, key, memory, BYTES, Coverage::Whole)
+            .unwrap();
+        assert!(batch.boards.len() > 1, "one board held them all");
+        let found = harness.collect(&mut driver, batch).unwrap();
+        for (look, ticket) in tickets.into_iter().enumerate() {
+            assert_eq!(found.of(ticket).unwrap().all_match(), look.is_multiple_of(3), "{look}");
+        }
+        assert_ne!(found.of(digest).unwrap(), DigestSum(0));
+    }
+
+    #[test]
+    fn a_look_is_told_of_by_its_own_batch_alone() {
+        let (mut driver, stream, mut harness, memory) = device();
+        let [mut first, mut second] = [(); 2].map(|()| harness.begin(&mut driver, stream).unwrap());
+        let key = harness
+            .hand_in_keys(&mut driver, &mut first, &[[1, 2]])
+            .unwrap()
+            .remove(0);
+        let digest = harness.keyed_digest(&mut driver, &mut second, key, memory, BYTES, Coverage::Whole);
+        assert!(matches!(digest, Err(DeviceError::Unsupported(_))));
+        let own = harness.stamp(&mut driver, &mut second).unwrap();
+        let foreign = harness.stamp(&mut driver, &mut first).unwrap();
+        harness.collect(&mut driver, first).unwrap();
+        let found = harness.collect(&mut driver, second).unwrap();
+        assert!(matches!(found.of(foreign), Err(DeviceError::Unsupported(_))));
+        assert_ne!(found.of(own).unwrap(), Nanoseconds(0));
+    }
+}

@@ -1,0 +1,304 @@
+//! The tool's own kernels: loading and launching them.
+
+use std::num::NonZeroU32;
+
+use gpubench::catalog::{DType, Fill, Tensor, Tolerance};
+use gpubench_harness::arguments::{
+    Arguments, DigestArguments, FillArguments, FlushArguments, LinesArguments, NoiseArguments,
+};
+use gpubench_harness::{Kernel, Processors, bindings, geometry};
+
+use super::batch::Board;
+use crate::FlushKind;
+use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
+
+/// Bytes of a tile that a digest visits as a whole.
+const TILE_BYTES: u64 = 4096;
+
+/// Tiles that a seal visits: 64 KiB. It runs in the worker's time slice and must not be worth hiding time in.
+const SEAL_TILES: u64 = 16;
+
+/// Bytes of a decoy line: a cache line of a GPU.
+const LINE_BYTES: u64 = 128;
+
+/// Most partial results of a look: bounds what the referee reads and folds after a window.
+const MAX_PARTIALS: u64 = 1 << 12;
+
+/// The tool's kernels, loaded, with the private memory they report to.
+pub struct Harness {
+    functions: Vec<(Kernel, Function)>,
+    sink: DevicePtr,
+    /// What the next batch reports to.
+    pub(super) boards: Vec<Board>,
+    /// Batches that were begun.
+    pub(super) batches: u64,
+}
+
+/// How much of a buffer a digest visits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// A keyed sample: the seal of a timed window.
+    Sample,
+    /// Every tile: the check of an early-check window.
+    Whole,
+}
+
+/// A tensor under test and what it is compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison {
+    /// What was written.
+    pub got: DevicePtr,
+    /// What should have been.
+    pub expected: DevicePtr,
+    /// Elements.
+    pub len: u64,
+    /// Their type.
+    pub dtype: DType,
+    /// The rule.
+    pub tolerance: Tolerance,
+    /// Key of the poison in `got`.
+    pub poison_key: u64,
+    /// Where in the poison's stream `got` begins.
+    pub poison_offset: u64,
+    /// Order in which blocks visit the tensor.
+    pub order_key: u64,
+}
+
+impl Harness {
+    /// Loads the kernels.
+    ///
+    /// # Errors
+    /// When this build has none for the device.
+    pub fn load(driver: &mut dyn Driver) -> Result<Harness, DeviceError> {
+        let module = driver.load(ModuleImage::Harness)?;
+        let mut functions = Vec::new();
+        for kernel in Kernel::ALL {
+            functions.push((kernel, driver.function(module, kernel.name())?));
+        }
+        Ok(Harness {
+            functions,
+            sink: driver.alloc(8)?,
+            boards: Vec::new(),
+            batches: 0,
+        })
+    }
+
+    /// Queues: fill `target` with random elements of a tensor. `index` separates the tensors of a window. A tensor whose fill is the
+    /// author's is left alone.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn fill(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        target: DevicePtr,
+        tensor: &Tensor,
+        index: u32,
+        key: u64,
+    ) -> Result<(), DeviceError> {
+        let (kind, a, b, low, span) = match tensor.fill {
+            Fill::Uniform { low, high } => (bindings::GB_FILL_UNIFORM, low, high, 0, 0),
+            Fill::Normal { mean, stddev } => (bindings::GB_FILL_NORMAL, mean, stddev, 0, 0),
+            // Truncation is meant: the kernel computes modulo 2^64, and a span of 2^64 is its 0.
+            Fill::Integers { low, high } => (bindings::GB_FILL_INTEGERS, 0.0, 0.0, low as i64, (high - low) as u64),
+            Fill::Bits => (bindings::GB_FILL_BITS, 0.0, 0.0, 0, 0),
+            Fill::Poison | Fill::Kernel(_) | Fill::Cpu => return Ok(()),
+        };
+        let len = tensor.elements();
+        let (out, dtype) = (target.0, dtype_number(tensor.dtype));
+        let arguments = FillArguments {
+            out,
+            len,
+            key,
+            span,
+            low,
+            a,
+            b,
+            tensor: index,
+            dtype,
+            kind,
+            reserved: 0,
+        };
+        self.launch(driver, stream, len * tensor.dtype.size() as u64, &arguments)
+    }
+
+    /// Queues: write noise. `offset` is where in the key's stream `target` lies.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn noise(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        target: DevicePtr,
+        bytes: u64,
+        key: u64,
+        offset: u64,
+    ) -> Result<(), DeviceError> {
+        let arguments = NoiseArguments {
+            out: target.0,
+            bytes,
+            key,
+            offset,
+        };
+        self.launch(driver, stream, bytes, &arguments)
+    }
+
+    /// Queues: copy some lines of a buffer from `source` to `target`, chosen by `key`.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn lines(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        target: DevicePtr,
+        source: DevicePtr,
+        bytes: u64,
+        key: u64,
+    ) -> Result<(), DeviceError> {
+        let lines = decoy_lines(bytes);
+        let arguments = LinesArguments {
+            target: target.0,
+            source: source.0,
+            bytes,
+            key,
+            lines,
+        };
+        self.launch(driver, stream, lines * LINE_BYTES, &arguments)
+    }
+
+    /// Queues: go through the flush buffer.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn flush(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        buffer: DevicePtr,
+        bytes: u64,
+        kind: FlushKind,
+    ) -> Result<(), DeviceError> {
+        let kind = match kind {
+            FlushKind::Read => bindings::GB_FLUSH_READ,
+            FlushKind::Write => bindings::GB_FLUSH_WRITE,
+        };
+        let arguments = FlushArguments {
+            ptr: buffer.0,
+            bytes,
+            sink: self.sink.0,
+            kind,
+            reserved: 0,
+        };
+        self.launch(driver, stream, bytes, &arguments)
+    }
+
+    /// Queues: add the digest of a buffer to the word at `out`. The two words at `keys` are read when the kernel runs.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    #[expect(clippy::too_many_arguments, reason = "they are the kernel's own")]
+    pub fn digest(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        address: DevicePtr,
+        bytes: u64,
+        keys: u64,
+        coverage: Coverage,
+        out: u64,
+    ) -> Result<(), DeviceError> {
+        let tiles = match coverage {
+            Coverage::Sample => SEAL_TILES,
+            Coverage::Whole => 0,
+        };
+        let arguments = DigestArguments {
+            ptr: address.0,
+            bytes,
+            keys,
+            tile_bytes: TILE_BYTES,
+            tiles,
+            out,
+        };
+        let visited = if tiles == 0 {
+            bytes
+        } else {
+            bytes.min(tiles * TILE_BYTES)
+        };
+        let mut config = self.geometry(driver, Kernel::Digest, visited);
+        if coverage == Coverage::Whole {
+            // The check of an early-check window: it may start before the kernel before it has ended.
+            config.dependence = gpubench::plan::Dependence::Programmatic;
+        }
+        driver.launch(stream, self.function(Kernel::Digest)?, &config, &[arguments.as_bytes()])
+    }
+
+    /// Launches over `bytes` bytes of work.
+    pub(super) fn launch<A: Arguments>(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        bytes: u64,
+        arguments: &A,
+    ) -> Result<(), DeviceError> {
+        let config = self.geometry(driver, A::KERNEL, bytes);
+        driver.launch(stream, self.function(A::KERNEL)?, &config, &[arguments.as_bytes()])
+    }
+
+    fn geometry(&self, driver: &dyn Driver, kernel: Kernel, bytes: u64) -> LaunchConfig {
+        let geometry = geometry(kernel, bytes, processors(driver));
+        LaunchConfig {
+            grid: geometry.grid,
+            block: geometry.block,
+            ..LaunchConfig::linear(1, 1)
+        }
+    }
+
+    pub(super) fn partial_count(&self, driver: &dyn Driver, kernel: Kernel, bytes: u64) -> u64 {
+        let processors = processors(driver);
+        geometry(kernel, bytes, processors)
+            .reporters(processors)
+            .clamp(1, MAX_PARTIALS)
+    }
+
+    fn function(&self, kernel: Kernel) -> Result<Function, DeviceError> {
+        let found = self.functions.iter().find(|(known, _)| *known == kernel);
+        found
+            .map(|(_, function)| *function)
+            .ok_or_else(|| DeviceError::NoFunction(kernel.name().to_owned()))
+    }
+}
+
+fn processors(driver: &dyn Driver) -> Processors {
+    let device = &driver.facts().device;
+    let count = NonZeroU32::new(device.multiprocessors).unwrap_or(NonZeroU32::MIN);
+    match device.max_threads_per_multiprocessor {
+        // A device whose multiprocessors run one thread at a time is best served with few long threads.
+        1 => Processors::Cores(count),
+        _ => Processors::Multiprocessors(count),
+    }
+}
+
+/// Lines of a buffer that hold decoys until *go*: one in sixteen, at least eight.
+fn decoy_lines(bytes: u64) -> u64 {
+    bytes.div_ceil(LINE_BYTES * 16).max(8)
+}
+
+pub(super) fn dtype_number(dtype: DType) -> u32 {
+    match dtype {
+        DType::U8 => bindings::GB_U8,
+        DType::I8 => bindings::GB_I8,
+        DType::U16 => bindings::GB_U16,
+        DType::I16 => bindings::GB_I16,
+        DType::U32 => bindings::GB_U32,
+        DType::I32 => bindings::GB_I32,
+        DType::U64 => bindings::GB_U64,
+        DType::I64 => bindings::GB_I64,
+        DType::F16 => bindings::GB_F16,
+        DType::BF16 => bindings::GB_BF16,
+        DType::F32 => bindings::GB_F32,
+        DType::F64 => bindings::GB_F64,
+    }
+}

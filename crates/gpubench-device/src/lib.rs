@@ -1,0 +1,38 @@
+//! Devices behind one narrow waist: what the window protocol needs of a device, in the words of the CUDA driver API, and the devices that provide it.
+//!
+//! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
+#![warn(missing_docs)]
+
+mod code_home;
+pub mod compilers;
+pub mod cpu;
+pub mod cuda;
+mod driver;
+mod error;
+mod facts;
+mod fault_code;
+#[cfg(feature = "testing")]
+pub mod faulty;
+mod flush_kind;
+pub mod harness;
+mod kernel_part;
+pub mod memfd;
+pub mod nvtx;
+mod open;
+mod order;
+mod sealed_file;
+pub mod telemetry;
+pub mod word;
+
+pub use code_home::CodeHome;
+pub use driver::{
+    Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream,
+};
+pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
+pub use facts::{ClockBound, Facts};
+pub use fault_code::FaultCode;
+pub use flush_kind::FlushKind;
+pub use kernel_part::KernelPart;
+pub use open::open;
+pub use order::DeviceOrder;
+pub use sealed_file::{CopyIdentity, SealError, SealedFile};

@@ -1,0 +1,257 @@
+//! Memory that processes share through memfds, mapped between guard pages: the memory of the CPU device, and on every device what the
+//! referee shares with the author.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+
+use super::{Access, DeviceError, DevicePtr, Memory, Seal};
+
+/// Bytes of a page: the granularity of allocations.
+pub const PAGE: u64 = 4096;
+
+/// Bytes of inaccessible addresses on either side of a mapping: what runs over by less is caught. Addresses cost nothing.
+pub const GUARD: u64 = 1 << 20;
+
+/// The allocations and mappings of one process.
+#[derive(Debug, Default)]
+pub struct MemfdTable {
+    shared: HashMap<Memory, SharedAllocation>,
+    private: HashMap<DevicePtr, Mapping>,
+    next: u32,
+}
+
+#[derive(Debug)]
+struct SharedAllocation {
+    descriptor: OwnedFd,
+    bytes: u64,
+    mapping: Option<Mapping>,
+}
+
+/// A mapping with [`GUARD`] inaccessible bytes on either side, unmapped on drop.
+#[derive(Debug)]
+struct Mapping {
+    reserved: *mut std::ffi::c_void,
+    reserved_bytes: usize,
+}
+
+// SAFETY: a mapping is a range of addresses that this value owns; threads may share it as they may share an integer.
+unsafe impl Send for Mapping {}
+
+impl MemfdTable {
+    /// Makes an allocation of `bytes` that can be shared.
+    ///
+    /// # Errors
+    /// The system has no memory or no descriptor for it.
+    pub fn create(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let make = || -> std::io::Result<OwnedFd> {
+            let descriptor = memfd_create("gpubench-buffer", flags)?;
+            ftruncate(&descriptor, bytes)?;
+            Ok(descriptor)
+        };
+        let descriptor = make().map_err(|source| DeviceError::OutOfMemory { bytes, source })?;
+        Ok(self.insert(descriptor, bytes))
+    }
+
+    /// Takes an allocation of `bytes` that another process made.
+    ///
+    /// # Errors
+    /// It is shorter, or can still be cut or lengthened.
+    pub fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError> {
+        let size = fstat(&descriptor)
+            .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?
+            .st_size;
+        if u64::try_from(size) != Ok(bytes) {
+            return Err(DeviceError::ForeignMemory(format!(
+                "it has `{size}` bytes, not `{bytes}`"
+            )));
+        }
+        Ok(self.insert(descriptor, bytes))
+    }
+
+    fn insert(&mut self, descriptor: OwnedFd, bytes: u64) -> Memory {
+        let memory = Memory(self.next);
+        self.next += 1;
+        self.shared.insert(
+            memory,
+            SharedAllocation {
+                descriptor,
+                bytes,
+                mapping: None,
+            },
+        );
+        memory
+    }
+
+    /// A descriptor of an allocation, for another process.
+    ///
+    /// # Errors
+    /// The system has no descriptor for it.
+    pub fn export(&self, memory: Memory) -> Result<OwnedFd, DeviceError> {
+        let os = |source| DeviceError::Os {
+            what: "duplicating a descriptor",
+            source,
+        };
+        self.get(memory)?.descriptor.as_fd().try_clone_to_owned().map_err(os)
+    }
+
+    /// Closes an allocation to later changes.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn seal(&self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
+        let size = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        let seals = match seal {
+            Seal::Size => size,
+            Seal::SizeAndContents => size | SealFlags::FUTURE_WRITE,
+        };
+        fcntl_add_seals(&self.get(memory)?.descriptor, seals).map_err(|error| DeviceError::Os {
+            what: "sealing a buffer",
+            source: error.into(),
+        })
+    }
+
+    /// Maps an allocation between two guards.
+    ///
+    /// # Errors
+    /// The system refuses, or has no addresses left.
+    pub fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
+        let allocation = self.shared.get_mut(&memory).ok_or_else(unknown_memory)?;
+        let protection = match access {
+            Access::Read => ProtFlags::READ,
+            Access::ReadWrite => ProtFlags::READ | ProtFlags::WRITE,
+        };
+        let mapping = Mapping::reserve(allocation.bytes)?;
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
+        // SAFETY: the target lies inside the range just reserved, which nothing else uses.
+        unsafe {
+            mmap(
+                mapping.start().cast(),
+                allocation.bytes as usize,
+                protection,
+                flags,
+                &allocation.descriptor,
+                0,
+            )
+        }
+        .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?;
+        let address = DevicePtr(mapping.start() as u64);
+        allocation.mapping = Some(mapping);
+        Ok(address)
+    }
+
+    /// Unmaps and forgets an allocation.
+    pub fn release(&mut self, memory: Memory) {
+        self.shared.remove(&memory);
+    }
+
+    /// Makes and maps an allocation of this process alone.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create) and [`map`](Self::map).
+    pub fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        let bytes = bytes.max(1).next_multiple_of(PAGE);
+        let mapping = Mapping::reserve(bytes)?;
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+        // SAFETY: the target lies inside the range just reserved, which nothing else uses.
+        unsafe { mmap_anonymous(mapping.start().cast(), bytes as usize, protection, flags) }.map_err(|error| {
+            DeviceError::OutOfMemory {
+                bytes,
+                source: error.into(),
+            }
+        })?;
+        let address = DevicePtr(mapping.start() as u64);
+        self.private.insert(address, mapping);
+        Ok(address)
+    }
+
+    /// Unmaps and forgets an allocation by its address.
+    pub fn free(&mut self, address: DevicePtr) {
+        self.private.remove(&address);
+    }
+
+    fn get(&self, memory: Memory) -> Result<&SharedAllocation, DeviceError> {
+        self.shared.get(&memory).ok_or_else(unknown_memory)
+    }
+}
+
+fn unknown_memory() -> DeviceError {
+    DeviceError::ForeignMemory("it has been released".to_owned())
+}
+
+impl Mapping {
+    fn reserve(bytes: u64) -> Result<Mapping, DeviceError> {
+        let out_of_memory = |source| DeviceError::OutOfMemory { bytes, source };
+        let reserved_bytes = bytes
+            .checked_add(2 * GUARD)
+            .and_then(|bytes| usize::try_from(bytes).ok());
+        let reserved_bytes = reserved_bytes.ok_or_else(|| out_of_memory(rustix::io::Errno::NOMEM.into()))?;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice overlaps nothing.
+        let reserved = unsafe { mmap_anonymous(std::ptr::null_mut(), reserved_bytes, ProtFlags::empty(), flags) }
+            .map_err(|error| out_of_memory(error.into()))?;
+        Ok(Mapping {
+            reserved,
+            reserved_bytes,
+        })
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.reserved.cast::<u8>().wrapping_add(GUARD as usize)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range was reserved by `reserve` with this length and is owned by this value.
+        let unmapped = unsafe { munmap(self.reserved, self.reserved_bytes) };
+        debug_assert!(unmapped.is_ok());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes_at<'a>(address: DevicePtr, len: usize) -> &'a mut [u8] {
+        // SAFETY: the tests pass addresses of live mappings of at least `len` bytes and use one slice at a time.
+        unsafe { std::slice::from_raw_parts_mut(address.0 as *mut u8, len) }
+    }
+
+    #[test]
+    fn what_one_mapping_writes_another_reads() {
+        let (mut ours, mut theirs) = (MemfdTable::default(), MemfdTable::default());
+        let memory = ours.create(PAGE).unwrap();
+        let near = ours.map(memory, Access::ReadWrite).unwrap();
+        let imported = theirs.import(ours.export(memory).unwrap(), PAGE).unwrap();
+        let far = theirs.map(imported, Access::Read).unwrap();
+        bytes_at(near, 4096)[4095] = 9;
+        assert_eq!(bytes_at(far, 4096)[4095], 9);
+    }
+
+    #[test]
+    fn a_sealed_input_can_be_neither_mapped_for_writing_nor_truncated() {
+        let (mut ours, mut theirs) = (MemfdTable::default(), MemfdTable::default());
+        let memory = ours.create(PAGE).unwrap();
+        let near = ours.map(memory, Access::ReadWrite).unwrap();
+        ours.seal(memory, Seal::SizeAndContents).unwrap();
+        bytes_at(near, 1)[0] = 1;
+
+        let descriptor = ours.export(memory).unwrap();
+        assert!(ftruncate(&descriptor, 0).is_err());
+        let imported = theirs.import(descriptor, PAGE).unwrap();
+        assert!(theirs.map(imported, Access::ReadWrite).is_err());
+        assert!(theirs.map(imported, Access::Read).is_ok());
+    }
+
+    #[test]
+    fn an_allocation_of_another_size_is_refused() {
+        let (mut ours, mut theirs) = (MemfdTable::default(), MemfdTable::default());
+        let memory = ours.create(PAGE).unwrap();
+        assert!(theirs.import(ours.export(memory).unwrap(), 2 * PAGE).is_err());
+    }
+}

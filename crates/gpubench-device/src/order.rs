@@ -1,0 +1,59 @@
+//! Which device a role opens.
+
+use bytemuck::{CheckedBitPattern, NoUninit};
+use gpubench::catalog::DeviceKind;
+
+/// Which device a role opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(C)]
+pub struct DeviceOrder {
+    kind: Kind,
+    /// Which of several devices of the kind.
+    pub ordinal: u32,
+    /// Threads of the CPU device; 0 takes all.
+    pub threads: u32,
+    /// Zero.
+    reserved: u32,
+    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
+    pub schedule: u64,
+}
+
+impl DeviceOrder {
+    /// The CPU device.
+    pub fn cpu(threads: u32, schedule: u64) -> DeviceOrder {
+        DeviceOrder {
+            kind: Kind::Cpu,
+            ordinal: 0,
+            threads,
+            reserved: 0,
+            schedule,
+        }
+    }
+
+    /// A CUDA device.
+    pub fn cuda(ordinal: u32) -> DeviceOrder {
+        DeviceOrder {
+            kind: Kind::Cuda,
+            ordinal,
+            threads: 0,
+            reserved: 0,
+            schedule: 0,
+        }
+    }
+
+    /// The kind of the device.
+    pub fn kind(&self) -> DeviceKind {
+        match self.kind {
+            Kind::Cpu => DeviceKind::Cpu,
+            Kind::Cuda => DeviceKind::Cuda,
+        }
+    }
+}
+
+/// A [`DeviceKind`] that travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
+enum Kind {
+    Cpu,
+    Cuda,
+}

@@ -1,0 +1,255 @@
+//! An author as the broker sees it.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
+use gpubench::codec;
+
+use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use gpubench_device::CodeHome;
+use gpubench_device::SealedFile;
+use gpubench_diagnostic::continued;
+use gpubench_protocol::wire::{
+    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SourceModule, encode_modules, from_author,
+    module_descriptors, to_author,
+};
+
+/// Longest text of a failure that is shown.
+const LONGEST_MESSAGE: usize = 8 << 10;
+
+/// An author's process.
+#[derive(Debug)]
+pub struct AuthorClient {
+    child: Child,
+    within: Duration,
+}
+
+/// What comes of recording a case.
+#[derive(Debug)]
+pub enum Recorded {
+    /// The recording and its encoding.
+    Recording(Recording, Vec<u8>),
+    /// It depends on an occupancy that the request did not have.
+    NeedsOccupancy(OccupancyQuery),
+}
+
+/// Why an author did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorProblem {
+    /// The user's code failed, or cannot be used.
+    #[error("{message}")]
+    Refused {
+        /// Whose fault it is.
+        failure: AuthorFailure,
+        /// What it said.
+        message: String,
+    },
+    /// The process failed.
+    #[error(transparent)]
+    Role(#[from] RoleFailure),
+}
+
+/// Buffers granted to an author for a case.
+#[derive(Debug)]
+pub struct BufferGrant<'a> {
+    /// Position in the catalog.
+    pub benchmark: u32,
+    /// The encoded request the case was recorded for.
+    pub request: &'a [u8],
+    /// The encoded recording.
+    pub recording: &'a [u8],
+    /// Where every tensor lies.
+    pub layouts: &'a [BufferLayout],
+    /// Who runs kernels of generators and references.
+    pub kernels_run_in: CodeHome,
+    /// Compiled kernels by the position of their source, for the kernels that run there.
+    pub modules: &'a [SourceModule],
+    /// Contents and answers.
+    pub descriptors: &'a [OwnedFd],
+}
+
+impl AuthorClient {
+    /// Starts an author and has it load a cdylib: the last of `library`, behind those that it needs. Every answer is waited for at most `within`.
+    ///
+    /// # Errors
+    /// When the library cannot be used.
+    pub fn spawn(
+        library: &[SealedFile],
+        library_path: &[PathBuf],
+        within: Duration,
+        output: Output,
+        interrupt: &Interrupt,
+    ) -> Result<(AuthorClient, Catalog), AuthorProblem> {
+        let child = Child::spawn(RoleName::Author, output, library_path, None)?;
+        let mut author = AuthorClient { child, within };
+        let files: Vec<_> = library.iter().map(AsFd::as_fd).collect();
+        let answer = author.order(to_author::LOAD, &[], &files, interrupt)?;
+        let catalog = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("catalog", &error))?;
+        refuse_control_characters(&catalog)?;
+        Ok((author, catalog))
+    }
+
+    /// The process.
+    pub fn child(&self) -> &Child {
+        &self.child
+    }
+
+    /// Records a case.
+    ///
+    /// # Errors
+    /// When the benchmark function or the input function fails.
+    pub fn record(
+        &mut self,
+        benchmark: u32,
+        request: &RecordRequest,
+        interrupt: &Interrupt,
+    ) -> Result<Recorded, AuthorProblem> {
+        let head = BenchmarkNumber { benchmark, reserved: 0 };
+        let parts = [bytemuck::bytes_of(&head), &codec::encode(request)];
+        self.child.send(to_author::RECORD, &parts, &[])?;
+        let frame = self.child.receive(self.within, interrupt)?;
+        if frame.kind == from_author::NEEDS_OCCUPANCY {
+            let query = codec::decode(&frame.payload);
+            return query
+                .map(Recorded::NeedsOccupancy)
+                .map_err(|error| AuthorProblem::damaged("query", &error));
+        }
+        let encoded = AuthorProblem::done(frame)?;
+        let recording = codec::decode(&encoded).map_err(|error| AuthorProblem::damaged("recording", &error))?;
+        Ok(Recorded::Recording(recording, encoded))
+    }
+
+    /// Grants the buffers of a case.
+    ///
+    /// # Errors
+    /// When they cannot be mapped.
+    pub fn attach(&mut self, grant: &BufferGrant<'_>, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
+        let modules = encode_modules(grant.modules);
+        let head = Attach {
+            benchmark: grant.benchmark,
+            tensors: grant.layouts.len() as u32,
+            module_bytes: modules.len() as u32,
+            request_bytes: grant.request.len() as u32,
+            kernels_run_in: grant.kernels_run_in,
+        };
+        let layouts = bytemuck::cast_slice(grant.layouts);
+        let parts = [
+            bytemuck::bytes_of(&head),
+            layouts,
+            &modules,
+            grant.request,
+            grant.recording,
+        ];
+        let buffers = grant.descriptors.iter().map(AsFd::as_fd);
+        let descriptors: Vec<_> = buffers.chain(module_descriptors(grant.modules)).collect();
+        self.order(to_author::ATTACH, &parts, &descriptors, interrupt).map(drop)
+    }
+
+    /// Generates the author's inputs of a window.
+    ///
+    /// # Errors
+    /// When a generator fails.
+    pub fn generate(&mut self, order: &Generate, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
+        self.order(to_author::GENERATE, &[bytemuck::bytes_of(order)], &[], interrupt)
+            .map(drop)
+    }
+
+    /// Runs the reference.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn reference(&mut self, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
+        self.order(to_author::REFERENCE, &[], &[], interrupt).map(drop)
+    }
+
+    /// Takes the buffers back.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn detach(&mut self, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
+        self.order(to_author::DETACH, &[], &[], interrupt).map(drop)
+    }
+
+    fn order(
+        &mut self,
+        kind: u32,
+        parts: &[&[u8]],
+        descriptors: &[std::os::fd::BorrowedFd<'_>],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<u8>, AuthorProblem> {
+        self.child.send(kind, parts, descriptors)?;
+        let frame = self.child.receive(self.within, interrupt)?;
+        AuthorProblem::done(frame)
+    }
+}
+
+/// Names from a catalog are printed in lists, tables and records; control characters in them would be commands to a terminal.
+fn refuse_control_characters(catalog: &Catalog) -> Result<(), AuthorProblem> {
+    for benchmark in &catalog.benchmarks {
+        let axes = benchmark
+            .axes
+            .iter()
+            .chain(benchmark.device_axes.iter().flat_map(|(_, axes)| axes));
+        let names = [&benchmark.path, &benchmark.problem, &benchmark.library, &benchmark.file];
+        if let Some(name) = names
+            .into_iter()
+            .chain(axes.map(|axis| &axis.name))
+            .find(|name| name.contains(char::is_control))
+        {
+            let message = format!("the name `{}` has control characters", name.escape_debug());
+            return Err(AuthorProblem::Refused {
+                failure: AuthorFailure::Library,
+                message,
+            });
+        }
+    }
+    Ok(())
+}
+
+impl AuthorProblem {
+    /// What a frame answers that says an order was carried out.
+    fn done(frame: Frame) -> Result<Vec<u8>, AuthorProblem> {
+        match frame.kind {
+            from_author::DONE => Ok(frame.payload),
+            from_author::FAILED => Err(AuthorProblem::read(&frame.payload)),
+            found => {
+                let text = format!("it sent message `{found}` out of turn");
+                Err(RoleFailure::protocol(RoleName::Author, text).into())
+            }
+        }
+    }
+
+    fn read(payload: &[u8]) -> AuthorProblem {
+        let (number, text) = payload.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
+        // What stands for nothing is ours to mend.
+        let failure = bytemuck::checked::try_pod_read_unaligned(number).unwrap_or(AuthorFailure::Internal);
+        let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_MESSAGE)]);
+        let shown: String = text
+            .chars()
+            .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
+            .collect();
+        let message = continued(&shown);
+        AuthorProblem::Refused { failure, message }
+    }
+
+    fn damaged(what: &str, error: &codec::DecodeError) -> AuthorProblem {
+        AuthorProblem::Refused {
+            failure: AuthorFailure::Library,
+            message: format!("its {what} cannot be read: {error}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_users_code_says_is_one_line_and_others_behind_an_indent() {
+        let payload = [&7_u32.to_le_bytes()[..], b"it is\x1b[2J wrong\nrun it alone: rm"].concat();
+        let problem = AuthorProblem::read(&payload);
+        assert_eq!(problem.to_string(), "it is [2J wrong\n    run it alone: rm");
+    }
+}

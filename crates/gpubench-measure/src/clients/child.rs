@@ -1,0 +1,215 @@
+//! A process of another role.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::error::RoleFailure;
+use super::interrupt::{Heard, Interrupt, deadline, listen};
+use super::log::Log;
+use super::role::{End, Output, RoleName};
+use super::spawn::spawn;
+use super::strays::{Registered, end_strays};
+use gpubench_protocol::wire::{Channel, ChannelError, Frame, Patience, Problem, from_referee, from_worker};
+
+/// A frame is sent whole; one whose rest does not follow comes from a peer that is stopped or hostile.
+const REST_OF_FRAME: Duration = Duration::from_secs(10);
+
+/// The kind of a frame in which referee and worker say that an order failed.
+const FAILED: u32 = from_worker::FAILED;
+const _: () = assert!(FAILED == from_referee::FAILED);
+const OUT_OF_MEMORY: u32 = from_worker::OUT_OF_MEMORY;
+const _: () = assert!(OUT_OF_MEMORY == from_referee::OUT_OF_MEMORY);
+
+/// A spawned role. Dropping it kills the process and waits for its end.
+#[derive(Debug)]
+pub struct Child {
+    role: RoleName,
+    process: std::process::Child,
+    channel: Channel,
+    log: Option<Log>,
+    registered: Registered,
+}
+
+impl Child {
+    /// Starts this same program in a role, connected by its standard input. `library_path` is searched for shared libraries
+    /// before the system's; `private` is its folder for temporary files and for the driver's cache, where it has one of its own.
+    ///
+    /// # Errors
+    /// When the process cannot be started.
+    pub fn spawn(
+        role: RoleName,
+        output: Output,
+        library_path: &[PathBuf],
+        private: Option<&Path>,
+    ) -> Result<Child, RoleFailure> {
+        let spawned = spawn(role, output, library_path, private);
+        let spawned = spawned.map_err(|source| RoleFailure::Spawn { role, source })?;
+        Ok(Child {
+            role,
+            registered: Registered::new(spawned.process.id()),
+            process: spawned.process,
+            channel: spawned.channel,
+            log: spawned.log,
+        })
+    }
+
+    /// The connection.
+    pub fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    /// Number of the process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Sends a frame.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn send(
+        &mut self,
+        kind: u32,
+        parts: &[&[u8]],
+        descriptors: &[std::os::fd::BorrowedFd<'_>],
+    ) -> Result<(), RoleFailure> {
+        self.channel
+            .send(kind, parts, descriptors)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Receives the frame that the process has begun to send, or learns that it is gone.
+    ///
+    /// # Errors
+    /// When it is gone, or speaks another protocol.
+    pub fn receive_now(&mut self) -> Result<Frame, RoleFailure> {
+        self.channel
+            .receive(Patience::at_most(REST_OF_FRAME))
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Receives the next frame, waiting at most `within`; a process that is silent for longer is killed.
+    ///
+    /// # Errors
+    /// When the process is gone, silent or hostile, or the user interrupts.
+    pub fn receive(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Frame, RoleFailure> {
+        match listen(&[&self.channel], deadline(within), interrupt).map_err(|error| self.explain(error))? {
+            Heard::Channel(_) => self.receive_now(),
+            Heard::Interrupted => Err(RoleFailure::Interrupted),
+            Heard::Deadline => {
+                self.kill();
+                Err(RoleFailure::Silent {
+                    role: self.role,
+                    within,
+                })
+            }
+        }
+    }
+
+    /// Receives a frame of an expected kind.
+    ///
+    /// # Errors
+    /// As [`Child::receive`], and when the frame is another or says that the order failed.
+    pub fn expect(&mut self, kind: u32, within: Duration, interrupt: &Interrupt) -> Result<Frame, RoleFailure> {
+        let frame = self.receive(within, interrupt)?;
+        self.check_kind(frame, kind)
+    }
+
+    /// Takes a frame of the referee or a worker for what it should be, or for the [`Problem`](gpubench_protocol::wire::Problem) that both report alike.
+    ///
+    /// # Errors
+    /// When it is another.
+    pub fn check_kind(&self, frame: Frame, kind: u32) -> Result<Frame, RoleFailure> {
+        let role = self.role;
+        match frame.kind {
+            found if found == kind => Ok(frame),
+            FAILED => Err(RoleFailure::Failed {
+                role,
+                text: self.problem(&frame)?,
+            }),
+            OUT_OF_MEMORY => Err(RoleFailure::OutOfMemory {
+                role,
+                text: self.problem(&frame)?,
+            }),
+            from_worker::PLAN_REFUSED if role == RoleName::Worker => Err(RoleFailure::Plan {
+                text: self.problem(&frame)?,
+            }),
+            from_referee::GENERATOR_FAILED if role == RoleName::Referee => Err(RoleFailure::Generator {
+                text: self.problem(&frame)?,
+            }),
+            from_referee::REFERENCE_FAILED if role == RoleName::Referee => Err(RoleFailure::Reference {
+                text: self.problem(&frame)?,
+            }),
+            found => Err(RoleFailure::protocol(
+                role,
+                format!("it sent message `{found}` out of turn"),
+            )),
+        }
+    }
+
+    fn problem(&self, frame: &Frame) -> Result<String, RoleFailure> {
+        let problem: Problem = self.record(frame)?;
+        Ok(problem.text.printable())
+    }
+
+    /// Reads a frame's only record.
+    ///
+    /// # Errors
+    /// When the frame has another length, or a number in it is unknown.
+    pub fn record<R: bytemuck::CheckedBitPattern>(&self, frame: &Frame) -> Result<R, RoleFailure> {
+        frame
+            .record()
+            .map_err(|error| RoleFailure::protocol(self.role, gpubench_diagnostic::chain(&error)))
+    }
+
+    /// Kills the process and its group; it can still be asked how it ended.
+    pub fn kill(&mut self) {
+        self.registered.kill_group();
+        // It may have ended already.
+        let _ = self.process.kill();
+    }
+
+    /// Waits for the end of a process that has closed its connection or was killed.
+    pub fn end(&mut self) -> End {
+        // A process that closes its connection has a moment to leave by itself.
+        let deadline = deadline(Duration::from_millis(500));
+        while Instant::now() < deadline {
+            match self.process.try_wait() {
+                Ok(Some(status)) => return status.into(),
+                Ok(None) => std::thread::sleep(Duration::from_micros(200)),
+                Err(_) => break,
+            }
+        }
+        self.kill();
+        self.process.wait().map_or(End::Killed(0), End::from)
+    }
+
+    /// The last of what the process wrote.
+    pub fn log_tail(&mut self) -> String {
+        self.log.as_ref().map_or_else(String::new, Log::tail)
+    }
+
+    fn explain(&mut self, error: ChannelError) -> RoleFailure {
+        match error {
+            ChannelError::Closed => RoleFailure::Ended {
+                role: self.role,
+                end: self.end(),
+                log: self.log_tail(),
+            },
+            ChannelError::TimedOut => RoleFailure::Silent {
+                role: self.role,
+                within: REST_OF_FRAME,
+            },
+            other => RoleFailure::protocol(self.role, gpubench_diagnostic::chain(&other)),
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+        // Reaped, so that nothing is left behind.
+        let _ = self.process.wait();
+        end_strays();
+    }
+}

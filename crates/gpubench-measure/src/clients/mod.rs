@@ -1,0 +1,25 @@
+//! The other roles as the broker sees them: processes it spawns, talks to and ends.
+
+mod author;
+mod child;
+mod descriptors;
+mod error;
+mod interrupt;
+mod log;
+mod null_worker;
+mod referee;
+mod role;
+mod spawn;
+mod strays;
+mod worker;
+
+pub use author::{AuthorClient, AuthorProblem, BufferGrant, Recorded};
+pub use child::Child;
+pub use descriptors::allow_many_descriptors;
+pub use error::RoleFailure;
+pub use interrupt::{Heard, Interrupt, deadline, listen};
+pub use null_worker::NullWorker;
+pub use referee::{CaseOrder, OpenedCase, RefereeClient};
+pub use role::{End, Output, RoleName};
+pub use strays::adopt_orphans;
+pub use worker::{HostedLaunch, Start, WorkerClient, WorkerLaunch};

@@ -1,0 +1,263 @@
+//! The referee as the broker sees it.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use gpubench::catalog::OccupancyQuery;
+
+use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use gpubench_contract::Method;
+use gpubench_device::{Absence, Facts};
+use gpubench_device::{DeviceOrder, SealedFile};
+use gpubench_protocol::window::{Duties, WindowKind};
+use gpubench_protocol::wire::{
+    AbsentDevice, Begin, BufferLayout, Cast, OccupancyAnswer, OccupancyOrder, OpenCase, Prepared, SourceModule,
+    WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
+};
+
+/// The referee's own work never takes so long; it is our own code on our own kernels.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The referee's process.
+#[derive(Debug)]
+pub struct RefereeClient {
+    child: Child,
+    facts: Facts,
+}
+
+/// A case as the referee is told of it.
+#[derive(Debug)]
+pub struct CaseOrder<'a> {
+    /// Number in the run; separates its seeds from other cases'.
+    pub case: u64,
+    /// Number behind which those of its windows begin.
+    pub opening: u32,
+    /// How its calls are measured.
+    pub method: Method,
+    /// Which workers it has.
+    pub cast: Cast,
+    /// Who does what in its windows, and the recording.
+    pub duties: Duties<'a>,
+    /// The recording's encoding.
+    pub encoded: &'a [u8],
+    /// Compiled kernels by the position of their source: those that the referee runs itself.
+    pub modules: &'a [SourceModule],
+}
+
+/// A case that the referee has made buffers for.
+#[derive(Debug)]
+pub struct OpenedCase {
+    /// How its calls are measured.
+    pub method: Method,
+    /// Where every tensor and scratch allocation lies.
+    pub layouts: Vec<BufferLayout>,
+    /// The page shared with the worker under test.
+    pub page: OwnedFd,
+    /// The page shared with the worker of the baseline, where the case has one.
+    pub baseline_page: Option<OwnedFd>,
+    /// The page shared with the null worker, where the case has one.
+    pub null_page: Option<OwnedFd>,
+    /// Every buffer, for the workers.
+    pub buffers: Vec<OwnedFd>,
+    /// Contents and answers, for the author.
+    pub author_descriptors: Vec<OwnedFd>,
+}
+
+impl RefereeClient {
+    /// Starts a referee on a device.
+    ///
+    /// # Errors
+    /// When it cannot be started; [`RoleFailure::NoDevice`] when there is no such device.
+    pub fn spawn(order: &DeviceOrder, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
+        let mut child = Child::spawn(RoleName::Referee, output, &[], None)?;
+        child.send(to_referee::HELLO, &[bytemuck::bytes_of(order)], &[])?;
+        let frame = child.receive(PATIENCE, interrupt)?;
+        if frame.kind == from_referee::ABSENT {
+            let absent: AbsentDevice = child.record(&frame)?;
+            return Err(RoleFailure::NoDevice(Absence {
+                kind: absent.kind,
+                reason: absent.reason.printable(),
+                hint: absent.hint.printable(),
+            }));
+        }
+        let frame = child.check_kind(frame, from_referee::READY)?;
+        let facts = Facts::decode(&frame.payload).map_err(|error| {
+            RoleFailure::protocol(RoleName::Referee, format!("its device's facts cannot be read: {error}"))
+        })?;
+        Ok(RefereeClient { child, facts })
+    }
+
+    /// What its device says of itself.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Hands it the seed, and has it prepare the cache flush.
+    ///
+    /// # Errors
+    /// When there is no memory for the flush.
+    pub fn begin(&mut self, begin: &Begin, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_referee::BEGIN, &[bytemuck::bytes_of(begin)], &[])?;
+        self.child.expect(from_referee::BEGUN, PATIENCE, interrupt).map(drop)
+    }
+
+    /// The process.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Makes the buffers of a case; the one before is closed.
+    ///
+    /// # Errors
+    /// When there is no memory for them, or a kernel that the referee runs itself does not fit.
+    pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
+        let recording = order.duties.recording();
+        let modules = encode_modules(order.modules);
+        let head = OpenCase {
+            case: order.case,
+            module_bytes: modules.len() as u32,
+            cast: order.cast,
+            opening: order.opening,
+            method: order.method,
+        };
+        let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
+        let descriptors: Vec<_> = module_descriptors(order.modules).collect();
+        self.child.send(to_referee::OPEN_CASE, &parts, &descriptors)?;
+        let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
+        let pages = 1 + usize::from(order.cast.has_baseline()) + usize::from(order.cast.has_null());
+        let mut descriptors = frame.descriptors;
+        let buffers = recording.tensors.len() + recording.plan.scratch.len();
+        let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
+        let expected = pages + buffers + order.duties.author_allocations();
+        if layouts.len() != buffers || descriptors.len() != expected {
+            let text = "it opened the case with other buffers than it should".to_owned();
+            return Err(RoleFailure::protocol(RoleName::Referee, text));
+        }
+        let author_descriptors = descriptors.split_off(pages + buffers);
+        let buffers = descriptors.split_off(pages);
+        let mut pages = descriptors.into_iter();
+        let page = pages.next().expect("a case has at least one page");
+        let baseline_page = order.cast.has_baseline().then(|| pages.next()).flatten();
+        Ok(OpenedCase {
+            method: order.method,
+            layouts,
+            page,
+            baseline_page,
+            null_page: pages.next(),
+            buffers,
+            author_descriptors,
+        })
+    }
+
+    /// Blocks of a compiled kernel that a multiprocessor holds at once.
+    ///
+    /// # Errors
+    /// When the device cannot load the kernel.
+    pub fn occupancy(
+        &mut self,
+        module: &SealedFile,
+        query: &OccupancyQuery,
+        interrupt: &Interrupt,
+    ) -> Result<u32, RoleFailure> {
+        let head = OccupancyOrder {
+            threads: query.threads,
+            dynamic_shared: query.dynamic_shared,
+        };
+        let parts = [bytemuck::bytes_of(&head), query.kernel.name.as_bytes()];
+        self.child.send(to_referee::OCCUPANCY, &parts, &[module.as_fd()])?;
+        let frame = self.child.expect(from_referee::OCCUPANCY_FOUND, PATIENCE, interrupt)?;
+        let answer: OccupancyAnswer = self.child.record(&frame)?;
+        Ok(answer.blocks)
+    }
+
+    /// Generates a window's inputs, waiting at most `within`.
+    ///
+    /// # Errors
+    /// When the device or a generator kernel of the crate fails.
+    pub fn prepare(
+        &mut self,
+        window: u32,
+        kind: WindowKind,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Prepared, RoleFailure> {
+        self.order_inputs(to_referee::PREPARE, window, kind, within, interrupt)
+    }
+
+    /// Generates a window's inputs and runs the crate's reference on them, waiting at most `within`.
+    ///
+    /// # Errors
+    /// When the device or the reference fails.
+    pub fn prepare_with_answers(
+        &mut self,
+        window: u32,
+        kind: WindowKind,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), RoleFailure> {
+        let order = to_referee::PREPARE_WITH_ANSWERS;
+        self.order_inputs(order, window, kind, within, interrupt).map(drop)
+    }
+
+    fn order_inputs(
+        &mut self,
+        order: u32,
+        window: u32,
+        kind: WindowKind,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Prepared, RoleFailure> {
+        let window = WindowOrder::about(window, kind);
+        self.child.send(order, &[bytemuck::bytes_of(&window)], &[])?;
+        let frame = self.child.expect(from_referee::PREPARED, within, interrupt)?;
+        self.child.record(&frame)
+    }
+
+    /// Runs the crate's reference on a window's inputs, waiting at most `within`.
+    ///
+    /// # Errors
+    /// When the reference fails.
+    pub fn reference(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        let order = WindowOrder::about(window, WindowKind::Timed);
+        self.child
+            .send(to_referee::REFERENCE, &[bytemuck::bytes_of(&order)], &[])?;
+        let answer = self.child.expect(from_referee::REFERENCE_DONE, within, interrupt);
+        answer.map(drop)
+    }
+
+    /// Starts the window; its facts come later.
+    ///
+    /// # Errors
+    /// When the referee is gone.
+    pub fn release(&mut self, order: &WindowOrder) -> Result<(), RoleFailure> {
+        self.child.send(to_referee::RELEASE, &[bytemuck::bytes_of(order)], &[])
+    }
+
+    /// Gives the window up.
+    ///
+    /// # Errors
+    /// When the referee is gone.
+    pub fn abort(&mut self) -> Result<(), RoleFailure> {
+        self.child.send(to_referee::ABORT, &[], &[])
+    }
+
+    /// Receives the facts of the window that was released, already announced or not.
+    ///
+    /// # Errors
+    /// When the referee fails.
+    pub fn window_facts(&mut self, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
+        let frame = self.child.expect(from_referee::FACTS, PATIENCE, interrupt)?;
+        Ok(Box::new(self.child.record(&frame)?))
+    }
+
+    /// Frees the case's buffers.
+    ///
+    /// # Errors
+    /// When the referee fails.
+    pub fn close_case(&mut self, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_referee::CLOSE_CASE, &[], &[])?;
+        self.child
+            .expect(from_referee::CASE_CLOSED, PATIENCE, interrupt)
+            .map(drop)
+    }
+}

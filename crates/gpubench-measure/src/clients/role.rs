@@ -1,0 +1,91 @@
+//! The roles that processes play, and how they end.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use gpubench_protocol::wire::{Limits, MAX_DESCRIPTORS};
+
+/// Which role a process plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleName {
+    /// Runs user host code.
+    Author,
+    /// Generates, keeps, checks.
+    Referee,
+    /// Replays a plan.
+    Worker,
+}
+
+impl RoleName {
+    /// The hidden verb of the command line that enters the role.
+    pub fn verb(self) -> &'static str {
+        match self {
+            RoleName::Author => "__author",
+            RoleName::Referee => "__referee",
+            RoleName::Worker => "__worker",
+        }
+    }
+
+    /// What the broker takes from the role at most: a worker says nothing but small records.
+    pub(super) fn limits(self) -> Limits {
+        match self {
+            RoleName::Author => Limits {
+                payload: 256 << 20,
+                descriptors: 0,
+            },
+            RoleName::Referee => Limits {
+                payload: 1 << 20,
+                descriptors: MAX_DESCRIPTORS,
+            },
+            RoleName::Worker => Limits {
+                payload: 4096,
+                descriptors: 0,
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for RoleName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.verb().trim_start_matches('_'))
+    }
+}
+
+/// What becomes of what user code prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// Kept, and shown with a failure.
+    #[default]
+    Captured,
+    /// Passed through to standard error.
+    Inherited,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It left with a code.
+    Exited(i32),
+    /// A signal killed it.
+    Killed(i32),
+}
+
+impl From<ExitStatus> for End {
+    fn from(status: ExitStatus) -> End {
+        status
+            .code()
+            .map_or_else(|| End::Killed(status.signal().unwrap_or(0)), End::Exited)
+    }
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            End::Exited(code) => write!(f, "exited with code {code}"),
+            End::Killed(signal) => match signal_hook::low_level::signal_name(*signal) {
+                Some(name) => write!(f, "was killed by {name}"),
+                None => write!(f, "was killed by signal {signal}"),
+            },
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A worker as the broker sees it.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use gpubench_contract::Method;
+use gpubench_device::{DeviceOrder, SealedFile};
+use gpubench_protocol::sandbox::Confinement;
+use gpubench_protocol::wire::{
+    BufferLayout, Claim, Frame, Problem, SourceModule, WindowOrder, WorkerReady, WorkerSetup, encode_modules,
+    from_worker, module_descriptors, to_worker,
+};
+
+/// A worker's process.
+#[derive(Debug)]
+pub struct WorkerClient {
+    child: Child,
+    /// A hosted worker's own folder, removed after its end.
+    _private: Option<TempDir>,
+}
+
+/// What a worker is given.
+#[derive(Debug)]
+pub struct WorkerLaunch<'a> {
+    /// The device.
+    pub device: DeviceOrder,
+    /// How calls are measured.
+    pub method: Method,
+    /// Where every buffer lies.
+    pub layouts: &'a [BufferLayout],
+    /// Compiled kernels by the position of their source.
+    pub modules: &'a [SourceModule],
+    /// The name its windows are marked with for a profiler, where they are.
+    pub annotation: Option<&'a str>,
+    /// The encoded recording.
+    pub recording: &'a [u8],
+    /// The user's host code, where the benchmark is hosted.
+    pub hosted: Option<&'a HostedLaunch<'a>>,
+    /// The page it shares with the referee.
+    pub page: BorrowedFd<'a>,
+    /// Every buffer.
+    pub buffers: &'a [BorrowedFd<'a>],
+}
+
+/// What a hosted worker is given besides.
+#[derive(Debug, Default)]
+pub struct HostedLaunch<'a> {
+    /// The user's cdylib, behind the libraries that it needs.
+    pub library: &'a [SealedFile],
+    /// Where it finds shared libraries that it loads while it runs.
+    pub library_path: &'a [PathBuf],
+    /// Position of the benchmark in its catalog.
+    pub benchmark: u32,
+    /// The encoded request the case was recorded for.
+    pub request: &'a [u8],
+    /// Processes whose memory must be closed to it, beside the broker's own.
+    pub guarded: [u32; 2],
+}
+
+/// How a worker's set-up ended.
+#[derive(Debug)]
+pub enum Start {
+    /// It can be armed.
+    Ready(WorkerReady),
+    /// The user's host code could not be set up, for the reason given.
+    Refused(String),
+}
+
+impl WorkerClient {
+    /// Starts a worker and sends its set-up; [`WorkerClient::ready`] hears of its end.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
+        let mut worker = match launch.hosted {
+            Some(hosted) => WorkerClient::start_with_folder(output, hosted.library_path)?,
+            None => WorkerClient::idle(output)?,
+        };
+        worker.set_up(to_worker::SETUP, launch)?;
+        Ok(worker)
+    }
+
+    /// Starts a worker that has nothing yet.
+    pub(super) fn idle(output: Output) -> Result<WorkerClient, RoleFailure> {
+        let child = Child::spawn(RoleName::Worker, output, &[], None)?;
+        Ok(WorkerClient { child, _private: None })
+    }
+
+    fn start_with_folder(output: Output, library_path: &[PathBuf]) -> Result<WorkerClient, RoleFailure> {
+        let role = RoleName::Worker;
+        let folder = tempfile::Builder::new().prefix("gpubench-worker-").tempdir();
+        let private = folder.map_err(|source| RoleFailure::Spawn { role, source })?;
+        let child = Child::spawn(role, output, library_path, Some(private.path()))?;
+        Ok(WorkerClient {
+            child,
+            _private: Some(private),
+        })
+    }
+
+    /// Sends what the worker has from now on.
+    pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
+        let none = HostedLaunch::default();
+        let hosted = launch.hosted.unwrap_or(&none);
+        let modules = encode_modules(launch.modules);
+        let annotation = launch.annotation.unwrap_or_default().as_bytes();
+        let setup = WorkerSetup {
+            buffers: launch.layouts.len() as u32,
+            module_bytes: modules.len() as u32,
+            annotation_bytes: annotation.len() as u32,
+            benchmark: hosted.benchmark,
+            library_files: hosted.library.len() as u32,
+            request_bytes: hosted.request.len() as u32,
+            guarded: hosted.guarded,
+            method: launch.method,
+            reserved: 0,
+            device: launch.device,
+        };
+        let parts = [
+            bytemuck::bytes_of(&setup),
+            bytemuck::cast_slice(launch.layouts),
+            &modules,
+            annotation,
+            hosted.request,
+            launch.recording,
+        ];
+        let buffers = launch.buffers.iter().copied();
+        let code = module_descriptors(launch.modules).chain(hosted.library.iter().map(AsFd::as_fd));
+        let descriptors: Vec<_> = std::iter::once(launch.page).chain(buffers).chain(code).collect();
+        self.child.send(kind, &parts, &descriptors)
+    }
+
+    /// The process.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Ends the process, and tells the last of what it printed.
+    pub fn last_words(&mut self) -> String {
+        self.child.kill();
+        let _ = self.child.end();
+        self.child.log_tail()
+    }
+
+    /// Waits until a hosted worker has closed its sandbox, which it says before it loads the user's library: nobody else can have said it.
+    ///
+    /// # Errors
+    /// When it says something else.
+    pub fn confinement(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Confinement, RoleFailure> {
+        let frame = self.child.expect(from_worker::SANDBOX, within, interrupt)?;
+        Ok(Confinement::of_report(&self.child.record(&frame)?))
+    }
+
+    /// Waits until it has loaded the kernels, or the user's host code has set itself up.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Start, RoleFailure> {
+        let frame = self.child.receive(within, interrupt)?;
+        if frame.kind == from_worker::REFUSED {
+            let problem: Problem = self.child.record(&frame)?;
+            return Ok(Start::Refused(problem.text.printable()));
+        }
+        let frame = self.child.check_kind(frame, from_worker::READY)?;
+        Ok(Start::Ready(self.child.record(&frame)?))
+    }
+
+    /// Has it let go of its case's buffers, and waits until it has.
+    pub(super) fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_worker::HAND_BACK, &[], &[])?;
+        self.child.expect(from_worker::HANDED_BACK, within, interrupt)?;
+        Ok(())
+    }
+
+    /// Queues a window behind *go*.
+    ///
+    /// # Errors
+    /// When the worker is gone or does something else.
+    pub fn arm(&mut self, order: &WindowOrder, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_worker::ARM, &[bytemuck::bytes_of(order)], &[])?;
+        let frame = self.child.expect(from_worker::ARMED, within, interrupt)?;
+        let armed: WindowOrder = self.child.record(&frame)?;
+        if armed.window != order.window || armed.kind != order.kind {
+            let text = format!("it armed window `{}` instead of `{}`", armed.window, order.window);
+            return Err(RoleFailure::protocol(RoleName::Worker, text));
+        }
+        Ok(())
+    }
+
+    /// Reads the claim that has been announced.
+    ///
+    /// # Errors
+    /// When the worker is gone or claims something else.
+    pub fn claim_now(&mut self, window: u32) -> Result<Box<Claim>, RoleFailure> {
+        let frame = self.child.receive_now()?;
+        self.read_claim(frame, window)
+    }
+
+    /// Waits for the claim.
+    ///
+    /// # Errors
+    /// As [`WorkerClient::claim_now`]; also when it does not come in time.
+    pub fn claim(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<Box<Claim>, RoleFailure> {
+        let frame = self.child.receive(within, interrupt)?;
+        self.read_claim(frame, window)
+    }
+
+    fn read_claim(&mut self, frame: Frame, window: u32) -> Result<Box<Claim>, RoleFailure> {
+        let frame = self.child.check_kind(frame, from_worker::CLAIM)?;
+        let claim: Claim = self.child.record(&frame)?;
+        if claim.window != window {
+            let text = format!("it claimed window `{}` instead of `{window}`", claim.window);
+            return Err(RoleFailure::protocol(RoleName::Worker, text));
+        }
+        Ok(Box::new(claim))
+    }
+}

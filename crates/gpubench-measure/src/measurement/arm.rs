@@ -1,0 +1,309 @@
+//! One arm of a case: the code under test, or the other state of it that it is compared with, window by window.
+
+use std::time::Instant;
+
+use super::case::ReadyCase;
+use super::error::WindowError;
+use super::evidence::EvidenceBuilder;
+use super::measured::Measured;
+use super::null_arm::NullArm;
+use super::pool::ReadyWorker;
+use super::protocol::Protocol;
+use super::samples::Samples;
+use super::sequence::{Sequencer, WindowOutcome};
+use super::stopping::Stopping;
+use crate::clients::WorkerClient;
+use crate::verdict::{Ending, Evidence, balance, judge};
+use gpubench_contract::Verdict;
+use gpubench_protocol::window::{NullPace, Place, Seat, WindowKind};
+use gpubench_stats::{median, stop_of_case};
+
+/// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
+const DIAGNOSIS: u32 = 2;
+
+/// An arm, and what came of its windows so far.
+pub(super) struct Arm<'a> {
+    seat: Seat,
+    /// Number of the case.
+    case: u64,
+    protocol: &'a Protocol<'a>,
+    evidence: EvidenceBuilder<'a>,
+    samples: Samples,
+    stopping: Stopping<'a>,
+    /// The last that the worker printed that failed.
+    printed: String,
+}
+
+/// Who leads through windows, and what both arms of a case share.
+pub(super) struct Context<'c> {
+    pub(super) sequencer: Sequencer<'c>,
+    pub(super) null: NullArm<'c>,
+    /// Number of the window that was begun last, of whatever arm; before the first, the one after which they begin.
+    pub(super) begun: u32,
+}
+
+impl Context<'_> {
+    /// The next window. Windows are numbered over all workers and arms: none sees a number, and with it a key, that another had.
+    pub(super) fn next_place(&self, case: u64) -> Place {
+        Place {
+            case,
+            window: self.begun + 1,
+        }
+    }
+}
+
+/// What a window of an arm is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    /// Its worker warms up.
+    WarmUp,
+    /// A sample, or an early check.
+    Sample(WindowKind),
+    /// To be seen or checked by itself: nothing is kept of it but whether it was right.
+    Alone(WindowKind),
+}
+
+/// How a step of an arm ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The arm goes on.
+    Done,
+    /// It has failed.
+    Failed,
+}
+
+impl<'a> Arm<'a> {
+    pub(super) fn new(seat: Seat, case: &'a ReadyCase<'a>, protocol: &'a Protocol<'a>, scratch: &'a [u64]) -> Arm<'a> {
+        Arm {
+            seat,
+            case: case.number,
+            protocol,
+            evidence: EvidenceBuilder::new(case, protocol, scratch),
+            samples: Samples::default(),
+            stopping: Stopping::new(protocol),
+            printed: String::new(),
+        }
+    }
+
+    /// Which arm it is.
+    pub(super) fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    /// Its samples so far.
+    pub(super) fn samples(&self) -> &Samples {
+        &self.samples
+    }
+
+    /// Whether every worker has had its turn and samples enough.
+    pub(super) fn is_complete(&self) -> bool {
+        self.samples.turns() >= self.stopping.first_workers() && self.came_through()
+    }
+
+    /// How many workers there are to be on an arm of its own, when these have had their turns.
+    pub(super) fn workers_to_have(&self) -> usize {
+        self.stopping.workers_to_have(&self.samples)
+    }
+
+    /// Whether every worker so far had samples enough.
+    pub(super) fn came_through(&self) -> bool {
+        self.samples.stops().len() == self.samples.turns()
+    }
+
+    /// Keeps what a worker that failed has printed, unless its end tells that already.
+    pub(super) fn keep_last_words(&mut self, printed: String) {
+        if !matches!(self.evidence.ending, Ending::WorkerEnded { .. }) {
+            self.printed = printed;
+        }
+    }
+
+    /// Another worker has its turn.
+    pub(super) fn begin_turn(&mut self) {
+        self.evidence.begin_turn();
+        self.stopping.begin_turn();
+        self.samples.begin_turn();
+    }
+
+    /// The worker came to its end before its first window.
+    pub(super) fn end(&mut self, ending: Ending) {
+        self.evidence.ending = ending;
+    }
+
+    /// Takes a worker whose set-up has ended; nothing where its host code could not be set up.
+    pub(super) fn admit(&mut self, ready: ReadyWorker) -> Option<WorkerClient> {
+        self.evidence.admit(ready)
+    }
+
+    /// Whether the present worker is warm.
+    pub(super) fn is_warm(&self) -> bool {
+        self.evidence.last_call > 0 && self.stopping.is_warm(&self.samples)
+    }
+
+    /// Runs a window.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the worker.
+    pub(super) fn run(
+        &mut self,
+        context: &mut Context<'_>,
+        worker: &mut WorkerClient,
+        part: Part,
+    ) -> Result<Step, WindowError> {
+        match part {
+            Part::WarmUp => self.warm_up(context, worker),
+            Part::Sample(kind) => self.sample(context, worker, kind),
+            Part::Alone(kind) => self.window(context, worker, kind),
+        }
+    }
+
+    /// A window of the same kind as the sampled ones. It is checked like all others.
+    fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, WindowError> {
+        let started = Instant::now();
+        if self.evidence.last_call > 0 {
+            self.null_turn(context, NullPace::Usual)?;
+        }
+        let step = self.window(context, worker, WindowKind::Timed)?;
+        if step == Step::Done {
+            self.evidence.end_warm_up_window();
+            let claimed = self.evidence.last_claim().map(|claim| claim.elapsed_ns);
+            let turn = self.samples.turn_mut();
+            turn.warm_up_ns.extend(claimed);
+            turn.warmed_for += started.elapsed();
+        }
+        Ok(step)
+    }
+
+    /// Windows of the present worker since it was last checked early.
+    pub(super) fn since_early(&self) -> u32 {
+        self.samples.turn().since_early
+    }
+
+    /// A window for a sample, or for an early check.
+    fn sample(
+        &mut self,
+        context: &mut Context<'_>,
+        worker: &mut WorkerClient,
+        kind: WindowKind,
+    ) -> Result<Step, WindowError> {
+        let started = Instant::now();
+        self.null_turn(context, self.stopping.pace())?;
+        if self.window(context, worker, kind)? == Step::Failed {
+            return Ok(Step::Failed);
+        }
+        match kind {
+            WindowKind::EarlyCheck => self.samples.turn_mut().since_early = 0,
+            WindowKind::Timed | WindowKind::Null => {
+                let turn = self.samples.turn_mut();
+                turn.since_early = turn.since_early.saturating_add(1);
+                if let Some(claim) = self.evidence.last_claim() {
+                    self.samples.keep(claim);
+                }
+            }
+        }
+        self.samples.turn_mut().sampled_for += started.elapsed();
+        self.decide(&context.null);
+        Ok(Step::Done)
+    }
+
+    /// Whether the present worker has samples enough.
+    pub(super) fn has_enough(&self) -> bool {
+        self.samples.turn().stop.is_some()
+    }
+
+    /// Whether the limits leave the present worker more windows, if the other arm needs them.
+    pub(super) fn may_go_on(&self) -> bool {
+        self.stopping.may_go_on(&self.samples)
+    }
+
+    fn decide(&mut self, null: &NullArm<'_>) {
+        let evidence = &self.evidence;
+        let decided = self
+            .stopping
+            .decide(&self.samples, &evidence.execution, null, |growth| {
+                evidence.bound_will_be_precise(null, growth)
+            });
+        let turn = self.samples.turn_mut();
+        turn.stop = turn.stop.or(decided);
+    }
+
+    fn null_turn(&mut self, context: &mut Context<'_>, pace: NullPace) -> Result<(), WindowError> {
+        let place = context.next_place(self.case);
+        context
+            .null
+            .take_turn(&mut context.sequencer, self.protocol, place, pace)
+    }
+
+    fn window(
+        &mut self,
+        context: &mut Context<'_>,
+        worker: &mut WorkerClient,
+        kind: WindowKind,
+    ) -> Result<Step, WindowError> {
+        self.conduct(context, worker, kind)?;
+        if self.evidence.ending == Ending::Stopped {
+            match self.evidence.judge_last().verdict {
+                Verdict::Pass => return Ok(Step::Done),
+                Verdict::WrongOutput => self.diagnose(context, worker)?,
+                _ => {}
+            }
+        }
+        Ok(Step::Failed)
+    }
+
+    /// A few more windows after a wrong output.
+    fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), WindowError> {
+        for _ in 0..DIAGNOSIS {
+            self.conduct(context, worker, WindowKind::Timed)?;
+            if self.evidence.ending != Ending::Stopped {
+                // What comes of the worker afterwards does not matter: it has failed already.
+                self.evidence.ending = Ending::Stopped;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn conduct(
+        &mut self,
+        context: &mut Context<'_>,
+        worker: &mut WorkerClient,
+        kind: WindowKind,
+    ) -> Result<(), WindowError> {
+        context.begun += 1;
+        self.evidence.last_call = context.begun;
+        match context.sequencer.conduct(worker, self.seat, context.begun, kind)? {
+            WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
+            WindowOutcome::Lost(evidence, ending) => {
+                self.evidence.windows.extend(evidence);
+                self.evidence.ending = ending;
+            }
+        }
+        Ok(())
+    }
+
+    /// The judgement on all windows, and on who else computed on the device meanwhile.
+    pub(super) fn finish(self, null: &NullArm<'_>, other_clients: Option<u32>) -> Measured {
+        let evidence = Evidence {
+            other_clients,
+            ..self.evidence.of_all_windows(null, self.evidence.ending.clone())
+        };
+        let balance = balance(&evidence);
+        let judgement = judge(&evidence, balance.as_ref()).with_last_words(&self.printed);
+        let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
+        let workers = self.samples.by_worker();
+        Measured {
+            judgement,
+            worker_samples: workers.iter().map(|samples| samples.len()).collect(),
+            windows: self.evidence.windows,
+            warm_ups: self.evidence.warm_ups,
+            null_windows: null.windows.clone(),
+            null_alone: null.alone.clone(),
+            balance,
+            samples: self.samples.ns,
+            host_ns: self.samples.host_ns,
+            event_overhead_ns: median(&self.evidence.overheads_ns),
+            stop,
+            notices: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! An accusation by the clock is confirmed by a second measurement.
+//!
+//! That more time passed for the referee than a worker claims is a grave thing to say of a kernel, and one measurement is weak evidence of it: a machine that something disturbs for half a second
+//! looks the same. So the whole case is measured once more, with fresh workers and by numbers that it has not had, and the second measurement is the result, whatever it says. What is reported has
+//! passed all judgement by itself, and a worker that always hides time is found twice. One that tells by the numbers of its windows which measurement it is in can be honest in the second, so a side
+//! that was accused has no better grade than `advisory`. A second measurement that cannot be made, as where the crate's own generator fails, takes no accusation back. A failure of any other kind
+//! stands at once: a kernel that is wrong now and then has no second try.
+
+use super::case::Contest;
+use super::error::MeasureError;
+use super::failure::CaseFailure;
+use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
+use super::purpose::Purpose;
+use super::session::Session;
+use crate::clients::RoleFailure;
+use crate::verdict::Judgement;
+use gpubench_contract::{Cause, Grade, Verdict};
+use gpubench_protocol::window::Numbering;
+
+/// Characters that are repeated of the first accusation, or of why there is no second measurement.
+const LONGEST: usize = 300;
+
+impl Session<'_> {
+    /// As [`Session::measure_in_turns`]; a case that the clock accuses is measured twice, and the second measurement says
+    /// so. Where that cannot be made, the first stands.
+    ///
+    /// # Errors
+    /// As [`Session::measure_in_turns`] in the first measurement; in the second only when the user interrupts.
+    pub fn measure_and_confirm(&mut self, contest: &Contest<'_>) -> Result<MeasuredInTurns, MeasureError> {
+        let measured = confirm(self.protocol.purpose, |attempt| {
+            let numbering = match attempt {
+                Attempt::First => Numbering::default(),
+                Attempt::Second(numbering) => {
+                    self.watcher.begins_again();
+                    numbering
+                }
+            };
+            self.measure_in_turns(contest, numbering)
+        })?;
+        if measured.roles == RolesAfterwards::Unknown {
+            self.watcher.goes_back();
+        }
+        Ok(measured)
+    }
+}
+
+/// One of the measurements of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    First,
+    /// It goes on behind the numbers of the first.
+    Second(Numbering),
+}
+
+/// Only measurements are confirmed: where nothing is timed, the clock accuses nobody.
+fn confirm(
+    purpose: Purpose,
+    mut measure: impl FnMut(Attempt) -> Result<MeasuredInTurns, MeasureError>,
+) -> Result<MeasuredInTurns, MeasureError> {
+    let first = measure(Attempt::First)?;
+    let accused = Accused::of(&first).filter(|_| purpose == Purpose::Measure);
+    let Some(accused) = accused else { return Ok(first) };
+    match measure(Attempt::Second(first.next)) {
+        Ok(second) => Ok(accused.noted_in(second, first)),
+        Err(error) => match CaseFailure::of_measuring(&error) {
+            None => Err(error),
+            Some(failure) => Ok(unconfirmed(first, &failure)),
+        },
+    }
+}
+
+/// The first measurement, where a failure keeps the case from a second.
+fn unconfirmed(mut first: MeasuredInTurns, failure: &CaseFailure) -> MeasuredInTurns {
+    let notice = not_measured_again(failure);
+    if let Some(Ok(baseline)) = &mut first.baseline {
+        baseline.notices.push(notice.clone());
+    }
+    first.candidate.notices.push(notice);
+    MeasuredInTurns {
+        roles: RolesAfterwards::Unknown,
+        ..first
+    }
+}
+
+fn not_measured_again(failure: &CaseFailure) -> String {
+    format!("could not be measured again: {}", beginning(&failure.message))
+}
+
+/// As much of a message as is repeated.
+fn beginning(message: &str) -> String {
+    let first_line = message.lines().next().unwrap_or_default();
+    first_line.chars().take(LONGEST).collect()
+}
+
+/// Whom the clock accuses: one side at least.
+struct Accused {
+    candidate: Option<Accusation>,
+    baseline: Option<Accusation>,
+}
+
+impl Accused {
+    /// Nothing where nobody is accused, and where the candidate has failed in another way.
+    fn of(measured: &MeasuredInTurns) -> Option<Accused> {
+        let candidate = Accusation::of(&measured.candidate);
+        let baseline = match &measured.baseline {
+            Some(Ok(baseline)) => Accusation::of(baseline),
+            Some(Err(_)) | None => None,
+        };
+        let has_passed = measured.candidate.judgement.verdict == Verdict::Pass;
+        (candidate.is_some() || has_passed && baseline.is_some()).then_some(Accused { candidate, baseline })
+    }
+
+    /// The second measurement, both sides of which tell of the first.
+    fn noted_in(&self, second: MeasuredInTurns, first: MeasuredInTurns) -> MeasuredInTurns {
+        let first_call = first.next.opening + 1;
+        let (accused, accused_baseline) = (self.candidate.as_ref(), self.baseline.as_ref());
+        let of_baseline = accused_baseline.map(|accusation| (accusation, "of the baseline, "));
+        let of_candidate = accused.map(|accusation| (accusation, "of the candidate, "));
+        let mut candidate = second.candidate;
+        note(&mut candidate, first_call, accused, of_baseline);
+        let baseline = match (second.baseline, first.baseline) {
+            (Some(Ok(mut baseline)), _) => {
+                note(&mut baseline, first_call, accused_baseline, of_candidate);
+                Some(Ok(baseline))
+            }
+            (Some(Err(lost)), Some(Ok(first))) if accused_baseline.is_some() => Some(still_accused(first, lost)),
+            (other, _) => other,
+        };
+        MeasuredInTurns {
+            candidate,
+            baseline,
+            ..second
+        }
+    }
+}
+
+/// A baseline that was accused, and lost in the second measurement.
+fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, RoleFailure> {
+    let error = MeasureError::Worker(lost);
+    let failure = CaseFailure::of_measuring(&error).ok_or(RoleFailure::Interrupted)?;
+    first.notices.push(not_measured_again(&failure));
+    Ok(first)
+}
+
+/// What the clock says of one side.
+struct Accusation {
+    cause: Option<Cause>,
+    message: String,
+}
+
+impl Accusation {
+    fn of(measured: &Measured) -> Option<Accusation> {
+        let Judgement {
+            verdict,
+            cause,
+            message,
+            ..
+        } = &measured.judgement;
+        (*verdict == Verdict::TimeMismatch).then(|| Accusation {
+            cause: *cause,
+            message: beginning(message.as_deref().unwrap_or_default()),
+        })
+    }
+
+    fn is_made_again(&self, judgement: &Judgement) -> bool {
+        judgement.verdict == Verdict::TimeMismatch && judgement.cause == self.cause
+    }
+
+    /// Why the times of another measurement of the same side cannot be trusted further.
+    fn doubt(&self) -> &'static str {
+        match self.cause {
+            Some(Cause::ClaimsInconsistent) => {
+                "the clock found the claims of the first of two measurements inconsistent"
+            }
+            _ => "the clock found the claims of the first of two measurements too short",
+        }
+    }
+}
+
+/// Has a side tell that it was accused before, or that the other was, with a word for whose accusation it is.
+fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, other: Option<(&Accusation, &str)>) {
+    let (accusation, whose) = match (own, other) {
+        (Some(own), _) => (own, ""),
+        (None, Some(other)) => other,
+        (None, None) => return,
+    };
+    let judgement = &mut measured.judgement;
+    if own.is_some_and(|own| own.is_made_again(judgement)) {
+        let message = judgement.message.get_or_insert_default();
+        message.push_str("; two measurements in a row found this");
+        return;
+    }
+    if let Some(own) = own {
+        let known = judgement.grade_reason.take();
+        let reasons: Vec<String> = known.into_iter().chain([own.doubt().to_owned()]).collect();
+        judgement.grade = Grade::Advisory;
+        judgement.grade_reason = Some(reasons.join("; "));
+    }
+    let numbers = match judgement.verdict {
+        Verdict::Pass => String::new(),
+        // What it says may name a call.
+        _ => format!(" (its calls are numbered from {first_call} on)"),
+    };
+    let message = &accusation.message;
+    measured.notices.push(format!(
+        "measured twice, and the second time counts{numbers}: the first time, {whose}{message}"
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::error::WindowError;
+    use super::*;
+    use crate::clients::AuthorProblem;
+    use gpubench_protocol::wire::AuthorFailure;
+
+    const SHORT: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));
+    const UNEVEN: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimsInconsistent));
+    const WRONG: (Verdict, Option<Cause>) = (Verdict::WrongOutput, Some(Cause::Mismatch));
+    const PASS: (Verdict, Option<Cause>) = (Verdict::Pass, None);
+
+    fn side((verdict, cause): (Verdict, Option<Cause>)) -> Measured {
+        Measured {
+            judgement: Judgement {
+                verdict,
+                cause,
+                message: cause.map(|cause| format!("it was {cause}")),
+                grade: Grade::Sealed,
+                grade_reason: None,
+                window: None,
+            },
+            windows: Vec::new(),
+            warm_ups: Vec::new(),
+            worker_samples: Vec::new(),
+            null_windows: Vec::new(),
+            null_alone: Vec::new(),
+            balance: None,
+            samples: Vec::new(),
+            host_ns: Vec::new(),
+            event_overhead_ns: None,
+            stop: None,
+            notices: Vec::new(),
+        }
+    }
+
+    type Sides = ((Verdict, Option<Cause>), Option<(Verdict, Option<Cause>)>);
+
+    fn measured((candidate, baseline): Sides) -> MeasuredInTurns {
+        MeasuredInTurns {
+            candidate: side(candidate),
+            baseline: baseline.map(|baseline| Ok(side(baseline))),
+            next: Numbering::behind(409, 120),
+            roles: RolesAfterwards::AtRest,
+        }
+    }
+
+    fn generator_panics(said: &str) -> MeasureError {
+        MeasureError::Window(WindowError::Generator(AuthorProblem::Refused {
+            failure: AuthorFailure::Panicked,
+            message: said.to_owned(),
+        }))
+    }
+
+    /// What becomes of a case whose second measurement ends in an error.
+    fn cut_short(first: Sides, error: MeasureError) -> Result<MeasuredInTurns, MeasureError> {
+        let mut error = Some(error);
+        confirm(Purpose::Measure, |attempt| match attempt {
+            Attempt::First => Ok(measured(first)),
+            Attempt::Second(_) => Err(error.take().expect("it is measured twice at most")),
+        })
+    }
+
+    /// How often a case is measured that comes to these ends one after another, and what its record is made of.
+    fn confirmed(purpose: Purpose, ends: &[Sides]) -> (usize, MeasuredInTurns) {
+        let mut attempts = Vec::new();
+        let result = confirm(purpose, |attempt| {
+            attempts.push(attempt);
+            let end = ends.get(attempts.len() - 1).expect("it is not measured too often");
+            Ok(measured(*end))
+        });
+        let expected = [Attempt::First, Attempt::Second(Numbering::behind(409, 120))];
+        assert_eq!(attempts, expected[..attempts.len()]);
+        (attempts.len(), result.unwrap())
+    }
+
+    fn alone(ends: &[(Verdict, Option<Cause>)]) -> (usize, Measured) {
+        let ends: Vec<Sides> = ends.iter().map(|end| (*end, None)).collect();
+        let (attempts, measured) = confirmed(Purpose::Measure, &ends);
+        (attempts, measured.candidate)
+    }
+
+    #[test]
+    fn what_the_clock_does_not_accuse_is_measured_once() {
+        for end in [PASS, WRONG, (Verdict::BelowFloor, Some(Cause::BelowBandwidth))] {
+            let (attempts, measured) = alone(&[end]);
+            assert_eq!((attempts, measured.judgement.verdict), (1, end.0));
+            assert!(measured.notices.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_case_that_passes_the_second_time_passes_and_tells_of_the_first() {
+        let (attempts, measured) = alone(&[SHORT, PASS]);
+        assert_eq!((attempts, measured.judgement.verdict), (2, Verdict::Pass));
+        assert_eq!(
+            measured.notices,
+            ["measured twice, and the second time counts: the first time, it was claim-too-short"]
+        );
+    }
+
+    #[test]
+    fn a_side_that_was_accused_has_no_better_grade_than_advisory() {
+        let short = "the clock found the claims of the first of two measurements too short";
+        let uneven = "the clock found the claims of the first of two measurements inconsistent";
+        for (first, second, reason) in [
+            (SHORT, PASS, short),
+            (SHORT, WRONG, short),
+            (SHORT, UNEVEN, short),
+            (UNEVEN, PASS, uneven),
+        ] {
+            let Judgement {
+                grade, grade_reason, ..
+            } = alone(&[first, second]).1.judgement;
+            assert_eq!((grade, grade_reason.as_deref()), (Grade::Advisory, Some(reason)));
+        }
+        let (_, found_twice) = alone(&[SHORT, SHORT]);
+        assert_eq!(found_twice.judgement.grade, Grade::Sealed);
+    }
+
+    #[test]
+    fn what_else_makes_a_grade_advisory_is_still_said() {
+        let result = confirm(Purpose::Measure, |attempt| {
+            let mut measured = measured((if attempt == Attempt::First { SHORT } else { PASS }, None));
+            measured.candidate.judgement.grade = Grade::Advisory;
+            measured.candidate.judgement.grade_reason = Some("another process computes on the device".to_owned());
+            Ok(measured)
+        });
+        assert_eq!(
+            result.unwrap().candidate.judgement.grade_reason.unwrap(),
+            "another process computes on the device; the clock found the claims of the first of two measurements too short"
+        );
+    }
+
+    #[test]
+    fn only_the_side_that_was_accused_loses_its_grade() {
+        let grades = |first: Sides| {
+            let (_, measured) = confirmed(Purpose::Measure, &[first, (PASS, Some(PASS))]);
+            let baseline = measured.baseline.unwrap().unwrap();
+            (measured.candidate.judgement.grade, baseline.judgement.grade)
+        };
+        assert_eq!(grades((SHORT, Some(PASS))), (Grade::Advisory, Grade::Sealed));
+        assert_eq!(grades((PASS, Some(SHORT))), (Grade::Sealed, Grade::Advisory));
+        assert_eq!(grades((SHORT, Some(SHORT))), (Grade::Advisory, Grade::Advisory));
+    }
+
+    #[test]
+    fn a_case_that_is_found_twice_says_so_and_is_not_measured_a_third_time() {
+        let (attempts, measured) = alone(&[SHORT, SHORT, PASS]);
+        assert_eq!((attempts, measured.judgement.verdict), (2, Verdict::TimeMismatch));
+        let message = measured.judgement.message.unwrap();
+        assert_eq!(message, "it was claim-too-short; two measurements in a row found this");
+        assert!(measured.notices.is_empty());
+    }
+
+    #[test]
+    fn another_finding_of_the_second_time_counts_and_says_how_calls_are_numbered() {
+        for second in [UNEVEN, WRONG] {
+            let (_, measured) = alone(&[SHORT, second]);
+            assert_eq!((measured.judgement.verdict, measured.judgement.cause), second);
+            let message = measured.judgement.message.unwrap();
+            assert!(!message.contains("two measurements"), "{message}");
+            assert_eq!(
+                measured.notices,
+                [
+                    "measured twice, and the second time counts (its calls are numbered from 411 on): the first time, it was claim-too-short"
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn a_side_that_is_accused_has_both_measured_again() {
+        let of_both = |first: Sides, second: Sides| {
+            let (attempts, measured) = confirmed(Purpose::Measure, &[first, second]);
+            let baseline = measured.baseline.unwrap().unwrap();
+            (attempts, measured.candidate.notices, baseline.notices)
+        };
+        let passed = (PASS, Some(PASS));
+        let [plain, of_candidate, of_baseline] = ["", "of the candidate, ", "of the baseline, "].map(|whose| {
+            vec![format!(
+                "measured twice, and the second time counts: the first time, {whose}it was claim-too-short"
+            )]
+        });
+        assert_eq!(of_both((SHORT, Some(PASS)), passed), (2, plain.clone(), of_candidate));
+        assert_eq!(of_both((PASS, Some(SHORT)), passed), (2, of_baseline, plain.clone()));
+        assert_eq!(of_both((SHORT, Some(SHORT)), passed), (2, plain.clone(), plain));
+    }
+
+    #[test]
+    fn a_candidate_that_is_wrong_has_no_second_try_for_an_accused_baseline() {
+        let (attempts, measured) = confirmed(Purpose::Measure, &[(WRONG, Some(SHORT)), (PASS, Some(PASS))]);
+        assert_eq!(
+            (attempts, measured.candidate.judgement.verdict),
+            (1, Verdict::WrongOutput)
+        );
+    }
+
+    #[test]
+    fn a_baseline_that_was_lost_is_no_ground_for_a_second_measurement() {
+        let mut measurements = 0;
+        let result = confirm(Purpose::Measure, |_| {
+            measurements += 1;
+            Ok(MeasuredInTurns {
+                baseline: Some(Err(RoleFailure::Interrupted)),
+                ..measured((PASS, None))
+            })
+        });
+        assert!(result.is_ok() && measurements == 1);
+    }
+
+    #[test]
+    fn nothing_is_confirmed_where_nothing_is_timed() {
+        let (attempts, _) = confirmed(Purpose::Test, &[(SHORT, None)]);
+        assert_eq!(attempts, 1);
+    }
+
+    #[test]
+    fn a_second_measurement_that_cannot_be_made_takes_no_accusation_back() {
+        let result = cut_short((SHORT, Some(PASS)), generator_panics("out of ideas")).unwrap();
+        assert_eq!(result.roles, RolesAfterwards::Unknown);
+        let told = ["could not be measured again: the input generator failed: it panicked: out of ideas"];
+        let Measured { judgement, notices, .. } = result.candidate;
+        assert_eq!(judgement, side(SHORT).judgement);
+        assert_eq!(notices, told);
+        let baseline = result.baseline.unwrap().unwrap();
+        assert_eq!(
+            (baseline.judgement, &*baseline.notices),
+            (side(PASS).judgement, &told.map(str::to_owned)[..])
+        );
+    }
+
+    #[test]
+    fn a_candidate_whose_baseline_is_accused_keeps_what_it_passed() {
+        let result = cut_short((PASS, Some(SHORT)), generator_panics("out of ideas")).unwrap();
+        assert_eq!(result.candidate.judgement, side(PASS).judgement);
+        assert_eq!(result.baseline.unwrap().unwrap().judgement, side(SHORT).judgement);
+    }
+
+    #[test]
+    fn a_baseline_that_is_lost_in_the_second_measurement_is_still_accused() {
+        let lost = |first: Sides| {
+            let result = confirm(Purpose::Measure, |attempt| {
+                Ok(match attempt {
+                    Attempt::First => measured(first),
+                    Attempt::Second(_) => MeasuredInTurns {
+                        baseline: Some(Err(RoleFailure::Plan { text: "no plan".into() })),
+                        ..measured((PASS, None))
+                    },
+                })
+            });
+            let MeasuredInTurns { baseline, roles, .. } = result.unwrap();
+            assert_eq!(roles, RolesAfterwards::AtRest);
+            baseline.unwrap()
+        };
+        let accused = lost((PASS, Some(SHORT))).unwrap();
+        assert_eq!(accused.judgement, side(SHORT).judgement);
+        assert_eq!(accused.notices, ["could not be measured again: no plan"]);
+        assert!(matches!(lost((SHORT, Some(PASS))), Err(RoleFailure::Plan { .. })));
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_second_measurement_as_the_first() {
+        for error in [
+            MeasureError::Window(WindowError::Interrupted),
+            MeasureError::Open(RoleFailure::Interrupted),
+            MeasureError::Worker(RoleFailure::Interrupted),
+            MeasureError::Attach(RoleFailure::Interrupted.into()),
+        ] {
+            let ended = cut_short((SHORT, None), error).unwrap_err();
+            assert!(CaseFailure::of_measuring(&ended).is_none(), "{ended}");
+        }
+    }
+
+    #[test]
+    fn a_first_measurement_that_cannot_be_made_is_an_error() {
+        let mut measurements = 0;
+        let result = confirm(Purpose::Measure, |_| {
+            measurements += 1;
+            Err(generator_panics("out of ideas"))
+        });
+        assert!(result.is_err() && measurements == 1);
+    }
+
+    #[test]
+    fn of_a_long_failure_the_beginning_is_told() {
+        let error = generator_panics(&("µ".repeat(2 * LONGEST) + "\nand more"));
+        let notices = cut_short((SHORT, None), error).unwrap().candidate.notices;
+        assert!(notices[0].chars().count() < LONGEST + 100 && !notices[0].contains('\n'));
+    }
+
+    #[test]
+    fn of_a_long_accusation_the_beginning_is_repeated() {
+        let long = |attempt| {
+            let mut measured = measured((if attempt == Attempt::First { SHORT } else { PASS }, None));
+            measured.candidate.judgement.message = Some("µ".repeat(2 * LONGEST) + "\nand more");
+            Ok(measured)
+        };
+        let notices = confirm(Purpose::Measure, long).unwrap().candidate.notices;
+        assert!(notices[0].chars().count() < LONGEST + 100 && !notices[0].contains('\n'));
+    }
+}

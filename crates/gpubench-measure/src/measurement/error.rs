@@ -1,0 +1,55 @@
+//! Why a case, or one of its windows, could not be measured.
+
+use crate::clients::{AuthorProblem, RoleFailure};
+
+/// Why a case could not be measured for no fault of its kernels.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// A window could not be run.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+    /// The author could not take its buffers.
+    #[error("the author process cannot take the case")]
+    Attach(#[source] AuthorProblem),
+    /// The referee could not make the buffers.
+    #[error("the referee cannot open the case")]
+    Open(#[source] RoleFailure),
+    /// The worker could not be started or set up.
+    #[error("the worker cannot be set up")]
+    Worker(#[source] RoleFailure),
+}
+
+/// Why a window could not be run for no fault of the worker.
+#[derive(Debug, thiserror::Error)]
+pub enum WindowError {
+    /// A CPU generator or a generator kernel failed.
+    #[error("the input generator failed")]
+    Generator(#[source] AuthorProblem),
+    /// The reference failed.
+    #[error("the reference failed")]
+    Reference(#[source] AuthorProblem),
+    /// The referee failed.
+    #[error("the referee failed")]
+    Referee(#[source] RoleFailure),
+    /// The user wants the run to end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl WindowError {
+    /// A failure of the referee's own.
+    pub(super) fn referee(failure: RoleFailure) -> WindowError {
+        match failure {
+            RoleFailure::Interrupted => WindowError::Interrupted,
+            failure => WindowError::Referee(failure),
+        }
+    }
+
+    /// A failure of the crate's generator or reference, as `wrap` says which.
+    pub(super) fn own_code(wrap: fn(AuthorProblem) -> WindowError) -> impl Fn(AuthorProblem) -> WindowError {
+        move |problem| match problem {
+            AuthorProblem::Role(RoleFailure::Interrupted) => WindowError::Interrupted,
+            problem => wrap(problem),
+        }
+    }
+}

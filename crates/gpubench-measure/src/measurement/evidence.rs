@@ -1,0 +1,147 @@
+//! What the windows of an arm show, for the judge.
+
+use std::ops::Range;
+
+use super::case::ReadyCase;
+use super::null_arm::NullArm;
+use super::pool::ReadyWorker;
+use super::protocol::Protocol;
+use crate::clients::{Start, WorkerClient};
+use crate::verdict::{
+    Ending, Evidence, Execution, Judgement, NullWindows, WindowEvidence, bound_will_be_precise, judge,
+};
+use gpubench_protocol::sandbox::Confinement;
+use gpubench_protocol::wire::Claim;
+
+/// Gathers what the judge is to know of an arm.
+#[derive(Debug)]
+pub(super) struct EvidenceBuilder<'a> {
+    case: &'a ReadyCase<'a>,
+    protocol: &'a Protocol<'a>,
+    /// Bytes of all scratch allocations of the case.
+    scratch: &'a [u64],
+    pub(super) windows: Vec<WindowEvidence>,
+    /// The windows that warmed each worker up.
+    pub(super) warm_ups: Vec<Range<usize>>,
+    /// What each worker claims an empty measurement takes.
+    pub(super) overheads_ns: Vec<f64>,
+    pub(super) execution: Execution,
+    pub(super) ending: Ending,
+    /// Number of the window that this worker was to begin last; 0 before its first.
+    pub(super) last_call: u32,
+}
+
+impl<'a> EvidenceBuilder<'a> {
+    pub(super) fn new(case: &'a ReadyCase<'a>, protocol: &'a Protocol<'a>, scratch: &'a [u64]) -> Self {
+        EvidenceBuilder {
+            case,
+            protocol,
+            scratch,
+            windows: Vec::new(),
+            warm_ups: Vec::new(),
+            overheads_ns: Vec::new(),
+            execution: match case.recording.execution {
+                gpubench::catalog::Execution::Sealed => Execution::Sealed,
+                gpubench::catalog::Execution::Hosted => {
+                    Execution::Hosted(Confinement::Open("the worker did not say that it is closed".to_owned()))
+                }
+            },
+            ending: Ending::Stopped,
+            last_call: 0,
+        }
+    }
+
+    /// Another worker has its turn.
+    pub(super) fn begin_turn(&mut self) {
+        self.last_call = 0;
+        let windows = self.windows.len();
+        self.warm_ups.push(windows..windows);
+    }
+
+    /// Takes a worker whose set-up has ended; nothing where its host code could not be set up.
+    pub(super) fn admit(&mut self, ready: ReadyWorker) -> Option<WorkerClient> {
+        let ReadyWorker {
+            worker,
+            confinement,
+            start,
+        } = ready;
+        if let Some(confinement) = confinement {
+            self.note_confinement(confinement);
+        }
+        match start {
+            Start::Refused(message) => {
+                self.ending = Ending::SetUpFailed { message };
+                None
+            }
+            Start::Ready(ready) => {
+                let overhead_ns = Some(ready.event_overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
+                self.overheads_ns.extend(overhead_ns);
+                Some(worker)
+            }
+        }
+    }
+
+    /// A case is as closed as the least closed of its workers.
+    fn note_confinement(&mut self, confinement: Confinement) {
+        let is_first = self.warm_ups.len() < 2;
+        if is_first || self.execution == Execution::Hosted(Confinement::Closed) {
+            self.execution = Execution::Hosted(confinement);
+        }
+    }
+
+    /// The last window warmed the present worker up.
+    pub(super) fn end_warm_up_window(&mut self) {
+        let windows = self.windows.len();
+        if let Some(warm_up) = self.warm_ups.last_mut() {
+            warm_up.end = windows;
+        }
+    }
+
+    /// What the worker says of the last window.
+    pub(super) fn last_claim(&self) -> Option<&Claim> {
+        self.windows.last()?.claim.as_deref()
+    }
+
+    /// What the last window shows by itself.
+    pub(super) fn judge_last(&self) -> Judgement {
+        let last = &self.windows[self.windows.len().saturating_sub(1)..];
+        let evidence = self.of_windows(last, NullWindows::default(), Ending::Stopped);
+        judge(&evidence, None)
+    }
+
+    /// Whether the claims will be bounded precisely by `growth` times as many windows.
+    pub(super) fn bound_will_be_precise(&self, null: &NullArm<'_>, growth: f64) -> bool {
+        bound_will_be_precise(&self.of_all_windows(null, Ending::Stopped), growth)
+    }
+
+    /// The evidence of all windows so far.
+    pub(super) fn of_all_windows<'e>(&'e self, null: &'e NullArm<'_>, ending: Ending) -> Evidence<'e> {
+        let null = NullWindows {
+            windows: &null.windows,
+            alone: &null.alone,
+            loss: null.loss.as_deref(),
+        };
+        Evidence {
+            warm_ups: &self.warm_ups,
+            ..self.of_windows(&self.windows, null, ending)
+        }
+    }
+
+    fn of_windows<'e>(&'e self, windows: &'e [WindowEvidence], null: NullWindows<'e>, ending: Ending) -> Evidence<'e> {
+        Evidence {
+            tensors: &self.case.recording.tensors,
+            scratch: self.scratch,
+            windows,
+            ending,
+            worker: self.warm_ups.len(),
+            last_call: self.last_call,
+            execution: &self.execution,
+            clock_bound: self.protocol.clock_bound,
+            floor_ns: self.case.floor_ns,
+            warm_ups: &[],
+            null,
+            kernel_part: self.protocol.kernel_part,
+            other_clients: None,
+        }
+    }
+}

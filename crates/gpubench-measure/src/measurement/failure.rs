@@ -1,0 +1,114 @@
+//! A case that has a verdict without a measurement.
+
+use super::error::{MeasureError, WindowError};
+use crate::clients::{AuthorProblem, RoleFailure};
+use gpubench_contract::BenchmarkComplete;
+use gpubench_contract::{Cause, Verdict};
+use gpubench_diagnostic::quoted;
+use gpubench_protocol::wire::AuthorFailure;
+
+const GENERATOR: &str = "the input generator failed";
+const REFERENCE: &str = "the reference failed";
+
+/// Why a case was not measured to its end, as its record says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseFailure {
+    /// How the case ends.
+    pub verdict: Verdict,
+    /// Why.
+    pub cause: Cause,
+    /// What happened.
+    pub message: String,
+}
+
+impl CaseFailure {
+    /// A failure that is no kernel's.
+    pub fn error(cause: Cause, message: impl Into<String>) -> CaseFailure {
+        CaseFailure {
+            verdict: Verdict::Error,
+            cause,
+            message: message.into(),
+        }
+    }
+
+    /// A failure of the user's host code, with what its process last wrote where it died.
+    pub fn author(cause: Cause, problem: &AuthorProblem) -> CaseFailure {
+        let message = match problem {
+            AuthorProblem::Refused {
+                failure: AuthorFailure::Panicked,
+                message,
+            } => format!("it panicked: {message}"),
+            AuthorProblem::Role(RoleFailure::Ended { log, .. }) if !log.is_empty() => {
+                format!(
+                    "{}; it last wrote:\n{}",
+                    gpubench_diagnostic::chain(problem),
+                    quoted(log)
+                )
+            }
+            AuthorProblem::Role(RoleFailure::Silent { .. }) => {
+                format!(
+                    "{} (hint: `--reference-timeout` gives it more time)",
+                    gpubench_diagnostic::chain(problem)
+                )
+            }
+            problem => gpubench_diagnostic::chain(problem),
+        };
+        CaseFailure::error(cause, message)
+    }
+
+    /// What a case that could not be measured ends in; nothing when the user interrupted.
+    pub fn of_measuring(error: &MeasureError) -> Option<CaseFailure> {
+        let own_code = |problem: &AuthorProblem, failed: Cause, timed_out: Cause, what: &str| {
+            let is_silent = matches!(problem, AuthorProblem::Role(RoleFailure::Silent { .. }));
+            let cause = if is_silent { timed_out } else { failed };
+            CaseFailure::author(cause, problem).prefixed(what)
+        };
+        Some(match error {
+            MeasureError::Window(WindowError::Interrupted)
+            | MeasureError::Open(RoleFailure::Interrupted)
+            | MeasureError::Worker(RoleFailure::Interrupted)
+            | MeasureError::Attach(AuthorProblem::Role(RoleFailure::Interrupted)) => return None,
+            MeasureError::Open(RoleFailure::Generator { text }) => {
+                CaseFailure::error(Cause::GeneratorFailed, text).prefixed(GENERATOR)
+            }
+            MeasureError::Open(RoleFailure::Reference { text }) => {
+                CaseFailure::error(Cause::ReferenceFailed, text).prefixed(REFERENCE)
+            }
+            MeasureError::Window(WindowError::Generator(problem)) => {
+                own_code(problem, Cause::GeneratorFailed, Cause::GeneratorTimeout, GENERATOR)
+            }
+            MeasureError::Window(WindowError::Reference(problem)) => {
+                own_code(problem, Cause::ReferenceFailed, Cause::ReferenceTimeout, REFERENCE)
+            }
+            MeasureError::Open(RoleFailure::OutOfMemory { .. })
+            | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
+            | MeasureError::Window(WindowError::Referee(RoleFailure::OutOfMemory { .. })) => {
+                let hint = "(hint: `--axis` chooses a smaller size)";
+                CaseFailure::error(
+                    Cause::OutOfMemory,
+                    format!("{} {hint}", gpubench_diagnostic::chain(error)),
+                )
+            }
+            MeasureError::Window(WindowError::Referee(_)) | MeasureError::Open(_) => {
+                CaseFailure::error(Cause::RefereeFailed, gpubench_diagnostic::chain(error))
+            }
+            MeasureError::Attach(_) => CaseFailure::error(Cause::AuthorFailed, gpubench_diagnostic::chain(error)),
+            MeasureError::Worker(RoleFailure::Plan { text }) => CaseFailure::error(Cause::PlanInvalid, text.clone()),
+            MeasureError::Worker(_) => CaseFailure::error(Cause::WorkerFailed, gpubench_diagnostic::chain(error)),
+        })
+    }
+
+    /// Puts the failure into a case's record.
+    pub fn fill_in(self, record: &mut BenchmarkComplete) {
+        record.verdict = self.verdict;
+        record.cause = Some(self.cause);
+        record.message = Some(self.message);
+    }
+
+    fn prefixed(self, what: &str) -> CaseFailure {
+        CaseFailure {
+            message: format!("{what}: {}", self.message),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What was seen of a GPU, as the records say it.
+
+use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, SampleFlag, SampleFlagKind};
+use gpubench_device::telemetry::{Observation, Persistence, Reading, ThrottleReasons, ThrottledSamples};
+use gpubench_diagnostic::in_backticks;
+
+/// Puts the state of a GPU before a run into its surroundings.
+pub fn note_reading(reading: &Reading, environment: &mut Environment) {
+    environment.clock_hz = reading.clock_hz;
+    environment.throttle_reasons = reading.throttle_reasons.as_ref().map(words);
+    environment.gpu = Some(GpuEnvironment {
+        before: state(reading),
+        ..GpuEnvironment::default()
+    });
+}
+
+/// Puts what was seen during a case into its record.
+pub fn note_observation(observation: &Observation, record: &mut BenchmarkComplete) {
+    let Observation {
+        before,
+        after,
+        throttle_reasons,
+        throttled,
+        uncorrected_errors,
+        new_uncorrected_errors,
+        xids,
+        other_clients,
+        persistence,
+    } = observation;
+    record.environment.clock_hz = after.clock_hz;
+    record.environment.throttle_reasons = throttle_reasons.as_ref().map(words);
+    record.environment.gpu = Some(GpuEnvironment {
+        before: state(before),
+        after: Some(state(after)),
+        persistence_mode: persistence.map(|persistence| persistence == Persistence::On),
+        uncorrected_ecc_errors: *uncorrected_errors,
+        new_uncorrected_ecc_errors: *new_uncorrected_errors,
+        xids: xids.clone(),
+        other_clients: other_clients.map(u64::from),
+    });
+    let samples = record.samples.len();
+    record.sample_flags.extend(
+        throttled
+            .iter()
+            .flat_map(flags)
+            .filter(|flag| flag.sample < samples as u64),
+    );
+    record.notices.extend(notes(observation));
+}
+
+fn flags(throttled: &ThrottledSamples) -> impl Iterator<Item = SampleFlag> {
+    let reasons = words(&throttled.reasons);
+    throttled.samples.clone().map(move |sample| SampleFlag {
+        sample: sample as u64,
+        flag: SampleFlagKind::Throttled,
+        reasons: reasons.clone(),
+    })
+}
+
+/// What a person must know even of a case that passed.
+fn notes(observation: &Observation) -> Vec<String> {
+    let mut notes = Vec::new();
+    match observation.new_uncorrected_errors {
+        None | Some(0) => {}
+        Some(1) => {
+            notes.push("ecc: the GPU's memory had an error during the case that it could not correct".to_owned())
+        }
+        Some(errors) => notes.push(format!(
+            "ecc: the GPU's memory had `{errors}` errors during the case that it could not correct"
+        )),
+    }
+    if let Some(xids @ [_, ..]) = observation.xids.as_deref() {
+        notes.push(format!(
+            "the driver reported Xid {} during the case",
+            in_backticks(xids)
+        ));
+    }
+    let throttled: usize = observation
+        .throttled
+        .iter()
+        .map(|throttled| throttled.samples.len())
+        .sum();
+    if throttled > 0 {
+        let reasons: ThrottleReasons = observation
+            .throttled
+            .iter()
+            .flat_map(|throttled| throttled.reasons.clone())
+            .collect();
+        notes.push(format!(
+            "the GPU throttled round samples: {}",
+            words(&reasons).join(", ")
+        ));
+    }
+    notes
+}
+
+fn state(reading: &Reading) -> GpuState {
+    GpuState {
+        clock_hz: reading.clock_hz,
+        memory_clock_hz: reading.memory_clock_hz,
+        temperature_c: reading.temperature_c,
+        power_w: reading.power_w,
+        throttle_reasons: reading.throttle_reasons.as_ref().map(words),
+    }
+}
+
+fn words(reasons: &ThrottleReasons) -> Vec<String> {
+    reasons.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_contract::Verdict;
+    use gpubench_contract::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion};
+    use gpubench_device::telemetry::ThrottleReason;
+
+    fn quiet() -> Observation {
+        Observation {
+            before: Reading::default(),
+            after: Reading::default(),
+            throttle_reasons: Some(ThrottleReasons::new()),
+            throttled: Vec::new(),
+            uncorrected_errors: Some(3),
+            new_uncorrected_errors: Some(0),
+            xids: Some(Vec::new()),
+            other_clients: Some(0),
+            persistence: Some(Persistence::On),
+        }
+    }
+
+    fn record_with(observation: &Observation) -> BenchmarkComplete {
+        let started = BenchmarkStarted {
+            schema_version: SchemaVersion,
+            run_id: "0f3a".to_owned(),
+            package: "suite".to_owned(),
+            benchmark: "axpy".to_owned(),
+            params: Params::default(),
+            case: "axpy".to_owned(),
+            index: 0,
+        };
+        let device = DeviceName {
+            kind: DeviceKind::Cuda,
+            name: "NVIDIA H200".to_owned(),
+        };
+        let mut record = BenchmarkComplete::unmeasured(&started, device, Verdict::Pass);
+        record.samples = vec![1.0; 4];
+        note_observation(observation, &mut record);
+        record
+    }
+
+    #[test]
+    fn a_quiet_gpu_is_recorded_and_not_talked_about() {
+        let record = record_with(&quiet());
+        assert!(record.notices.is_empty() && record.sample_flags.is_empty());
+        let gpu = record.environment.gpu.unwrap();
+        assert_eq!(
+            (gpu.uncorrected_ecc_errors, gpu.persistence_mode),
+            (Some(3), Some(true))
+        );
+    }
+
+    #[test]
+    fn throttled_samples_carry_a_flag_each_with_the_reason() {
+        let record = record_with(&Observation {
+            throttled: vec![ThrottledSamples {
+                samples: 1..3,
+                reasons: ThrottleReasons::from([ThrottleReason::PowerCap]),
+            }],
+            ..quiet()
+        });
+        let flagged: Vec<u64> = record.sample_flags.iter().map(|flag| flag.sample).collect();
+        assert_eq!(flagged, [1, 2]);
+        assert_eq!(record.sample_flags[0].reasons, ["power-cap"]);
+        assert_eq!(record.notices, ["the GPU throttled round samples: power-cap"]);
+    }
+
+    #[test]
+    fn memory_errors_and_xids_are_told_of_the_case_in_which_they_came() {
+        let record = record_with(&Observation {
+            new_uncorrected_errors: Some(2),
+            xids: Some(vec![31, 48]),
+            ..quiet()
+        });
+        assert_eq!(
+            record.notices,
+            [
+                "ecc: the GPU's memory had `2` errors during the case that it could not correct",
+                "the driver reported Xid `31`, `48` during the case",
+            ]
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! How cases are measured.
+
+use std::time::Duration;
+
+use super::purpose::Purpose;
+use crate::clients::{Interrupt, Output};
+use gpubench_device::DeviceOrder;
+use gpubench_device::{ClockBound, CodeHome, KernelPart};
+use gpubench_protocol::window::Seeds;
+use gpubench_stats::{StopRule, Turnout, WarmUpRule};
+
+/// How cases are measured.
+#[derive(Debug)]
+pub struct Protocol<'a> {
+    /// What cases are run for.
+    pub purpose: Purpose,
+    /// How many fresh workers a case's samples come from; fewer where there may be fewer samples.
+    pub turnout: Turnout,
+    /// When the first worker's warm-up is over.
+    pub warm_up: WarmUpRule,
+    /// When a case has samples enough.
+    pub stop: StopRule,
+    /// How long a window may take.
+    pub within: Duration,
+    /// How long a generator or a reference may take.
+    pub reference_within: Duration,
+    /// Who runs kernels of generators and references.
+    pub kernels_run_in: CodeHome,
+    /// The device.
+    pub device: DeviceOrder,
+    /// What becomes of what user code prints.
+    pub output: Output,
+    /// Whether the referee's clock bounds the worker's claims.
+    pub clock_bound: &'a ClockBound,
+    /// How much the tool's own part of a window depends on the kernel.
+    pub kernel_part: KernelPart,
+    /// The run's keys.
+    pub seeds: &'a Seeds,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+}

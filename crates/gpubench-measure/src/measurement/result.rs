@@ -1,0 +1,271 @@
+//! What was measured, as the record of a case.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use gpubench::catalog::Recording;
+
+use super::checks::{blind_checks, checks};
+use super::measured::Measured;
+use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
+use gpubench_contract::split_by_worker;
+use gpubench_contract::{BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts};
+use gpubench_device::KernelPart;
+use gpubench_protocol::window::WindowKind;
+use gpubench_protocol::wire::WindowEnd;
+use gpubench_stats::{Balance, median, summary, worker_share};
+
+/// What a measurement is held against.
+#[derive(Clone, Copy, Debug)]
+pub struct Yardsticks {
+    /// The coefficient of variation that samples were to reach.
+    pub target_cv: f64,
+    /// What the device can do at most.
+    pub peaks: Peaks,
+    /// How much the tool's own part of a window depends on the kernel.
+    pub kernel_part: KernelPart,
+}
+
+/// Fills a case's record in.
+pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, yardsticks: Yardsticks) {
+    let Yardsticks {
+        target_cv,
+        peaks,
+        kernel_part,
+    } = yardsticks;
+    let Measured {
+        judgement,
+        windows,
+        warm_ups,
+        worker_samples,
+        null_windows,
+        null_alone,
+        balance,
+        samples,
+        host_ns,
+        event_overhead_ns,
+        stop,
+        notices,
+    } = measured;
+    record.verdict = judgement.verdict;
+    record.cause = judgement.cause;
+    record.message = judgement.message;
+    record.execution = Some(match recording.execution {
+        gpubench::catalog::Execution::Sealed => Execution::Sealed,
+        gpubench::catalog::Execution::Hosted => Execution::Hosted,
+    });
+    record.grade = (!samples.is_empty()).then_some(judgement.grade);
+    record.grade_reason = judgement.grade_reason.filter(|_| record.grade.is_some());
+    let by_worker = split_by_worker(&samples, worker_samples.iter().map(|samples| *samples as u64)).unwrap_or_default();
+    record.workers = by_worker.iter().map(|samples| worker_share(samples)).collect();
+    record.stats = summary(&by_worker);
+    record.host_ns = host_time(&host_ns);
+    record.event_overhead_ns = event_overhead_ns;
+    record.stop = stop.map(|reason| Stop { reason, target_cv });
+    record.throughput = match &record.stats {
+        Some(stats) if record.metric.is_time() => Throughput::of(recording.work, stats.value, peaks),
+        _ => Throughput::default(),
+    };
+    record.checks = checks(recording, &windows, judgement.window);
+    record.windows = windows.len() as u64;
+    record.window_counts = count(&windows, &warm_ups, null_windows.len() + null_alone.len());
+    record.distinct_inputs = distinct_inputs(recording, &windows);
+    record.notices = notices;
+    record.notices.extend(doubtful_flops(&record.throughput));
+    record
+        .notices
+        .extend(blind_checks(&record.checks, record.distinct_inputs));
+    record.conservation =
+        conservation(&sampled_or_all(&windows, &warm_ups), &null_windows).map(|clocks| match balance {
+            None => clocks,
+            Some(balance) => Conservation {
+                residuals_ns: residuals(&sampled(&windows, &warm_ups), samples.len()),
+                null_residuals_ns: whole(null_residuals(compared_with(&balance, &null_windows, &null_alone))),
+                excess_ns: Some(balance.excess_ns),
+                bound_ns: Some(balance.bound_ns),
+                kernel_part_ns: Some(kernel_part.ns),
+                kernel_part_source: Some(kernel_part.source),
+                ..clocks
+            },
+        });
+    record.samples = samples;
+}
+
+/// What host times come to; `None` where there are none or one is not finite.
+fn host_time(times_ns: &[f64]) -> Option<HostTime> {
+    Some(HostTime {
+        median_ns: median(times_ns)?,
+        min_ns: times_ns.iter().copied().reduce(f64::min)?,
+        max_ns: times_ns.iter().copied().reduce(f64::max)?,
+    })
+}
+
+/// How many different inputs the checked windows had; none where the case has no inputs.
+fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
+    if !recording.tensors.iter().any(|tensor| tensor.role.is_input()) {
+        return 0;
+    }
+    let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
+    checked
+        .map(|window| window.facts.input_digest)
+        .collect::<HashSet<_>>()
+        .len() as u64
+}
+
+/// More operations a second than the device can do: the declaration is wrong, or counts other operations than the peak does.
+fn doubtful_flops(throughput: &Throughput) -> Vec<String> {
+    let share = throughput.of_peak_flops.filter(|share| *share > 1.0);
+    let notice = |share: f64| {
+        let times = format!("{share:.2}");
+        format!(
+            "the declared operations are {times} times what the device can do in that time: `flops` counts too many, or others than the peak does"
+        )
+    };
+    share.map(notice).into_iter().collect()
+}
+
+fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: usize) -> WindowCounts {
+    let sampled = sampled(windows, warm_ups);
+    let early = |window: &&&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck;
+    let early_check = sampled.iter().filter(early).count() as u64;
+    WindowCounts {
+        warm_up: (windows.len() - sampled.len()) as u64,
+        timed: sampled.len() as u64 - early_check,
+        early_check,
+        null: null as u64,
+    }
+}
+
+/// Sampled windows; where a case did not come so far, its warm-up.
+fn sampled_or_all<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> Vec<&'a WindowEvidence> {
+    match sampled(windows, warm_ups) {
+        none if none.is_empty() => windows.iter().collect(),
+        sampled => sampled,
+    }
+}
+
+/// Means over timed windows of what the worker claims and of what the referee's clock saw, and of the difference of both in null windows. Nothing is subtracted from
+/// any of them.
+fn conservation(windows: &[&WindowEvidence], null_windows: &[WindowEvidence]) -> Option<Conservation> {
+    let worker = claimed_and_observed(windows.iter().copied())?;
+    let null_ns = claimed_and_observed(null_windows).map(|(claimed, observed)| observed - claimed);
+    Conservation::of(worker.0, worker.1, null_ns)
+}
+
+/// What passed beyond the claims of the windows that so many samples are from. Windows that failed are none of them; they come last.
+fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
+    let residuals = sampled.iter().filter_map(|window| residual(window));
+    let of_samples = whole(residuals.take(samples));
+    // A sample without its window would shift all behind it.
+    if of_samples.len() == samples {
+        of_samples
+    } else {
+        Vec::new()
+    }
+}
+
+/// The null windows that a balance was made of: where the worker under test disturbed those between its own, the ones behind its end.
+fn compared_with<'a>(
+    balance: &Balance,
+    interleaved: &'a [WindowEvidence],
+    alone: &'a [WindowEvidence],
+) -> &'a [WindowEvidence] {
+    match balance.disturbance_ns {
+        None => interleaved,
+        Some(_) => alone,
+    }
+}
+
+fn whole(times_ns: impl IntoIterator<Item = f64>) -> Vec<i64> {
+    times_ns.into_iter().map(|ns| ns.round() as i64).collect()
+}
+
+fn claimed_and_observed<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence>) -> Option<(f64, f64)> {
+    let timed = windows
+        .into_iter()
+        .filter(|window| window.facts.kind.is_timed() && window.facts.end == WindowEnd::Checked);
+    let pairs: Vec<(f64, f64)> = timed
+        .filter_map(|window| {
+            let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns);
+            Some((window.claim.as_deref()?.elapsed_ns, observed as f64))
+        })
+        .collect();
+    if pairs.is_empty() {
+        return None;
+    }
+    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
+    Some((mean(|pair| pair.0), mean(|pair| pair.1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use bytemuck::Zeroable;
+
+    use super::*;
+    use gpubench_protocol::wire::{Claim, WindowFacts};
+    use gpubench_stats::{Clocked, Residuals};
+
+    fn window(kind: WindowKind, end: WindowEnd, claim_ns: Option<f64>) -> WindowEvidence {
+        let facts = WindowFacts {
+            kind,
+            end,
+            s1_ns: 1_000,
+            s2_ns: 301_000,
+            ..WindowFacts::zeroed()
+        };
+        let claim = claim_ns.map(|elapsed_ns| Claim {
+            elapsed_ns,
+            ..Claim::empty(1)
+        });
+        WindowEvidence {
+            facts: Box::new(facts),
+            claim: claim.map(Box::new),
+        }
+    }
+
+    #[test]
+    fn there_is_a_residual_for_each_sample_or_none_at_all() {
+        let (timed, early) = (WindowKind::Timed, WindowKind::EarlyCheck);
+        let windows = [
+            window(timed, WindowEnd::Checked, Some(9_000.4)),
+            window(early, WindowEnd::Checked, Some(0.0)),
+            window(timed, WindowEnd::Checked, Some(300_032.0)),
+            // One that failed, and of which no sample was kept.
+            window(timed, WindowEnd::Checked, Some(10_000.0)),
+        ];
+        let all: Vec<&WindowEvidence> = windows.iter().collect();
+        assert_eq!(residuals(&all, 2), [291_000, -32]);
+        let unclaimed = window(timed, WindowEnd::NotDone, None);
+        assert_eq!(residuals(&[all[0], &unclaimed], 2), [0; 0]);
+    }
+
+    #[test]
+    fn null_windows_that_were_disturbed_are_not_those_that_claims_were_compared_with() {
+        let null = |length_ns: u64| {
+            let mut window = window(WindowKind::Null, WindowEnd::Checked, Some(0.0));
+            window.facts.s2_ns = window.facts.s1_ns + length_ns;
+            window
+        };
+        let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| null(length_ns + more));
+        let compared = |interleaved_ns: u64| {
+            let (interleaved, alone) = (windows(interleaved_ns), windows(290_000));
+            let worker = vec![
+                Clocked {
+                    claim_ns: 10_000.0,
+                    residual_ns: 291_000.0,
+                };
+                8
+            ];
+            let balance = Balance::of(Residuals {
+                workers: &[worker],
+                null: &null_residuals(&interleaved),
+                alone: &null_residuals(&alone),
+                kernel_part_ns: 12_000.0,
+            });
+            let compared = compared_with(&balance.unwrap(), &interleaved, &alone);
+            whole(null_residuals(compared))[0]
+        };
+        assert_eq!(compared(291_000), 291_000);
+        assert_eq!(compared(350_000), 290_000);
+    }
+}

@@ -1,0 +1,301 @@
+//! The sequence of one window: who does what, in which order, and who is waited for.
+
+use std::time::{Duration, Instant};
+
+use super::error::{MeasureError, WindowError};
+use super::protocol::Protocol;
+use crate::clients::{
+    AuthorClient, AuthorProblem, Heard, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
+};
+use crate::verdict::{Ending, WindowEvidence};
+use gpubench_device::CodeHome;
+use gpubench_device::FaultCode;
+use gpubench_protocol::window::{Duties, Seat, WindowKind};
+use gpubench_protocol::wire::{Claim, Generate, Prepared, WindowFacts, WindowOrder};
+
+/// Beyond the broker's own deadline, so that the broker is the one to give a window up.
+const REFEREE_MARGIN: Duration = Duration::from_secs(60);
+
+/// Filling inputs with the tool's own kernels never takes so long.
+const PREPARATION: Duration = Duration::from_secs(120);
+
+/// Leads the roles of a case through its windows.
+#[derive(Debug)]
+pub(super) struct Sequencer<'a> {
+    /// Generates, lets go, checks.
+    pub(super) referee: &'a mut RefereeClient,
+    /// Generates and computes references where that is its duty; the case is attached to it then.
+    pub(super) author: &'a mut AuthorClient,
+    /// Who makes the inputs and computes the references.
+    pub(super) duties: Duties<'a>,
+    /// How long the roles may take.
+    pub(super) protocol: &'a Protocol<'a>,
+    /// The author's last order to make inputs; nothing before the first.
+    pub(super) last_inputs: Option<Generate>,
+}
+
+/// How a window went.
+#[derive(Debug)]
+pub(super) enum WindowOutcome {
+    /// To its end; its evidence may still show a fault.
+    Ended(WindowEvidence),
+    /// The worker is lost; there is evidence if the window had been released.
+    Lost(Option<WindowEvidence>, Ending),
+}
+
+/// What a worker has said of its window, or how it was lost before it said anything.
+type Said = Result<Box<Claim>, Ending>;
+
+impl Sequencer<'_> {
+    /// Makes the instance that the first window's decoys are taken from, and the constants of the case.
+    ///
+    /// # Errors
+    /// When a generator or the referee fails.
+    pub(super) fn prepare_decoys(&mut self) -> Result<(), WindowError> {
+        self.prepare(0, WindowKind::Timed)
+    }
+
+    /// Conducts one window of a worker on a seat.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the worker.
+    pub(super) fn conduct(
+        &mut self,
+        worker: &mut WorkerClient,
+        seat: Seat,
+        window: u32,
+        kind: WindowKind,
+    ) -> Result<WindowOutcome, WindowError> {
+        if self.duties.referee_prepares_alone() {
+            self.prepare_with_answers(window, kind)?;
+        } else {
+            self.prepare(window, kind)?;
+            self.compute_answers(window)?;
+        }
+        self.release(worker, seat, window, kind)
+    }
+
+    /// Conducts a null window: as any other from the referee's restoring on. Nothing is generated for it, and the worker
+    /// under test is not armed meanwhile: a stream of its own that waits would be one more thing that could go on when
+    /// it should not. Where the author works in every other window, it does the work of the last one again: a device
+    /// that has waited for it begins later, by 40 µs after a reference of a tenth of a second on an H200.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the null worker.
+    pub(super) fn conduct_null(
+        &mut self,
+        worker: &mut WorkerClient,
+        before: usize,
+    ) -> Result<WindowOutcome, WindowError> {
+        if let Some(order) = self.last_inputs {
+            self.generate(&order)?;
+        }
+        if self.duties.reference() == CodeHome::Author {
+            self.compute_answers(WindowKind::null_window(before))?;
+        }
+        let number = WindowKind::null_window(before);
+        self.release(worker, Seat::Candidate, number, WindowKind::Null)
+    }
+
+    fn release(
+        &mut self,
+        worker: &mut WorkerClient,
+        seat: Seat,
+        window: u32,
+        kind: WindowKind,
+    ) -> Result<WindowOutcome, WindowError> {
+        let patience = self.protocol.within.saturating_add(REFEREE_MARGIN);
+        let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        let order = WindowOrder {
+            patience_ns,
+            seat,
+            ..WindowOrder::about(window, kind)
+        };
+        if let Err(failure) = worker.arm(&order, self.protocol.within, self.protocol.interrupt) {
+            return Ok(WindowOutcome::Lost(None, ending_of(failure)?));
+        }
+        self.referee.release(&order).map_err(WindowError::referee)?;
+        self.attend(worker, window)
+    }
+
+    fn prepare(&mut self, window: u32, kind: WindowKind) -> Result<(), WindowError> {
+        let (within, failed): (_, fn(RoleFailure) -> WindowError) = match self.duties.referee_generates() {
+            true => (self.protocol.reference_within, |failure| {
+                WindowError::own_code(WindowError::Generator)(failure.into())
+            }),
+            false => (PREPARATION, WindowError::referee),
+        };
+        let prepared = self
+            .referee
+            .prepare(window, kind, within, self.protocol.interrupt)
+            .map_err(failed)?;
+        if !self.duties.author_generates() {
+            return Ok(());
+        }
+        let Prepared {
+            generator_seed: seed,
+            constant_seed,
+        } = prepared;
+        let order = Generate {
+            seed,
+            constant_seed,
+            window,
+            reserved: 0,
+        };
+        self.last_inputs = Some(order);
+        self.generate(&order)
+    }
+
+    fn generate(&mut self, order: &Generate) -> Result<(), WindowError> {
+        self.author
+            .generate(order, self.protocol.interrupt)
+            .map_err(WindowError::own_code(WindowError::Generator))
+    }
+
+    /// Has inputs and answers made where the referee has both to itself.
+    fn prepare_with_answers(&mut self, window: u32, kind: WindowKind) -> Result<(), WindowError> {
+        let prepared =
+            self.referee
+                .prepare_with_answers(window, kind, self.protocol.reference_within, self.protocol.interrupt);
+        prepared.map_err(|failure| match failure {
+            RoleFailure::Failed { .. } => WindowError::referee(failure),
+            // The tool's own kernels do not fail by themselves, and never take so long.
+            failure => WindowError::own_code(WindowError::Reference)(failure.into()),
+        })
+    }
+
+    /// Has the reference computed, by the author or by the referee.
+    fn compute_answers(&mut self, window: u32) -> Result<(), WindowError> {
+        let computed = match self.duties.reference() {
+            CodeHome::Author => self.author.reference(self.protocol.interrupt),
+            CodeHome::Referee => self
+                .referee
+                .reference(window, self.protocol.reference_within, self.protocol.interrupt)
+                .map_err(AuthorProblem::from),
+        };
+        computed.map_err(WindowError::own_code(WindowError::Reference))
+    }
+
+    /// Waits for the referee's facts and the worker's claim, in whichever order they come.
+    fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<WindowOutcome, WindowError> {
+        let deadline = deadline(self.protocol.within);
+        let mut said: Option<Said> = None;
+        loop {
+            match self.listen(worker, said.as_ref(), deadline)? {
+                Heard::Interrupted => return Err(WindowError::Interrupted),
+                Heard::Channel(0) => break,
+                Heard::Channel(_) => said = Some(self.hear(worker, window)?),
+                Heard::Deadline => {
+                    said = Some(self.time_is_up(worker, said)?);
+                    break;
+                }
+            }
+        }
+        let facts = self.facts()?;
+        let said = match said {
+            Some(said) => said,
+            None => {
+                let Protocol { within, interrupt, .. } = *self.protocol;
+                claimed_or_lost(worker.claim(window, within, interrupt))?
+            }
+        };
+        Ok(match said {
+            Ok(claim) => WindowOutcome::Ended(WindowEvidence {
+                facts,
+                claim: Some(claim),
+            }),
+            Err(ending) => WindowOutcome::Lost(Some(WindowEvidence { facts, claim: None }), ending),
+        })
+    }
+
+    /// The referee is heard until its facts come, the worker until it has said something.
+    fn listen(
+        &mut self,
+        worker: &mut WorkerClient,
+        said: Option<&Said>,
+        deadline: Instant,
+    ) -> Result<Heard, WindowError> {
+        let both = [self.referee.child().channel(), worker.child().channel()];
+        let channels = if said.is_none() { &both[..] } else { &both[..1] };
+        listen(channels, deadline, self.protocol.interrupt).map_err(|error| {
+            WindowError::Referee(RoleFailure::protocol(
+                RoleName::Referee,
+                gpubench_diagnostic::chain(&error),
+            ))
+        })
+    }
+
+    /// Takes what the worker says.
+    fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, WindowError> {
+        let said = claimed_or_lost(worker.claim_now(window))?;
+        match &said {
+            // After a fault the device does nothing more: *done* will not come.
+            Ok(claim) if claim.fault != FaultCode::None => self.abort()?,
+            Ok(_) => {}
+            Err(_) => self.give_up(worker)?,
+        }
+        Ok(said)
+    }
+
+    /// The window has had its time.
+    fn time_is_up(&mut self, worker: &mut WorkerClient, said: Option<Said>) -> Result<Said, WindowError> {
+        let within = self.protocol.within;
+        match said {
+            // The call has ended; only the checks take their time.
+            Some(Ok(claim)) => Ok(Ok(claim)),
+            lost => {
+                self.give_up(worker)?;
+                Ok(lost.unwrap_or(Err(Ending::TimedOut { within })))
+            }
+        }
+    }
+
+    fn give_up(&mut self, worker: &mut WorkerClient) -> Result<(), WindowError> {
+        worker.child().kill();
+        self.abort()
+    }
+
+    fn abort(&mut self) -> Result<(), WindowError> {
+        self.referee.abort().map_err(WindowError::referee)
+    }
+
+    fn facts(&mut self) -> Result<Box<WindowFacts>, WindowError> {
+        let facts = self.referee.window_facts(self.protocol.interrupt);
+        facts.map_err(WindowError::referee)
+    }
+
+    /// Has author and referee let go of the case's buffers.
+    ///
+    /// # Errors
+    /// When one of them fails.
+    pub(super) fn let_go(self) -> Result<(), MeasureError> {
+        let interrupt = self.protocol.interrupt;
+        if self.duties.needs_author() {
+            self.author.detach(interrupt).map_err(MeasureError::Attach)?;
+        }
+        self.referee.close_case(interrupt).map_err(MeasureError::Open)
+    }
+}
+
+/// A worker's claim, or what its failure means for the case.
+fn claimed_or_lost(claimed: Result<Box<Claim>, RoleFailure>) -> Result<Said, WindowError> {
+    match claimed {
+        Ok(claim) => Ok(Ok(claim)),
+        Err(failure) => Ok(Err(ending_of(failure)?)),
+    }
+}
+
+/// What a failure of the worker means for its case.
+fn ending_of(failure: RoleFailure) -> Result<Ending, WindowError> {
+    Ok(match failure {
+        RoleFailure::Interrupted => return Err(WindowError::Interrupted),
+        RoleFailure::Ended { end, log, .. } => Ending::WorkerEnded { end, log },
+        RoleFailure::Silent { within, .. } => Ending::TimedOut { within },
+        RoleFailure::Plan { text } | RoleFailure::Failed { text, .. } | RoleFailure::OutOfMemory { text, .. } => {
+            Ending::Refused { why: text }
+        }
+        other => Ending::BrokeProtocol {
+            what: gpubench_diagnostic::chain(&other),
+        },
+    })
+}

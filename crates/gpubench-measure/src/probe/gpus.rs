@@ -1,0 +1,92 @@
+//! Every GPU as NVML lists it.
+
+use nvml_wrapper::enum_wrappers::device::{Clock, ComputeMode};
+use nvml_wrapper::error::NvmlError;
+use nvml_wrapper::{Device, Nvml};
+use serde::{Deserialize, Serialize};
+
+use gpubench_device::telemetry::Gauge;
+use gpubench_device::telemetry::nvml::{NvmlGauge, library};
+
+/// A GPU as NVML shows it. What it does not tell is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Name.
+    pub name: String,
+    /// UUID.
+    pub uuid: Option<String>,
+    /// Version of the driver.
+    pub driver: Option<String>,
+    /// Compute capability, `major * 10 + minor`.
+    pub capability: Option<u32>,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Whether it is cut into MIG instances.
+    pub mig: Option<bool>,
+    /// Its compute mode, in the driver's words.
+    pub compute_mode: Option<String>,
+    /// Whether the driver stays loaded without users.
+    pub persistent: Option<bool>,
+    /// Clock of the multiprocessors now, and at most, in MHz.
+    pub clocks_mhz: Option<[u32; 2]>,
+    /// Why clocks are held down now.
+    pub throttle_reasons: Option<Vec<String>>,
+    /// Processes with a compute context.
+    pub clients: Option<u32>,
+}
+
+/// Every GPU.
+///
+/// # Errors
+/// Why NVML cannot be asked.
+pub(super) fn list() -> Result<Vec<Gpu>, String> {
+    let nvml = library().map_err(|error| gpubench_diagnostic::chain(error))?;
+    let count = nvml
+        .device_count()
+        .map_err(|error| gpubench_diagnostic::chain(&error))?;
+    let driver = nvml.sys_driver_version().ok();
+    Ok((0..count)
+        .filter_map(|position| describe(nvml, position).ok())
+        .map(|gpu| Gpu {
+            driver: driver.clone(),
+            ..gpu
+        })
+        .collect())
+}
+
+fn describe(nvml: &Nvml, position: u32) -> Result<Gpu, NvmlError> {
+    let device = nvml.device_by_index(position)?;
+    let capability = device.cuda_compute_capability().ok();
+    let uuid = device.uuid().ok();
+    let clocks = device
+        .clock_info(Clock::SM)
+        .and_then(|now| Ok([now, device.max_clock_info(Clock::SM)?]));
+    let mut gauge = uuid.as_deref().and_then(|uuid| NvmlGauge::open(uuid).ok());
+    let reasons = gauge.as_mut().and_then(|gauge| gauge.throttle_reasons());
+    Ok(Gpu {
+        name: device.name()?,
+        uuid,
+        driver: None,
+        capability: capability.and_then(|capability| u32::try_from(capability.major * 10 + capability.minor).ok()),
+        memory_bytes: device.memory_info().ok().map(|memory| memory.total),
+        mig: device.mig_mode().ok().map(|mode| mode.current != 0),
+        compute_mode: compute_mode(&device),
+        persistent: device.is_in_persistent_mode().ok(),
+        clocks_mhz: clocks.ok(),
+        throttle_reasons: reasons.map(|reasons| {
+            let disturbing = reasons.into_iter().filter(|reason| reason.disturbs());
+            disturbing.map(|reason| reason.to_string()).collect()
+        }),
+        clients: device.running_compute_processes_count().ok(),
+    })
+}
+
+fn compute_mode(device: &Device<'_>) -> Option<String> {
+    let word = match device.compute_mode().ok()? {
+        ComputeMode::Default => "default",
+        ComputeMode::ExclusiveThread => "exclusive-thread",
+        ComputeMode::Prohibited => "prohibited",
+        ComputeMode::ExclusiveProcess => "exclusive-process",
+    };
+    Some(word.to_owned())
+}

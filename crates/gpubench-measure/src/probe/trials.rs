@@ -1,0 +1,124 @@
+//! What a GPU is made to do before anything is measured on it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use gpubench_device::DeviceOrder;
+use gpubench_device::harness::Harness;
+use gpubench_device::{self, Access, DeviceError, DevicePtr, Driver, Facts};
+use gpubench_protocol::wire::{PAGE_BYTES, PageAddresses, SharedPage};
+
+/// How long a stream may take to pass a gate that is open.
+const GATE: Duration = Duration::from_secs(2);
+
+/// A GPU that was opened, and what it was made to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opened {
+    /// What it says of itself.
+    pub facts: Facts,
+    /// Each trial; why not, where it failed.
+    pub trials: Vec<(Trial, Result<(), String>)>,
+}
+
+impl Opened {
+    /// The first trial that failed, and why.
+    pub fn first_failure(&self) -> Option<(Trial, &str)> {
+        self.trials
+            .iter()
+            .find_map(|(trial, outcome)| Some((*trial, outcome.as_ref().err()?.as_str())))
+    }
+}
+
+/// What a GPU is made to do: each is something that a window needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trial {
+    /// Load the tool's own kernels.
+    Kernels,
+    /// Share memory by descriptor.
+    Sharing,
+    /// Hold a stream at a gate in shared host memory.
+    Gate,
+}
+
+impl Trial {
+    /// What it is, behind "the GPU cannot".
+    pub fn what(self) -> &'static str {
+        match self {
+            Trial::Kernels => "load the tool's own kernels",
+            Trial::Sharing => "share memory between processes",
+            Trial::Gate => "hold a stream at a gate",
+        }
+    }
+}
+
+/// Opens the GPU of a number and puts it through every trial.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(super) fn open(ordinal: u32) -> Result<Opened, DeviceError> {
+    let mut driver = gpubench_device::open(&DeviceOrder::cuda(ordinal))?;
+    let driver = &mut *driver;
+    let trials = [
+        (Trial::Kernels, Harness::load(driver).map(drop)),
+        (Trial::Sharing, share(driver)),
+        (Trial::Gate, pass_gate(driver)),
+    ];
+    Ok(Opened {
+        facts: driver.facts().clone(),
+        trials: trials
+            .into_iter()
+            .map(|(trial, outcome)| (trial, outcome.map_err(|error| gpubench_diagnostic::chain(&error))))
+            .collect(),
+    })
+}
+
+/// Makes an allocation, exports it, takes it again as another process would, and maps it for loads.
+fn share(driver: &mut dyn Driver) -> Result<(), DeviceError> {
+    let bytes = driver.facts().granularity;
+    let memory = driver.create(bytes)?;
+    let shared = driver.export(memory)?;
+    let imported = driver.import(shared, bytes)?;
+    driver.map(imported, Access::Read)?;
+    driver.release(imported);
+    driver.release(memory);
+    Ok(())
+}
+
+/// Lets a stream wait for a word of shared host memory, opens the gate, and waits for the word that the stream writes behind it.
+fn pass_gate(driver: &mut dyn Driver) -> Result<(), DeviceError> {
+    let os = |source| DeviceError::Os {
+        what: "making the shared page",
+        source,
+    };
+    let page = SharedPage::create().map_err(os)?;
+    let on_host = page.on_host();
+    let on_device = PageAddresses::at(driver.register(on_host.base(), PAGE_BYTES as u64)?.0);
+    let stream = driver.stream()?;
+    driver.wait_value(stream, DevicePtr(on_device.go()), 1)?;
+    driver.write_value(stream, DevicePtr(on_device.done()), 1)?;
+    driver.store_value(on_host.go(), 1);
+    let passed = driver.await_value(on_host.done(), 1, GATE);
+    if !passed {
+        return Err(DeviceError::Unsupported(format!(
+            "pass an open gate within {}",
+            humantime::format_duration(GATE)
+        )));
+    }
+    driver.synchronize(stream)?;
+    driver.unregister(on_host.base());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_device_shares_memory_and_passes_the_gate() {
+        let mut driver = gpubench_device::open(&DeviceOrder::cpu(1, 0)).unwrap();
+        share(&mut *driver).unwrap();
+        pass_gate(&mut *driver).unwrap();
+    }
+}

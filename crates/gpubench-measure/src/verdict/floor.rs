@@ -1,0 +1,113 @@
+//! The physical floor: the least time in which a call's bytes can come from memory.
+
+use gpubench::catalog::{Recording, Role, Tensor};
+
+use gpubench_contract::Method;
+use gpubench_device::Facts;
+
+/// Decoys are put right after the flush, so these lines of an input are in the cache: one in sixteen, at least eight of 128 bytes.
+const DECOY_SHARE: u64 = 16;
+const FEWEST_DECOY_BYTES: u64 = 8 * 128;
+
+/// The least time a call can take behind a cache flush of `flush_bytes`, in nanoseconds: the declared bytes that must pass the memory's interface, over the peak
+/// bandwidth. `None` where the peak is not known, nothing is declared, the method is not the cold one, or the flush is smaller than the cache.
+///
+/// Not all declared bytes must. What a call writes can stay in the cache, up to its size, and be written back later; the revealed lines of the inputs are in it already. Bytes beyond
+/// those of the tensors (a second pass over them, say) may be answered from the cache too.
+pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_bytes: u64) -> Option<f64> {
+    let cache = facts.device.l2_bytes;
+    let (declared, peak) = (recording.work.bytes?, facts.peak_bandwidth?);
+    if method != Method::Cold || flush_bytes < cache || peak.is_nan() || peak <= 0.0 {
+        return None;
+    }
+    let bytes = |tensor: &Tensor| tensor.elements().saturating_mul(tensor.dtype.size() as u64);
+    let sum_of = |counts: fn(Role) -> bool, of: &dyn Fn(&Tensor) -> u64| -> u64 {
+        let counted = recording.tensors.iter().filter(|tensor| counts(tensor.role));
+        counted.map(of).fold(0, u64::saturating_add)
+    };
+    let is_read = |role| matches!(role, Role::Input | Role::Constant | Role::InOut);
+    let is_written = |role| matches!(role, Role::Output | Role::InOut | Role::Scratch);
+    let (read, written) = (sum_of(is_read, &bytes), sum_of(is_written, &bytes));
+    let revealed = sum_of(is_read, &|tensor| {
+        let bytes = bytes(tensor);
+        bytes.min((bytes / DECOY_SHARE).max(FEWEST_DECOY_BYTES))
+    });
+    let must_pass = declared
+        .min(read.saturating_add(written))
+        .saturating_sub(written.min(cache))
+        .saturating_sub(revealed.min(cache));
+    Some(must_pass as f64 / peak * 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{DType, Fill, Reference, Tolerance, Work};
+    use gpubench::plan::Plan;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn facts() -> Facts {
+        let mut facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
+        (facts.device.l2_bytes, facts.peak_bandwidth) = (60 * MIB, Some(1e9 * MIB as f64));
+        facts
+    }
+
+    /// `mib` each way, and as many bytes declared as `declared` says.
+    fn copy(mib: u64, declared: Option<u64>) -> Recording {
+        let tensor = |name: &str, role| Tensor {
+            name: name.to_owned(),
+            dtype: DType::U8,
+            shape: vec![mib * MIB],
+            role,
+            fill: Fill::Poison,
+            tolerance: Tolerance::Exact,
+        };
+        Recording {
+            tensors: vec![tensor("x", Role::Input), tensor("y", Role::Output)],
+            work: Work {
+                bytes: declared,
+                flops: None,
+            },
+            plan: Plan::default(),
+            reference: Reference::Author,
+            execution: Default::default(),
+        }
+    }
+
+    /// The floor in MiB, by a peak of one MiB a nanosecond.
+    fn floor(recording: &Recording) -> Option<f64> {
+        floor_ns(recording, &facts(), Method::Cold, 120 * MIB).map(f64::round)
+    }
+
+    #[test]
+    fn reads_count_but_for_revealed_decoys_and_writes_as_far_as_they_exceed_the_cache() {
+        assert_eq!(floor(&copy(256, Some(512 * MIB))), Some(512.0 - 60.0 - 16.0));
+        assert_eq!(floor(&copy(32, Some(64 * MIB))), Some(32.0 - 2.0));
+    }
+
+    #[test]
+    fn a_call_that_must_read_less_than_its_inputs_has_a_lower_floor() {
+        assert_eq!(floor(&copy(256, Some(100 * MIB))), Some(100.0 - 60.0 - 16.0));
+        assert_eq!(floor(&copy(256, Some(MIB))), Some(0.0));
+    }
+
+    #[test]
+    fn declaring_bytes_twice_does_not_raise_the_floor() {
+        assert_eq!(floor(&copy(32, Some(u64::MAX))), floor(&copy(32, Some(64 * MIB))));
+    }
+
+    #[test]
+    fn there_is_no_floor_without_peak_declaration_or_a_whole_flush() {
+        assert_eq!(floor(&copy(256, None)), None);
+        let copied = copy(256, Some(MIB));
+        assert_eq!(floor_ns(&copied, &facts(), Method::Cold, 59 * MIB), None);
+        assert_eq!(floor_ns(&copied, &facts(), Method::Warm, 120 * MIB), None);
+        let unknown = Facts {
+            peak_bandwidth: None,
+            ..facts()
+        };
+        assert_eq!(floor_ns(&copied, &unknown, Method::Cold, 120 * MIB), None);
+    }
+}

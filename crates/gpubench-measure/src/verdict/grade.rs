@@ -1,0 +1,148 @@
+//! How far the times of a case can be trusted, and why not further.
+
+use super::conservation::{is_undisturbed, residual};
+use super::{Evidence, Execution, Grade, NullWindows, WindowEvidence};
+use gpubench_device::ClockBound;
+use gpubench_protocol::sandbox::Confinement;
+use gpubench_protocol::wire::{WindowEnd, WindowFacts};
+use gpubench_stats::{Balance, median};
+
+/// A phase of the referee's that lasts so much longer than others of the case was interrupted: another process's time slice on a GPU takes about 2 ms.
+const GAP_NS: f64 = 300_000.0;
+
+/// Share of windows with a gap that proves nothing yet.
+const STRAY_SHARE: f64 = 0.01;
+
+/// The grade of a case, with the reasons where it is `advisory`.
+pub(super) fn grade(evidence: &Evidence<'_>, balance: Option<&Balance>) -> (Grade, Option<String>) {
+    let doubts: Vec<String> = doubt(evidence, balance)
+        .into_iter()
+        .chain(no_sandbox(evidence))
+        .collect();
+    match evidence.execution {
+        _ if !doubts.is_empty() => (Grade::Advisory, Some(doubts.join("; "))),
+        Execution::Sealed => (Grade::Sealed, None),
+        Execution::Hosted(_) => (Grade::Bracketed, None),
+    }
+}
+
+fn no_sandbox(evidence: &Evidence<'_>) -> Option<String> {
+    match evidence.execution {
+        Execution::Sealed | Execution::Hosted(Confinement::Closed) => None,
+        Execution::Hosted(Confinement::Open(reason)) => {
+            Some(format!("the sandbox round the hosted code is not closed: {reason}"))
+        }
+    }
+}
+
+/// Why the claims could not be held against the referee's clock.
+fn doubt(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<String> {
+    match evidence.clock_bound {
+        ClockBound::Absent(why) => Some(why.to_string()),
+        ClockBound::Exclusive => None,
+    }
+    .or_else(|| other_clients(evidence.other_clients?))
+    .or_else(|| {
+        Some(format!(
+            "the claims were not compared to their end: {}",
+            evidence.null.loss?
+        ))
+    })
+    .or_else(|| disturbed(evidence.null.windows, evidence.null.alone))
+    .or_else(|| slowed(balance?))
+    .or_else(|| interrupted(evidence))
+    .or_else(|| match balance {
+        None => Some(too_few(evidence)),
+        Some(balance) => too_vague(balance),
+    })
+}
+
+fn other_clients(number: u32) -> Option<String> {
+    match number {
+        0 => None,
+        1 => Some("another process computes on the device".to_owned()),
+        more => Some(format!("{more} other processes compute on the device")),
+    }
+}
+
+fn disturbed(interleaved: &[WindowEvidence], alone: &[WindowEvidence]) -> Option<String> {
+    let null_windows = || interleaved.iter().chain(alone);
+    let number = null_windows().filter(|window| !is_undisturbed(window)).count();
+    let all = null_windows().count();
+    (number > 0).then(|| format!("an output changed in {number} of {all} null windows, in which nothing writes"))
+}
+
+/// Null windows that the worker under test made longer while it lived: they would hide as much of its claims.
+fn slowed(balance: &Balance) -> Option<String> {
+    let longer_by = balance.disturbance_ns?;
+    Some(format!(
+        "null windows were disturbed while the worker lived: in the median they took {:.1} µs longer than behind its end",
+        longer_by / 1e3
+    ))
+}
+
+fn too_few(evidence: &Evidence<'_>) -> String {
+    let (sampled, null) = (evidence.sampled().len(), evidence.null.windows.len());
+    format!("{sampled} sampled windows and {null} null windows are too few to compare claims with the referee's clock")
+}
+
+/// Windows that differ so much among themselves that a good part of a claim could be hidden.
+fn too_vague(balance: &Balance) -> Option<String> {
+    balance.is_vague().then(|| {
+        format!(
+            "the referee's clock bounds the claims to {:.0} µs only: the windows differ too much, or are too few",
+            balance.bound_ns / 1e3
+        )
+    })
+}
+
+/// Windows in which something else had the device, or in which a kernel of the worker ran when it should not.
+fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
+    let NullWindows { windows, alone, .. } = evidence.null;
+    let (sampled, null): (_, Vec<_>) = (evidence.sampled(), windows.iter().collect());
+    let all = sampled.len() + null.len();
+    let alone = own_phases(&alone.iter().collect::<Vec<_>>());
+    let copies = |windows: &[&WindowEvidence]| -> Vec<Option<f64>> {
+        let copy = |facts: &WindowFacts| facts.s3_ns.saturating_sub(facts.s2_ns) as f64;
+        windows.iter().map(|window| Some(copy(&window.facts))).collect()
+    };
+    let residuals =
+        |windows: &[&WindowEvidence]| -> Vec<Option<f64>> { windows.iter().copied().map(residual).collect() };
+    let interrupted: usize = [&sampled, &null]
+        .into_iter()
+        .map(|windows| {
+            let kinds = [
+                too_long(&own_phases(windows), &alone),
+                too_long(&copies(windows), &[]),
+                too_long(&residuals(windows), &[]),
+            ];
+            (0..windows.len())
+                .filter(|window| kinds.iter().any(|too_long| too_long[*window]))
+                .count()
+        })
+        .sum();
+    (interrupted >= 2 && interrupted as f64 > STRAY_SHARE * all as f64).then(|| {
+        format!("something else had the device in {interrupted} of {all} windows: phases of the referee lasted more than {} µs longer than usual", GAP_NS / 1e3)
+    })
+}
+
+/// How long the referee had the device to itself before each window's release.
+fn own_phases(windows: &[&WindowEvidence]) -> Vec<Option<f64>> {
+    let ended = |facts: &WindowFacts| facts.end == WindowEnd::Checked;
+    let phase = |facts: &WindowFacts| facts.s1_ns.saturating_sub(facts.s0_ns) as f64;
+    windows
+        .iter()
+        .map(|window| ended(&window.facts).then(|| phase(&window.facts)))
+        .collect()
+}
+
+/// Which of some phases last longer by more than a gap than their median, or than the median of others, which nobody can have disturbed.
+fn too_long(phases: &[Option<f64>], others: &[Option<f64>]) -> Vec<bool> {
+    let median_of = |phases: &[Option<f64>]| median(&phases.iter().copied().flatten().collect::<Vec<_>>());
+    let usual = median_of(phases).into_iter().chain(median_of(others));
+    let usual = usual.fold(f64::INFINITY, f64::min);
+    phases
+        .iter()
+        .map(|phase| phase.is_some_and(|phase| phase > usual + GAP_NS))
+        .collect()
+}

@@ -1,0 +1,576 @@
+use std::time::Duration;
+
+use bytemuck::Zeroable;
+use gpubench::catalog::{DType, Fill, Role, Tolerance};
+
+use super::*;
+use crate::verdict::{NullWindows, balance};
+use gpubench_device::{ClockBound, KernelPart};
+use gpubench_protocol::sandbox::Confinement;
+use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
+
+fn judge(evidence: &Evidence<'_>) -> Judgement {
+    super::judge(evidence, balance(evidence).as_ref())
+}
+
+const NO_CLOCK: ClockBound = ClockBound::Absent(std::borrow::Cow::Borrowed("a test has none"));
+
+fn tensors() -> Vec<Tensor> {
+    vec![Tensor {
+        name: "y".to_owned(),
+        dtype: DType::F32,
+        shape: vec![4, 25],
+        role: Role::Output,
+        fill: Fill::Poison,
+        tolerance: Tolerance::Close { rtol: 1e-5, atol: 0.0 },
+    }]
+}
+
+fn good_output() -> OutputFacts {
+    OutputFacts {
+        elements: 100,
+        matched: 100,
+        same_as_first: 1,
+        first_wrong: NOWHERE,
+        worst: NOWHERE,
+        ..OutputFacts::zeroed()
+    }
+}
+
+fn wrong_output(wrong: u64) -> OutputFacts {
+    OutputFacts {
+        matched: 100 - wrong,
+        first_wrong: 100 - wrong,
+        expected_bits: u64::from(1.5_f32.to_bits()),
+        got_bits: u64::from(2.5_f32.to_bits()),
+        max_abs: 1.0,
+        max_rel: 2.0 / 3.0,
+        ..good_output()
+    }
+}
+
+fn window(number: u32, output: OutputFacts) -> WindowEvidence {
+    let mut facts = WindowFacts {
+        window: number,
+        slack_buffer: NOWHERE,
+        output_count: 1,
+        s2_ns: 2_000,
+        ..WindowFacts::zeroed()
+    };
+    facts.outputs[0] = output;
+    let claim = Claim {
+        elapsed_ns: 100.0,
+        ..Claim::empty(number)
+    };
+    WindowEvidence {
+        facts: Box::new(facts),
+        claim: Some(Box::new(claim)),
+    }
+}
+
+fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: Ending) -> Evidence<'a> {
+    Evidence {
+        tensors,
+        scratch: &[],
+        windows,
+        ending,
+        last_call: windows.len() as u32,
+        execution: &Execution::Sealed,
+        clock_bound: &NO_CLOCK,
+        floor_ns: None,
+        worker: 1,
+        warm_ups: &[],
+        null: NullWindows::default(),
+        kernel_part: KernelPart::of_device("NVIDIA H200"),
+        other_clients: None,
+    }
+}
+
+fn judge_windows(windows: &[WindowEvidence], ending: Ending) -> Judgement {
+    judge(&evidence(&tensors(), windows, ending))
+}
+
+fn told(judgement: &Judgement) -> String {
+    let cause = judgement.cause.map_or("-", Cause::as_str);
+    format!(
+        "{} / {cause}: {}",
+        judgement.verdict,
+        judgement.message.as_deref().unwrap_or("-")
+    )
+}
+
+fn tell(windows: &[WindowEvidence]) -> String {
+    told(&judge_windows(windows, Ending::Stopped))
+}
+
+#[test]
+fn a_further_worker_that_fails_is_told_from_the_first() {
+    let tensors = tensors();
+    let windows = [window(1, good_output())];
+    let ended = Ending::WorkerEnded {
+        end: End::Exited(3),
+        log: String::new(),
+    };
+    let slow = Ending::TimedOut {
+        within: std::time::Duration::from_secs(3),
+    };
+    let said = |ending, last_call| {
+        let second = Evidence {
+            worker: 2,
+            last_call,
+            ..evidence(&tensors, &windows, ending)
+        };
+        judge(&second).message.unwrap()
+    };
+    assert_eq!(
+        said(ended.clone(), 0),
+        "the case's worker 2 exited with code 3 while its kernels were loaded"
+    );
+    assert_eq!(said(ended, 9), "the case's worker 2 exited with code 3 in call 9");
+    assert!(said(slow, 0).starts_with("worker 2's kernels were not loaded within 3s"));
+    let refused = Ending::SetUpFailed {
+        message: "no handle".to_owned(),
+    };
+    assert_eq!(
+        said(refused, 0),
+        "the case's worker 2 could not be set up as those before it: no handle"
+    );
+}
+
+#[test]
+fn windows_that_warm_workers_up_are_not_sampled_wherever_they_lie() {
+    let tensors = tensors();
+    let windows: Vec<_> = (1..=6).map(|number| window(number, good_output())).collect();
+    let two_workers = Evidence {
+        warm_ups: &[0..2, 3..4],
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    };
+    let calls: Vec<u32> = two_workers.sampled().iter().map(|window| window.facts.window).collect();
+    assert_eq!(calls, [3, 5, 6]);
+}
+
+#[test]
+fn windows_without_a_flaw_pass_with_the_grade_of_the_device() {
+    let windows = [window(1, good_output()), window(2, good_output())];
+    let judgement = judge_windows(&windows, Ending::Stopped);
+    assert_eq!(
+        (judgement.verdict, judgement.cause, judgement.grade),
+        (Verdict::Pass, None, Grade::Advisory)
+    );
+    let tensors = tensors();
+    let with_floor = |floor_ns| Evidence {
+        floor_ns: Some(floor_ns),
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    };
+    assert_eq!(judge(&with_floor(100.0)).verdict, Verdict::Pass);
+    assert_eq!(judge(&with_floor(100.5)).verdict, Verdict::BelowFloor);
+}
+
+/// A timed window that lasted 291 µs beside its call of 100 µs, of which the worker claims `claimed_us`.
+fn clocked(number: u32, claimed_us: f64) -> WindowEvidence {
+    let mut clocked = window(number, good_output());
+    clocked.facts.s0_ns = 1_000_000;
+    clocked.facts.s1_ns = 1_090_000;
+    clocked.facts.s2_ns = clocked.facts.s1_ns + 391_000 + u64::from(number % 7) * 300;
+    clocked.facts.s3_ns = clocked.facts.s2_ns + 5_000;
+    clocked.claim = Some(Box::new(Claim {
+        elapsed_ns: claimed_us * 1e3,
+        ..Claim::empty(number)
+    }));
+    clocked
+}
+
+fn null_windows() -> Vec<WindowEvidence> {
+    let null = |number| {
+        let mut null = clocked(number, 1.3);
+        null.facts.kind = WindowKind::Null;
+        null.facts.s2_ns -= 98_700;
+        null.facts.s3_ns -= 98_700;
+        null
+    };
+    (0..20).map(null).collect()
+}
+
+fn interleaved(windows: &[WindowEvidence]) -> NullWindows<'_> {
+    NullWindows {
+        windows,
+        ..NullWindows::default()
+    }
+}
+
+fn judge_clocked(
+    claimed_us: impl Fn(u32) -> f64,
+    change: impl FnOnce(&mut Vec<WindowEvidence>, &mut Vec<WindowEvidence>),
+) -> Judgement {
+    let tensors = tensors();
+    let mut windows: Vec<_> = (1..=40).map(|number| clocked(number, claimed_us(number))).collect();
+    let mut null = null_windows();
+    change(&mut windows, &mut null);
+    judge(&Evidence {
+        clock_bound: &ClockBound::Exclusive,
+        null: interleaved(&null),
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    })
+}
+
+#[test]
+fn claims_that_the_referees_clock_confirms_are_sealed() {
+    let judgement = judge_clocked(|_| 100.0, |_, _| ());
+    assert_eq!(
+        (judgement.verdict, judgement.grade, judgement.grade_reason),
+        (Verdict::Pass, Grade::Sealed, None)
+    );
+}
+
+#[test]
+fn claims_that_leave_time_out_are_a_mismatch_with_its_size() {
+    let told = [
+        judge_clocked(|_| 85.0, |_, _| ()),
+        judge_clocked(|number| if number % 2 == 0 { 80.0 } else { 120.0 }, |_, _| ()),
+        judge_clocked(|number| if number % 4 == 0 { 40.0 } else { 100.0 }, |_, _| ()),
+    ]
+    .map(|judgement| told(&judgement));
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn time_that_one_of_four_workers_leaves_out_is_missed_in_the_reported_median() {
+    let tensors = tensors();
+    let windows: Vec<_> = (1..=40)
+        .map(|number| clocked(number, if number <= 10 { 40.0 } else { 100.0 }))
+        .collect();
+    let null = null_windows();
+    let by_four = Evidence {
+        clock_bound: &ClockBound::Exclusive,
+        null: interleaved(&null),
+        warm_ups: &[0..0, 10..10, 20..20, 30..30],
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    };
+    let of_workers = |evidence: &Evidence<'_>| evidence.sampled_by_worker().map(<[_]>::len).collect::<Vec<_>>();
+    assert_eq!(of_workers(&by_four), [0, 10, 10, 10, 10]);
+    let part = Evidence {
+        windows: &windows[..25],
+        ..by_four.clone()
+    };
+    assert_eq!(
+        of_workers(&part),
+        [0, 10, 10, 0, 0],
+        "its ranges are not of these windows"
+    );
+    insta::assert_snapshot!(told(&judge(&by_four)));
+}
+
+#[test]
+fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
+    let reason = |change: fn(&mut Vec<WindowEvidence>, &mut Vec<WindowEvidence>)| {
+        let judgement = judge_clocked(|_| 100.0, change);
+        assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
+        judgement.grade_reason.unwrap()
+    };
+    let reasons = [
+        reason(|_, null| null.truncate(3)),
+        reason(|windows, null| {
+            windows[3].facts.s0_ns -= 500_000;
+            null[5].facts.s0_ns -= 500_000;
+        }),
+        reason(|windows, _| {
+            windows[3..5]
+                .iter_mut()
+                .for_each(|window| window.facts.s3_ns += 2_000_000)
+        }),
+        reason(|windows, _| {
+            for window in &mut windows[3..5] {
+                window.facts.s2_ns += 2_000_000;
+                window.facts.s3_ns += 2_000_000;
+            }
+        }),
+        reason(|_, null| null[2].facts.outputs[0].seal_claimed = 1),
+    ];
+    insta::assert_snapshot!(reasons.join("\n"));
+    let once = judge_clocked(|_| 100.0, |windows, _| windows[3].facts.s0_ns -= 500_000);
+    assert_eq!(once.grade, Grade::Sealed, "one gap proves nothing");
+}
+
+/// The judgement on claims of so much of a call of 100 µs, with null windows behind the worker's end, and what made those between its windows and all of the referee's phases longer.
+fn judge_beside_the_worker_s_end(claimed_us: f64, nulls_longer_ns: u64, phases_longer_ns: u64) -> Judgement {
+    let tensors = tensors();
+    let mut windows: Vec<_> = (1..=40).map(|number| clocked(number, claimed_us)).collect();
+    let (mut null, alone) = (null_windows(), null_windows());
+    for window in &mut null {
+        window.facts.s2_ns += nulls_longer_ns;
+        window.facts.s3_ns += nulls_longer_ns;
+    }
+    for window in null.iter_mut().chain(&mut windows) {
+        window.facts.s0_ns -= phases_longer_ns;
+    }
+    judge(&Evidence {
+        clock_bound: &ClockBound::Exclusive,
+        null: NullWindows {
+            windows: &null,
+            alone: &alone[..8],
+            loss: None,
+        },
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    })
+}
+
+#[test]
+fn null_windows_that_were_longer_while_the_worker_lived_cost_the_grade_and_hide_nothing() {
+    let honest = judge_beside_the_worker_s_end(100.0, 0, 0);
+    assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Sealed));
+    let disturbed = judge_beside_the_worker_s_end(100.0, 60_000, 0);
+    assert_eq!((disturbed.verdict, disturbed.grade), (Verdict::Pass, Grade::Advisory));
+    let reason = disturbed.grade_reason.unwrap();
+    assert!(
+        reason.starts_with("null windows were disturbed while the worker lived: in the median they took 60."),
+        "{reason}"
+    );
+    let hidden = judge_beside_the_worker_s_end(40.0, 60_000, 0);
+    assert_eq!(
+        (hidden.verdict, hidden.cause, hidden.grade),
+        (Verdict::TimeMismatch, Some(Cause::ClaimTooShort), Grade::Advisory)
+    );
+}
+
+#[test]
+fn phases_of_the_referee_that_were_all_longer_while_the_worker_lived_cost_the_grade() {
+    let judgement = judge_beside_the_worker_s_end(100.0, 0, 400_000);
+    assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
+    let reason = judgement.grade_reason.unwrap();
+    assert!(reason.contains("in 60 of 60 windows"), "{reason}");
+}
+
+#[test]
+fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
+    let (tensors, null) = (tensors(), null_windows());
+    let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
+    let sealed = Evidence {
+        clock_bound: &ClockBound::Exclusive,
+        null: interleaved(&null),
+        other_clients: Some(0),
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    };
+    assert_eq!(judge(&sealed).grade, Grade::Sealed);
+    let lost = Evidence {
+        null: NullWindows {
+            windows: &null,
+            alone: &[],
+            loss: Some("the null worker was killed by SIGKILL"),
+        },
+        ..sealed.clone()
+    };
+    let shared = Evidence {
+        other_clients: Some(2),
+        ..sealed
+    };
+    for (evidence, reason) in [(lost, "SIGKILL"), (shared, "2 other processes")] {
+        let judgement = judge(&evidence);
+        assert_eq!(judgement.grade, Grade::Advisory);
+        assert!(judgement.grade_reason.unwrap().contains(reason));
+    }
+}
+
+#[test]
+fn hosted_code_is_bracketed_at_best_and_advisory_outside_of_a_closed_sandbox() {
+    let (tensors, null) = (tensors(), null_windows());
+    let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
+    let graded = |confinement: Confinement, clock_bound: &ClockBound| {
+        let judgement = judge(&Evidence {
+            execution: &Execution::Hosted(confinement),
+            clock_bound,
+            null: NullWindows {
+                windows: &null,
+                alone: &[],
+                loss: None,
+            },
+            ..evidence(&tensors, &windows, Ending::Stopped)
+        });
+        (judgement.grade, judgement.grade_reason.unwrap_or_default())
+    };
+    let open = || Confinement::Open("no filter".to_owned());
+    let unclosed = "the sandbox round the hosted code is not closed: no filter";
+    assert_eq!(
+        graded(Confinement::Closed, &ClockBound::Exclusive),
+        (Grade::Bracketed, String::new())
+    );
+    assert_eq!(
+        graded(open(), &ClockBound::Exclusive),
+        (Grade::Advisory, unclosed.to_owned())
+    );
+    assert_eq!(
+        graded(open(), &NO_CLOCK),
+        (Grade::Advisory, format!("a test has none; {unclosed}"))
+    );
+}
+
+#[test]
+fn each_way_to_be_wrong_has_its_own_cause() {
+    let wrong = |wrong, change: fn(&mut OutputFacts)| {
+        let mut output = wrong_output(wrong);
+        change(&mut output);
+        tell(&[window(1, good_output()), window(2, good_output()), window(3, output)])
+    };
+    let told = [
+        wrong(100, |output| output.unwritten = 100),
+        wrong(97, |output| output.unwritten = 97),
+        wrong(50, |output| output.unwritten = 50),
+        wrong(60, |output| output.unwritten = 50),
+        wrong(100, |output| output.same_as_first = 100),
+        wrong(3, |output| {
+            (output.non_finite, output.got_bits) = (3, u64::from(f32::NAN.to_bits()))
+        }),
+        wrong(3, |_| ()),
+        wrong(3, |output| (output.expected_bits, output.max_rel) = (0, 0.0)),
+        wrong(100, |output| output.replay = Replay::First as u64),
+        wrong(100, |output| output.replay = Replay::Previous as u64),
+        wrong(0, |output| output.late_bytes = 8),
+        wrong(0, |output| output.seal_claimed = 8),
+    ];
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_replay_that_shows_only_in_a_later_call_names_the_cause() {
+    let replay = |number, replay: Replay| {
+        window(
+            number,
+            OutputFacts {
+                replay: replay as u64,
+                ..wrong_output(100)
+            },
+        )
+    };
+    let cached = [
+        window(1, good_output()),
+        replay(2, Replay::FirstAndPrevious),
+        replay(3, Replay::First),
+    ];
+    assert_eq!(judge_windows(&cached, Ending::Stopped).cause, Some(Cause::Cached));
+    let previous = [
+        window(1, wrong_output(100)),
+        replay(2, Replay::FirstAndPrevious),
+        replay(3, Replay::Previous),
+    ];
+    assert_eq!(judge_windows(&previous, Ending::Stopped).cause, Some(Cause::Stale));
+}
+
+#[test]
+fn bytes_round_a_buffer_and_senseless_claims_fail_a_right_output() {
+    let mut behind = window(4, good_output());
+    (
+        behind.facts.slack_buffer,
+        behind.facts.slack_offset,
+        behind.facts.slack_bytes,
+    ) = (0, 404, 4);
+    let mut before = window(4, good_output());
+    (
+        before.facts.slack_buffer,
+        before.facts.slack_offset,
+        before.facts.slack_bytes,
+    ) = (0, -8, 1);
+    let claims = [f64::NAN, 0.0, -1.0, f64::INFINITY, 1e6].map(|elapsed_ns| {
+        let mut window = window(4, good_output());
+        window.claim = Some(Box::new(Claim {
+            elapsed_ns,
+            ..Claim::empty(4)
+        }));
+        window
+    });
+    let told: Vec<String> = [behind, before]
+        .into_iter()
+        .chain(claims)
+        .map(|window| tell(&[window]))
+        .collect();
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_fault_is_told_with_its_place_and_beats_the_ending_it_leads_to() {
+    let mut faulted = window(2, good_output());
+    faulted.facts.end = WindowEnd::Aborted;
+    faulted.claim = Some(Box::new(Claim {
+        fault: FaultCode::OutOfBounds,
+        block: [1, 0, 0],
+        thread: [3, 2, 0],
+        place: FaultPlace::Thread,
+        step: 1,
+        text: FixedText::new("invalid write, 4 bytes behind the end of `y` (400 bytes)"),
+        ..Claim::empty(2)
+    }));
+    let ending = Ending::WorkerEnded {
+        end: End::Exited(1),
+        log: String::new(),
+    };
+    let judgement = judge_windows(&[window(1, good_output()), faulted], ending);
+    assert_eq!(
+        (judgement.verdict, judgement.cause),
+        (Verdict::Crashed, Some(Cause::OutOfBounds))
+    );
+    insta::assert_snapshot!(told(&judgement));
+}
+
+#[test]
+fn a_case_without_a_bad_window_is_judged_by_its_ending() {
+    let mut last = window(2, good_output());
+    (last.facts.end, last.claim) = (WindowEnd::Aborted, None);
+    let windows = [window(1, good_output()), last];
+    let endings = [
+        Ending::WorkerEnded {
+            end: End::Killed(9),
+            log: String::new(),
+        },
+        Ending::WorkerEnded {
+            end: End::Exited(3),
+            log: "last words".to_owned(),
+        },
+        Ending::TimedOut {
+            within: Duration::from_secs(10),
+        },
+        Ending::BrokeProtocol {
+            what: "it armed window `3` instead of `2`".to_owned(),
+        },
+    ];
+    let told: Vec<String> = endings
+        .into_iter()
+        .map(|ending| told(&judge_windows(&windows, ending)))
+        .collect();
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn host_code_that_fails_has_causes_of_its_own() {
+    let failed = |fault: FaultCode, text: &str| {
+        let mut window = window(3, good_output());
+        window.facts.end = WindowEnd::Aborted;
+        window.claim = Some(Box::new(Claim {
+            fault,
+            text: FixedText::new(text),
+            ..Claim::empty(3)
+        }));
+        tell(&[window])
+    };
+    let refused = Ending::SetUpFailed {
+        message: "it panicked".to_owned(),
+    };
+    let told = [
+        failed(FaultCode::HostCallFailed, "no workspace"),
+        failed(FaultCode::ForeignContext, "another context"),
+        told(&judge_windows(&[], refused)),
+    ];
+    let expected = [
+        "crashed / call-failed: the host code failed in call 3: no workspace",
+        "protocol-violation / foreign-context: the host code failed in call 3: another context",
+        "error / setup-failed: it panicked",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_claim_for_a_window_whose_end_the_device_never_wrote_is_a_violation() {
+    let mut lying = window(1, good_output());
+    lying.facts.end = WindowEnd::NotDone;
+    assert_eq!(
+        judge_windows(&[lying], Ending::Stopped).verdict,
+        Verdict::ProtocolViolation
+    );
+}

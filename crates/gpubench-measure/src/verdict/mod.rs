@@ -1,0 +1,16 @@
+//! From facts and claims to a verdict: one pure function, [`judge`]. The words for its outcomes are the contract's.
+//!
+//! The referee reports facts, the worker makes claims, and neither decides anything.
+
+mod conservation;
+mod evidence;
+mod floor;
+mod grade;
+mod judge;
+mod words;
+
+pub use conservation::{balance, bound_will_be_precise, null_residuals, residual};
+pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled};
+pub use floor::floor_ns;
+pub use gpubench_contract::{Cause, Grade, UnknownWord, Verdict};
+pub use judge::{Judgement, judge};

@@ -1,0 +1,123 @@
+//! Findings in words: what was found, where, and what should have been there.
+
+use gpubench::catalog::{Tensor, Tolerance};
+
+use gpubench_contract::ElementValue;
+use gpubench_protocol::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
+
+use super::Cause;
+
+/// `y[3, 17]` for an element number of a tensor.
+pub(super) fn element_name(tensor: &Tensor, index: u64) -> String {
+    let mut rest = index;
+    let mut position: Vec<String> = Vec::with_capacity(tensor.shape.len());
+    for extent in tensor.shape.iter().rev() {
+        let extent = (*extent).max(1);
+        position.push((rest % extent).to_string());
+        rest /= extent;
+    }
+    position.reverse();
+    format!("`{}[{}]`", tensor.name, position.join(", "))
+}
+
+/// The first wrong element, what was expected there, what was found, and how much is allowed.
+pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
+    if output.first_wrong == NOWHERE {
+        return String::new();
+    }
+    let expected = ElementValue::from_bits(tensor.dtype, output.expected_bits);
+    let got = ElementValue::from_bits(tensor.dtype, output.got_bits);
+    let allowed = match tensor.tolerance {
+        Tolerance::Exact => "exactly".to_owned(),
+        Tolerance::Close { rtol, atol } => format!("within rtol {rtol:e}, atol {atol:e}"),
+    };
+    let name = element_name(tensor, output.first_wrong);
+    format!("first wrong element {name}: expected {expected} {allowed}, got {got}")
+}
+
+/// An error has no relative size where zero is expected.
+fn largest_errors(output: &OutputFacts) -> String {
+    match (output.max_rel, output.max_abs) {
+        (0.0, absolute) => format!("largest absolute error {absolute:.3e}"),
+        (relative, absolute) => format!("largest relative error {relative:.3e}, absolute {absolute:.3e}"),
+    }
+}
+
+/// A wrong output, with the call it was found in.
+pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, call: u32) -> String {
+    let name = &tensor.name;
+    let (elements, wrong) = (output.elements, output.elements - output.matched);
+    let first = first_wrong(tensor, output);
+    match cause {
+        Cause::Unwritten => format!("nothing was written to `{name}` in call {call}; {first}"),
+        Cause::Partial => {
+            let unwritten = output.unwritten;
+            format!("{unwritten} of {elements} elements of `{name}` were not written in call {call}; {first}")
+        }
+        Cause::Cached => format!("`{name}` of call {call} is the answer to the first call; {first}"),
+        Cause::Stale => format!(
+            "`{name}` of call {call} is the answer to call {}; {first}",
+            call.saturating_sub(1)
+        ),
+        Cause::Constant => format!("every element of `{name}` is the same in call {call}; {first}"),
+        Cause::NonFinite => {
+            let non_finite = output.non_finite;
+            format!("{non_finite} of {elements} elements of `{name}` are not finite in call {call}; {first}")
+        }
+        _ => format!(
+            "{wrong} of {elements} elements of `{name}` are wrong in call {call}; {first}; {}",
+            largest_errors(output)
+        ),
+    }
+}
+
+/// Bytes written round a buffer. Buffers are numbered through tensors, then scratch.
+pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowFacts) -> String {
+    let (bytes, number) = (facts.slack_bytes, facts.slack_buffer as usize);
+    let (name, len) = match tensors.get(number) {
+        Some(tensor) => (tensor.name.clone(), tensor.bytes()),
+        None => {
+            let number = number - tensors.len();
+            (format!("scratch {number}"), scratch.get(number).copied().unwrap_or(0))
+        }
+    };
+    let place = match u64::try_from(facts.slack_offset) {
+        Ok(offset) if offset <= len => format!("right behind the end of `{name}`"),
+        Ok(offset) => format!("{} bytes behind the end of `{name}`", offset - len),
+        Err(_) => format!(
+            "{} bytes before the start of `{name}`",
+            facts.slack_offset.unsigned_abs()
+        ),
+    };
+    format!(
+        "{bytes} bytes were written out of bounds in call {}, the first {place}",
+        facts.window
+    )
+}
+
+/// How the user's host code failed in a call.
+pub(super) fn host_failure(claim: &Claim) -> String {
+    format!(
+        "the host code failed in call {}: {}",
+        claim.window,
+        claim.text.printable()
+    )
+}
+
+/// A kernel's fault, with its place.
+pub(super) fn fault(claim: &Claim) -> String {
+    let mut place = Vec::new();
+    if claim.place != FaultPlace::Unknown {
+        let [x, y, z] = claim.block;
+        place.push(format!("block ({x}, {y}, {z})"));
+    }
+    if claim.place == FaultPlace::Thread {
+        let [x, y, z] = claim.thread;
+        place.push(format!("thread ({x}, {y}, {z})"));
+    }
+    if claim.step != UNKNOWN_STEP {
+        place.push(format!("step {} of the plan", u64::from(claim.step) + 1));
+    }
+    place.push(format!("call {}", claim.window));
+    format!("{}; {}", claim.text.printable(), place.join(", "))
+}

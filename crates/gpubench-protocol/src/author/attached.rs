@@ -1,0 +1,212 @@
+//! The buffers of the open case in the author's process.
+
+use std::os::fd::OwnedFd;
+
+use gpubench::abi::Buffer;
+use gpubench::catalog::{Fill, Recording, Reference, Role};
+
+use super::AuthorError;
+use super::own_kernels::OwnKernels;
+use crate::cdylib::Library;
+use crate::replay::Operand;
+use crate::window::{Duties, Maker};
+use crate::wire::{AuthorFailure, BufferLayout, Generate, SourceModule};
+use gpubench_device::memfd::MemfdTable;
+use gpubench_device::{Access, CodeHome, DevicePtr};
+
+/// The attached case.
+pub(super) struct Attached {
+    benchmark: u32,
+    request: Vec<u8>,
+    recording: Recording,
+    home: CodeHome,
+    buffers: Vec<AuthorBuffer>,
+    // Held for its mappings.
+    memory: MemfdTable,
+    modules: Vec<SourceModule>,
+    own_kernels: Option<OwnKernels>,
+}
+
+/// One tensor's memory here; addresses of tensors that have none are absent.
+#[derive(Clone, Copy, Debug)]
+struct AuthorBuffer {
+    len: u64,
+    /// Its contents: to read where the device makes them, to write where this process does.
+    contents: Option<DevicePtr>,
+    /// Where the reference's answer goes.
+    answer: Option<DevicePtr>,
+}
+
+/// What an `ATTACH` order brings.
+pub(super) struct Attachment {
+    pub(super) benchmark: u32,
+    pub(super) home: CodeHome,
+    pub(super) request: Vec<u8>,
+    pub(super) recording: Recording,
+    pub(super) layouts: Vec<BufferLayout>,
+    pub(super) modules: Vec<SourceModule>,
+    pub(super) descriptors: Vec<OwnedFd>,
+}
+
+impl Attached {
+    /// Maps the buffers that came with the order.
+    pub(super) fn new(attachment: Attachment) -> Result<Attached, AuthorError> {
+        let Attachment {
+            benchmark,
+            home,
+            request,
+            recording,
+            layouts,
+            modules,
+            descriptors,
+        } = attachment;
+        let mut memory = MemfdTable::default();
+        let mut descriptors = descriptors.into_iter();
+        let mut map = |layout: &BufferLayout, access| -> Result<DevicePtr, AuthorError> {
+            let missing = || AuthorError::new(AuthorFailure::Internal, "a buffer is missing");
+            let descriptor = descriptors.next().ok_or_else(missing)?;
+            let allocation = memory
+                .import(descriptor, layout.allocation)
+                .map_err(|error| AuthorError::internal(&error))?;
+            let address = memory
+                .map(allocation, access)
+                .map_err(|error| AuthorError::internal(&error))?;
+            Ok(address.offset(layout.offset))
+        };
+        let duties = Duties::new(&recording, home);
+        let mut buffers = Vec::new();
+        for (tensor, layout) in recording.tensors.iter().zip(&layouts) {
+            let access = match duties.maker(tensor).is_author() {
+                true => Access::ReadWrite,
+                false => Access::Read,
+            };
+            let (contents, answer) = (duties.author_has_contents(tensor), duties.author_has_answer(tensor));
+            buffers.push(AuthorBuffer {
+                len: layout.len,
+                contents: contents.then(|| map(layout, access)).transpose()?,
+                answer: answer.then(|| map(layout, Access::ReadWrite)).transpose()?,
+            });
+        }
+        Ok(Attached {
+            benchmark,
+            request,
+            recording,
+            home,
+            buffers,
+            memory,
+            modules,
+            own_kernels: None,
+        })
+    }
+
+    /// Fills the tensors whose contents are made here.
+    pub(super) fn generate(&mut self, library: &Library, order: &Generate) -> Result<(), AuthorError> {
+        self.generate_on_cpu(library, order)?;
+        let duties = Duties::new(&self.recording, self.home);
+        let mut makers = self.recording.tensors.iter().map(|tensor| duties.maker(tensor));
+        match makers.any(|maker| maker == Maker::AuthorKernel) {
+            true => load(&mut self.own_kernels, &self.buffers, &self.modules)?.generate(&self.recording.tensors, order),
+            false => Ok(()),
+        }
+    }
+
+    fn generate_on_cpu(&mut self, library: &Library, order: &Generate) -> Result<(), AuthorError> {
+        if !self.recording.tensors.iter().any(|tensor| tensor.fill == Fill::Cpu) {
+            return Ok(());
+        }
+        let constants = order.window == 0;
+        // Behind window 0 the user's function still writes its constants, but not where they are read from.
+        let mut thrown_away = Vec::new();
+        let mut buffers = Vec::new();
+        for (tensor, buffer) in self.recording.tensors.iter().zip(&self.buffers) {
+            let keeps = tensor.role != Role::Constant || constants;
+            buffers.push(match buffer.contents.filter(|_| tensor.fill == Fill::Cpu) {
+                Some(contents) if keeps => Buffer {
+                    data: contents.0 as *mut u8,
+                    len: buffer.len as usize,
+                },
+                Some(_) => {
+                    thrown_away.push(vec![0_u128; buffer.len.div_ceil(16) as usize]);
+                    let data = thrown_away
+                        .last_mut()
+                        .map_or(std::ptr::null_mut(), |words| words.as_mut_ptr().cast());
+                    Buffer {
+                        data,
+                        len: buffer.len as usize,
+                    }
+                }
+                None => Buffer {
+                    data: std::ptr::null_mut(),
+                    len: 0,
+                },
+            });
+        }
+        let seed = if constants { order.constant_seed } else { order.seed };
+        // SAFETY: the buffers are this process's own writable mappings and vectors of their lengths, aligned to 16 bytes at least.
+        unsafe { library.generate(self.benchmark, &self.request, seed, &buffers)? };
+        Ok(())
+    }
+
+    /// Runs the reference over the contents into the answers.
+    pub(super) fn reference(&mut self, library: &Library) -> Result<(), AuthorError> {
+        if let Reference::Plan(plan) = &self.recording.reference {
+            let kernels = load(&mut self.own_kernels, &self.buffers, &self.modules)?;
+            return kernels.run_reference(&self.recording.tensors, plan);
+        }
+        let buffers: Vec<Buffer> = self.buffers.iter().map(AuthorBuffer::for_reference).collect();
+        // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to 16 bytes at least; nothing else in this
+        // process uses them.
+        unsafe { library.reference(self.benchmark, &self.request, &buffers)? };
+        Ok(())
+    }
+}
+
+/// The kernels that the case runs here, loaded when they are first needed.
+fn load<'a>(
+    loaded: &'a mut Option<OwnKernels>,
+    buffers: &[AuthorBuffer],
+    modules: &[SourceModule],
+) -> Result<&'a mut OwnKernels, AuthorError> {
+    match loaded {
+        Some(kernels) => Ok(kernels),
+        none => {
+            let operands = buffers.iter().map(|buffer| Operand {
+                contents: buffer.contents,
+                answer: buffer.answer,
+            });
+            Ok(none.insert(OwnKernels::load(modules, operands.collect())?))
+        }
+    }
+}
+
+impl AuthorBuffer {
+    /// The memory the reference sees: the answer, starting as zeros or as the contents of an in-out tensor; else the contents.
+    fn for_reference(&self) -> Buffer {
+        let len = self.len as usize;
+        let Some(answer) = self.answer else {
+            return Buffer {
+                data: self
+                    .contents
+                    .map_or(std::ptr::null_mut(), |contents| contents.0 as *mut u8),
+                len,
+            };
+        };
+        let answer = answer.0 as *mut u8;
+        match self.contents {
+            // SAFETY: two mappings of `len` bytes that do not overlap.
+            Some(contents) => unsafe { std::ptr::copy_nonoverlapping(contents.0 as *const u8, answer, len) },
+            // SAFETY: a writable mapping of `len` bytes.
+            None => unsafe { std::ptr::write_bytes(answer, 0, len) },
+        }
+        Buffer { data: answer, len }
+    }
+}
+
+impl std::fmt::Debug for Attached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attached")
+            .field("benchmark", &self.benchmark)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,125 @@
+//! The author's process: orders in, answers out.
+
+use gpubench::catalog::Recording;
+use gpubench::codec;
+
+use super::AuthorError;
+use super::attached::{Attached, Attachment};
+use crate::cdylib::{Library, Recorded};
+use crate::wire::{
+    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
+    decode_modules, from_author, read_head, take_files, to_author,
+};
+
+/// Serves the broker at the other end of `channel` until it is gone.
+///
+/// # Errors
+/// When the connection fails.
+pub fn serve(channel: &Channel) -> Result<(), ChannelError> {
+    let mut author = Author {
+        library: None,
+        attached: None,
+    };
+    loop {
+        let frame = match channel.receive(Patience::Forever) {
+            Ok(frame) => frame,
+            Err(ChannelError::Closed) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        match author.carry_out(frame) {
+            Ok((kind, answer)) => channel.send(kind, &[&answer], &[])?,
+            Err(error) => {
+                let failure = (error.failure as u32).to_le_bytes();
+                channel.send(from_author::FAILED, &[&failure, error.message.as_bytes()], &[])?;
+            }
+        }
+    }
+}
+
+struct Author {
+    library: Option<Library>,
+    attached: Option<Attached>,
+}
+
+impl Author {
+    /// The kind and payload of the answer to an order.
+    fn carry_out(&mut self, mut frame: Frame) -> Result<(u32, Vec<u8>), AuthorError> {
+        let done = |answer| (from_author::DONE, answer);
+        match frame.kind {
+            to_author::LOAD => {
+                let files = frame.descriptors.len();
+                let files =
+                    take_files(files, &mut frame.descriptors).ok_or_else(|| out_of_turn("code that is not sealed"))?;
+                let library = Library::load(files)?;
+                Ok(done(self.library.insert(library).catalog()?))
+            }
+            to_author::RECORD => {
+                let (head, request) = read_head::<BenchmarkNumber>(&frame.payload)?;
+                match self.library()?.record(head.benchmark, request)? {
+                    Recorded::Recording(recording) => Ok(done(recording)),
+                    Recorded::NeedsOccupancy(query) => Ok((from_author::NEEDS_OCCUPANCY, query)),
+                }
+            }
+            to_author::ATTACH => {
+                self.attached = Some(Attached::new(parse_attach(frame)?)?);
+                Ok(done(Vec::new()))
+            }
+            to_author::GENERATE => {
+                let (order, _) = read_head::<Generate>(&frame.payload)?;
+                let (library, attached) = self.both()?;
+                attached.generate(library, &order).map(|()| done(Vec::new()))
+            }
+            to_author::REFERENCE => {
+                let (library, attached) = self.both()?;
+                attached.reference(library).map(|()| done(Vec::new()))
+            }
+            to_author::DETACH => {
+                self.attached = None;
+                Ok(done(Vec::new()))
+            }
+            _ => Err(out_of_turn("an unknown order")),
+        }
+    }
+
+    fn library(&self) -> Result<&Library, AuthorError> {
+        self.library.as_ref().ok_or_else(|| out_of_turn("no library is loaded"))
+    }
+
+    fn both(&mut self) -> Result<(&Library, &mut Attached), AuthorError> {
+        let library = self
+            .library
+            .as_ref()
+            .ok_or_else(|| out_of_turn("no library is loaded"))?;
+        let attached = self
+            .attached
+            .as_mut()
+            .ok_or_else(|| out_of_turn("no buffers are attached"))?;
+        Ok((library, attached))
+    }
+}
+
+fn parse_attach(mut frame: Frame) -> Result<Attachment, AuthorError> {
+    let (head, rest) = read_head::<Attach>(&frame.payload)?;
+    let layout_bytes = head.tensors as usize * size_of::<BufferLayout>();
+    let damaged = || out_of_turn("a damaged order");
+    let (layouts, rest) = rest.split_at_checked(layout_bytes).ok_or_else(damaged)?;
+    let (modules, rest) = rest.split_at_checked(head.module_bytes as usize).ok_or_else(damaged)?;
+    let (request, recording) = rest.split_at_checked(head.request_bytes as usize).ok_or_else(damaged)?;
+    let recording: Recording = codec::decode(recording).map_err(|_| damaged())?;
+    Ok(Attachment {
+        benchmark: head.benchmark,
+        home: head.kernels_run_in,
+        request: request.to_vec(),
+        recording,
+        layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
+        modules: decode_modules(modules, &mut frame.descriptors).ok_or_else(damaged)?,
+        descriptors: frame.descriptors,
+    })
+}
+
+fn out_of_turn(what: &str) -> AuthorError {
+    AuthorError::new(
+        AuthorFailure::Internal,
+        format!("the broker's order makes no sense: {what}"),
+    )
+}

@@ -1,0 +1,235 @@
+//! The allocations behind one tensor or scratch allocation.
+
+use gpubench::catalog::{Recording, Role, Tensor};
+
+use super::RefereeError;
+use crate::window::{Duties, Maker};
+use crate::wire::BufferLayout;
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Facts, Memory, Seal};
+
+/// What the worker sees of a tensor or of scratch, and the masters that the referee keeps of it.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    /// The allocation shared with the worker, and where it is mapped here.
+    pub(super) shared: Mapped,
+    /// Where the buffer lies in it.
+    pub(super) layout: BufferLayout,
+    /// What belongs to it beside that.
+    pub(super) part: Part,
+}
+
+/// An allocation and its mapping.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mapped {
+    pub(super) memory: Memory,
+    pub(super) address: DevicePtr,
+}
+
+/// The part a buffer plays.
+#[derive(Debug)]
+pub(super) enum Part {
+    /// A tensor that is read.
+    Read(Masters),
+    /// A tensor that is written.
+    Written(Answers),
+    /// A tensor that is read and written.
+    Both(Masters, Answers),
+    /// Scratch.
+    Scratch,
+}
+
+/// Contents of an input.
+#[derive(Debug)]
+pub(super) struct Masters {
+    /// Who makes them.
+    pub(super) maker: Maker,
+    /// Contents of this window.
+    pub(super) current: DevicePtr,
+    /// Contents of another instance of the same distribution, which the decoy lines are taken from.
+    pub(super) decoy: DevicePtr,
+    /// Host memory shared with an author that has a part in the contents: a copy for it to read where the device made them, its own where the
+    /// author does.
+    pub(super) author: Option<Mapped>,
+}
+
+/// Expected and observed contents of an output.
+#[derive(Debug)]
+pub(super) struct Answers {
+    /// Written by the author, where it runs the reference.
+    pub(super) author: Option<Mapped>,
+    /// Expected in this window.
+    pub(super) expected: DevicePtr,
+    /// Expected in the window before.
+    pub(super) previous: DevicePtr,
+    /// Expected in the first window.
+    pub(super) first: DevicePtr,
+    /// What the worker's output held when *done* was seen.
+    pub(super) snapshot: DevicePtr,
+}
+
+/// How an allocation for `len` bytes is laid out: the buffer ends as close to the end as its alignment permits, so that the unmapped page
+/// behind it catches what runs over.
+pub(super) fn layout(facts: &Facts, len: u64) -> Option<BufferLayout> {
+    let padded = len.checked_next_multiple_of(facts.alignment)?;
+    let allocation = padded.max(1).checked_next_multiple_of(facts.granularity)?;
+    Some(BufferLayout {
+        allocation,
+        offset: allocation - padded,
+        len,
+    })
+}
+
+impl Buffer {
+    /// Makes the allocations of a tensor.
+    pub(super) fn for_tensor(
+        driver: &mut dyn Driver,
+        tensor: &Tensor,
+        duties: &Duties<'_>,
+    ) -> Result<Buffer, RefereeError> {
+        let layout = layout(driver.facts(), tensor.bytes()).ok_or(RefereeError::Order("a tensor is too long"))?;
+        let writable = !matches!(tensor.role, Role::Input | Role::Constant);
+        let shared = share(
+            driver,
+            layout,
+            if writable { Seal::Size } else { Seal::SizeAndContents },
+        )?;
+        let part = match tensor.role {
+            Role::Input | Role::Constant => Part::Read(masters(driver, tensor, layout, duties)?),
+            Role::Output => Part::Written(answers(driver, tensor, layout, duties)?),
+            Role::InOut => Part::Both(
+                masters(driver, tensor, layout, duties)?,
+                answers(driver, tensor, layout, duties)?,
+            ),
+            Role::Scratch => Part::Scratch,
+        };
+        Ok(Buffer { shared, layout, part })
+    }
+
+    /// Makes the allocation of plan scratch.
+    pub(super) fn for_scratch(driver: &mut dyn Driver, len: u64) -> Result<Buffer, RefereeError> {
+        let layout = layout(driver.facts(), len).ok_or(RefereeError::Order("a scratch allocation is too long"))?;
+        Ok(Buffer {
+            shared: share(driver, layout, Seal::Size)?,
+            layout,
+            part: Part::Scratch,
+        })
+    }
+
+    /// Address of the buffer's first byte in the allocation shared with the worker.
+    pub(super) fn address(&self) -> DevicePtr {
+        self.shared.address.offset(self.layout.offset)
+    }
+
+    /// Contents of an input.
+    pub(super) fn masters(&self) -> Option<&Masters> {
+        match &self.part {
+            Part::Read(masters) | Part::Both(masters, _) => Some(masters),
+            Part::Written(_) | Part::Scratch => None,
+        }
+    }
+
+    /// Answers of an output.
+    pub(super) fn answers(&self) -> Option<&Answers> {
+        match &self.part {
+            Part::Written(answers) | Part::Both(_, answers) => Some(answers),
+            Part::Read(_) | Part::Scratch => None,
+        }
+    }
+
+    /// Gives everything back.
+    pub(super) fn release(self, driver: &mut dyn Driver) {
+        driver.release(self.shared.memory);
+        if let Some(masters) = self.masters() {
+            masters.author.iter().for_each(|author| driver.release(author.memory));
+            driver.free(masters.decoy);
+            driver.free(masters.current);
+        }
+        if let Some(answers) = self.answers() {
+            answers.author.iter().for_each(|author| driver.release(author.memory));
+            let Answers {
+                author: _,
+                expected,
+                previous,
+                first,
+                snapshot,
+            } = *answers;
+            [expected, previous, first, snapshot]
+                .into_iter()
+                .for_each(|address| driver.free(address));
+        }
+    }
+}
+
+fn share(driver: &mut dyn Driver, layout: BufferLayout, seal: Seal) -> Result<Mapped, DeviceError> {
+    let memory = driver.create(layout.allocation)?;
+    map_and_seal(driver, memory, seal)
+}
+
+fn share_host(driver: &mut dyn Driver, layout: BufferLayout, seal: Seal) -> Result<Mapped, DeviceError> {
+    let memory = driver.create_host(layout.allocation)?;
+    map_and_seal(driver, memory, seal)
+}
+
+fn map_and_seal(driver: &mut dyn Driver, memory: Memory, seal: Seal) -> Result<Mapped, DeviceError> {
+    let address = driver.map(memory, Access::ReadWrite)?;
+    driver.seal(memory, seal)?;
+    Ok(Mapped { memory, address })
+}
+
+fn masters(
+    driver: &mut dyn Driver,
+    tensor: &Tensor,
+    layout: BufferLayout,
+    duties: &Duties<'_>,
+) -> Result<Masters, DeviceError> {
+    let maker = duties.maker(tensor);
+    let seal = match maker.is_author() {
+        true => Seal::Size,
+        false => Seal::SizeAndContents,
+    };
+    let author = match duties.author_has_contents(tensor) {
+        true => Some(share_host(driver, layout, seal)?),
+        false => None,
+    };
+    Ok(Masters {
+        maker,
+        current: driver.alloc(layout.len)?,
+        decoy: driver.alloc(layout.len)?,
+        author,
+    })
+}
+
+fn answers(
+    driver: &mut dyn Driver,
+    tensor: &Tensor,
+    layout: BufferLayout,
+    duties: &Duties<'_>,
+) -> Result<Answers, DeviceError> {
+    let author = match duties.author_has_answer(tensor) {
+        true => Some(share_host(driver, layout, Seal::Size)?),
+        false => None,
+    };
+    Ok(Answers {
+        author,
+        expected: driver.alloc(layout.len)?,
+        previous: driver.alloc(layout.len)?,
+        first: driver.alloc(layout.len)?,
+        snapshot: driver.alloc(layout.len)?,
+    })
+}
+
+/// All buffers of a recording: its tensors, then the plan's scratch.
+pub(super) fn for_recording(
+    driver: &mut dyn Driver,
+    recording: &Recording,
+    duties: &Duties<'_>,
+) -> Result<Vec<Buffer>, RefereeError> {
+    let mut buffers = Vec::with_capacity(recording.tensors.len() + recording.plan.scratch.len());
+    for tensor in &recording.tensors {
+        buffers.push(Buffer::for_tensor(driver, tensor, duties)?);
+    }
+    for bytes in &recording.plan.scratch {
+        buffers.push(Buffer::for_scratch(driver, *bytes)?);
+    }
+    Ok(buffers)
+}

@@ -1,0 +1,149 @@
+//! The open case.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+
+use gpubench::catalog::Recording;
+use gpubench_contract::Method;
+
+use super::RefereeError;
+use super::buffers::{self, Buffer};
+use super::own_kernels::OwnKernels;
+use super::preparation::Flush;
+use crate::window::{Duties, Place, Seat, Seeds, WindowKind};
+use crate::wire::{BufferLayout, Cast, SharedPage, SourceModule};
+use gpubench_device::harness::Harness;
+use gpubench_device::{CodeHome, Driver, Module, Stream};
+use gpubench_device::{CopyIdentity, SealedFile};
+
+/// What the referee holds for the whole run.
+pub(super) struct Referee {
+    pub(super) driver: Box<dyn Driver>,
+    pub(super) harness: Harness,
+    pub(super) stream: Stream,
+    pub(super) seeds: Seeds,
+    /// Who runs kernels of references and generators.
+    pub(super) kernels_run_in: CodeHome,
+    /// Modules that were loaded for them, by the copies they were loaded from, which are held so that no other comes to be known as one of them.
+    pub(super) modules: BTreeMap<CopyIdentity, (Module, SealedFile)>,
+    pub(super) flush: Flush,
+}
+
+/// The open case: its buffers, the pages shared with its workers, and what of the crate the referee runs itself.
+pub(super) struct OpenCase {
+    /// The case, and the number behind which those of its windows begin.
+    opening: Place,
+    /// What is prepared before each call.
+    pub(super) method: Method,
+    pub(super) recording: Recording,
+    pub(super) buffers: Vec<Buffer>,
+    /// Shared with the worker under test.
+    pub(super) page: SharedPage,
+    /// Shared with the worker of the baseline, where there is one.
+    pub(super) baseline_page: Option<SharedPage>,
+    /// Shared with the null worker, where there is one: what the worker under test could write would be no clock to hold against it.
+    pub(super) null_page: Option<SharedPage>,
+    pub(super) own_kernels: OwnKernels,
+}
+
+impl OpenCase {
+    /// Makes the buffers, and loads the kernels that the referee runs itself from `modules`.
+    pub(super) fn open(
+        referee: &mut Referee,
+        opening: Place,
+        method: Method,
+        cast: Cast,
+        recording: Recording,
+        modules: &[SourceModule],
+    ) -> Result<OpenCase, RefereeError> {
+        let duties = Duties::new(&recording, referee.kernels_run_in);
+        let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;
+        let page = SharedPage::create().map_err(RefereeError::Page)?;
+        let another = || SharedPage::create().map_err(RefereeError::Page);
+        let baseline_page = cast.has_baseline().then(another).transpose()?;
+        let null_page = cast.has_null().then(another).transpose()?;
+        let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
+        Ok(OpenCase {
+            opening,
+            method,
+            recording,
+            buffers,
+            page,
+            baseline_page,
+            null_page,
+            own_kernels,
+        })
+    }
+
+    /// Where keys of a window are drawn. Window 0, which comes before the first and is never released, has those of the number behind which the others begin.
+    pub(super) fn place(&self, window: u32) -> Place {
+        match window {
+            0 => self.opening,
+            window => Place { window, ..self.opening },
+        }
+    }
+
+    /// Which of the windows it is, counted from 1; 0 before the first.
+    pub(super) fn position(&self, window: u32) -> u32 {
+        window.saturating_sub(self.opening.window)
+    }
+
+    /// Who does what in the case's windows.
+    pub(super) fn duties(&self, referee: &Referee) -> Duties<'_> {
+        Duties::new(&self.recording, referee.kernels_run_in)
+    }
+
+    /// Where every buffer lies.
+    pub(super) fn layouts(&self) -> Vec<BufferLayout> {
+        self.buffers.iter().map(|buffer| buffer.layout).collect()
+    }
+
+    /// The page of the worker on a seat, or of the null worker where the window is of that kind.
+    pub(super) fn page_of(&self, kind: WindowKind, seat: Seat) -> Result<&SharedPage, RefereeError> {
+        match (kind, seat) {
+            (WindowKind::Timed | WindowKind::EarlyCheck, Seat::Candidate) => Ok(&self.page),
+            (WindowKind::Timed | WindowKind::EarlyCheck, Seat::Baseline) => self
+                .baseline_page
+                .as_ref()
+                .ok_or(RefereeError::Order("the case has no worker of a baseline")),
+            (WindowKind::Null, _) => self
+                .null_page
+                .as_ref()
+                .ok_or(RefereeError::Order("the case has no null worker")),
+        }
+    }
+
+    /// Descriptors for the workers: their pages, then every buffer.
+    pub(super) fn worker_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
+        let mut descriptors = Vec::with_capacity(3 + self.buffers.len());
+        for page in std::iter::once(&self.page)
+            .chain(&self.baseline_page)
+            .chain(&self.null_page)
+        {
+            descriptors.push(page.as_fd().try_clone_to_owned().map_err(RefereeError::Page)?);
+        }
+        for buffer in &self.buffers {
+            descriptors.push(driver.export(buffer.shared.memory)?);
+        }
+        Ok(descriptors)
+    }
+
+    /// Descriptors for the author, tensor by tensor: contents of an input, answer of an output, or both in this order, where it has a part in them.
+    pub(super) fn author_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
+        let mut descriptors = Vec::new();
+        for buffer in &self.buffers[..self.recording.tensors.len()] {
+            let contents = buffer.masters().and_then(|masters| masters.author);
+            let answer = buffer.answers().and_then(|answers| answers.author);
+            for shared in contents.into_iter().chain(answer) {
+                descriptors.push(driver.export(shared.memory)?);
+            }
+        }
+        Ok(descriptors)
+    }
+
+    /// Gives every buffer back.
+    pub(super) fn close(self, driver: &mut dyn Driver) {
+        self.own_kernels.release(driver);
+        self.buffers.into_iter().for_each(|buffer| buffer.release(driver));
+    }
+}

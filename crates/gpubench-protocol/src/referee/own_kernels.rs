@@ -1,0 +1,146 @@
+//! Kernels of the crate that the referee runs: generators and a reference that is a plan, on a device that keeps them apart from its process.
+
+use gpubench::catalog::Recording;
+use gpubench::plan::ConstantValue;
+
+use super::RefereeError;
+use super::buffers::Buffer;
+use super::case::{OpenCase, Referee};
+use crate::replay::{Generators, Operand, ReferencePlan};
+use crate::window::{Duties, Maker, Place, Purpose};
+use crate::wire::{Generate, SourceModule};
+use gpubench_device::SealedFile;
+use gpubench_device::{CodeHome, Driver, Module, ModuleImage};
+
+/// What of a case the referee runs itself; nothing where the author runs it, or there is nothing to run.
+#[derive(Debug, Default)]
+pub(super) struct OwnKernels {
+    generators: Option<Generators>,
+    reference: Option<ReferencePlan>,
+}
+
+impl OwnKernels {
+    /// Loads and binds what the case's duties leave to the referee.
+    pub(super) fn load(
+        referee: &mut Referee,
+        recording: &Recording,
+        buffers: &[Buffer],
+        modules: &[SourceModule],
+    ) -> Result<OwnKernels, RefereeError> {
+        if referee.kernels_run_in == CodeHome::Author {
+            return Ok(OwnKernels::default());
+        }
+        let constants = recording.reference.plan().map_or(&[][..], |plan| &plan.constants);
+        let modules = referee.load_modules(modules, constants)?;
+        let duties = Duties::new(recording, referee.kernels_run_in);
+        let tensors = &recording.tensors;
+        let operands: Vec<Operand> = buffers[..tensors.len()].iter().map(operand).collect();
+        let driver = &mut *referee.driver;
+        let generators = match tensors
+            .iter()
+            .any(|tensor| duties.maker(tensor) == Maker::RefereeKernel)
+        {
+            true => Some(Generators::bind(driver, tensors, &operands, &modules).map_err(RefereeError::Generator)?),
+            false => None,
+        };
+        let reference = match recording.reference.plan() {
+            Some(plan) => {
+                Some(ReferencePlan::bind(driver, plan, tensors, &operands, &modules).map_err(RefereeError::Reference)?)
+            }
+            None => None,
+        };
+        Ok(OwnKernels { generators, reference })
+    }
+
+    /// Gives the reference's scratch back.
+    pub(super) fn release(self, driver: &mut dyn Driver) {
+        if let Some(reference) = self.reference {
+            reference.release(driver);
+        }
+    }
+}
+
+/// The masters of a tensor, as the crate's own kernels see them.
+fn operand(buffer: &Buffer) -> Operand {
+    Operand {
+        contents: buffer.masters().map(|masters| masters.current),
+        answer: buffer.answers().map(|answers| answers.expected),
+    }
+}
+
+impl Referee {
+    /// Loads modules, each file once in a run; one whose constants get values is loaded for the case, so that no other finds them.
+    fn load_modules(
+        &mut self,
+        files: &[SourceModule],
+        constants: &[ConstantValue],
+    ) -> Result<Vec<(u32, Module)>, RefereeError> {
+        let mut loaded = Vec::with_capacity(files.len());
+        for (source, file) in files {
+            let written = constants.iter().any(|constant| constant.source == *source);
+            let identity = file.identity().map_err(RefereeError::Code)?;
+            let module = match self.modules.get(&identity) {
+                _ if written => self.driver.load(ModuleImage::File(file))?,
+                Some((module, _)) => *module,
+                None => {
+                    let module = self.driver.load(ModuleImage::File(file))?;
+                    self.modules.insert(identity, (module, file.clone()));
+                    module
+                }
+            };
+            loaded.push((*source, module));
+        }
+        Ok(loaded)
+    }
+
+    /// Blocks of a kernel that a multiprocessor holds. Where kernels may not come into this process, the answer is that of the CPU device,
+    /// which needs none of the kernel.
+    pub(super) fn occupancy_of(
+        &mut self,
+        file: SealedFile,
+        name: &str,
+        threads: u32,
+        dynamic_shared: u32,
+    ) -> Result<u32, RefereeError> {
+        if self.kernels_run_in == CodeHome::Author {
+            return Ok(1);
+        }
+        let modules = self.load_modules(&[(0, file)], &[])?;
+        let function = self.driver.function(modules[0].1, name)?;
+        Ok(self.driver.occupancy(function, threads, dynamic_shared)?)
+    }
+
+    /// Fills the inputs that kernels of the crate fill.
+    pub(super) fn run_generators(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
+        let Some(generators) = &case.own_kernels.generators else {
+            return Ok(());
+        };
+        let order = self.generator_order(case, window);
+        let ran = generators.run(&mut *self.driver, self.stream, &order);
+        ran.map_err(RefereeError::Generator)
+    }
+
+    /// Takes what the author made of the inputs, and computes the expected outputs from them.
+    pub(super) fn run_reference(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
+        let Some(reference) = &case.own_kernels.reference else {
+            return Err(RefereeError::Order("the case's reference is the author's"));
+        };
+        self.take_inputs(case)?;
+        self.remember_answers(case)?;
+        reference
+            .run(&mut *self.driver, self.stream)
+            .map_err(RefereeError::Reference)?;
+        self.keep_first_answers(case, window)
+    }
+
+    /// Seeds of a window's generators, whoever runs them.
+    pub(super) fn generator_order(&self, case: &OpenCase, window: u32) -> Generate {
+        let place = case.place(window);
+        Generate {
+            seed: self.seeds.key(Purpose::Generator, place),
+            constant_seed: self.seeds.key(Purpose::ConstantGenerator, Place { window: 0, ..place }),
+            window,
+            reserved: 0,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is prepared before a window's call.
+
+use gpubench_contract::Method;
+
+use super::RefereeError;
+use super::case::{OpenCase, Referee};
+use super::stamps::PreparationStamps;
+use crate::window::{Place, Purpose};
+use gpubench_device::harness::{Batch, Harness};
+use gpubench_device::{DevicePtr, Driver, FlushKind, Stream};
+
+/// The buffer that a cache flush goes through.
+pub(super) struct Flush {
+    pub(super) buffer: DevicePtr,
+    pub(super) bytes: u64,
+    pub(super) kind: FlushKind,
+}
+
+impl Flush {
+    /// Makes the buffer. It is written once: memory that nobody has written may be one and the same page over and over, and reading that evicts nothing.
+    pub(super) fn new(
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+        bytes: u64,
+        kind: FlushKind,
+    ) -> Result<Flush, RefereeError> {
+        let buffer = driver.alloc(bytes)?;
+        harness.noise(driver, stream, buffer, bytes, 0, 0)?;
+        driver.synchronize(stream)?;
+        Ok(Flush { buffer, bytes, kind })
+    }
+}
+
+impl Referee {
+    /// Brings the buffers and the caches into the state that a call of the case's method starts from,
+    /// and opens the window's batch. From the first stamp to the last nothing waits for the host, so
+    /// that a gap between them is the device's.
+    pub(super) fn prepare(
+        &mut self,
+        case: &OpenCase,
+        place: Place,
+    ) -> Result<(Batch, PreparationStamps), RefereeError> {
+        self.driver.reset_persisting_lines()?;
+        let mut batch = self.harness.begin(&mut *self.driver, self.stream)?;
+        let s0 = self.stamp(&mut batch)?;
+        self.restore(case, place)?;
+        let flush_begins = self.stamp(&mut batch)?;
+        match case.method {
+            Method::Cold => self.flush()?,
+            Method::Warm => {}
+        }
+        let flush_ends = self.stamp(&mut batch)?;
+        self.reveal(case, place)?;
+        let s1 = self.stamp(&mut batch)?;
+        let stamps = PreparationStamps {
+            s0,
+            flush_begins,
+            flush_ends,
+            s1,
+        };
+        Ok((batch, stamps))
+    }
+
+    /// Poisons what the worker writes, with the slack round every buffer, and hands out the inputs with decoy lines in them.
+    pub(super) fn restore(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
+        let poison = self.seeds.key(Purpose::Poison, place);
+        let decoys = self.seeds.key(Purpose::Decoys, place);
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
+            let layout = buffer.layout;
+            let start = buffer.shared.address;
+            let Some(masters) = buffer.masters() else {
+                self.harness
+                    .noise(driver, stream, start, layout.allocation, poison, 0)?;
+                continue;
+            };
+            let back = layout.offset + layout.len;
+            for (from, bytes) in [(0, layout.offset), (back, layout.allocation - back)] {
+                self.harness
+                    .noise(driver, stream, start.offset(from), bytes, poison, from)?;
+            }
+            driver.copy(stream, buffer.address(), masters.current, layout.len)?;
+            self.harness
+                .lines(driver, stream, buffer.address(), masters.decoy, layout.len, decoys)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the true lines where the decoys were.
+    pub(super) fn reveal(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
+        let decoys = self.seeds.key(Purpose::Decoys, place);
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for buffer in &case.buffers {
+            if let Some(masters) = buffer.masters() {
+                let (address, bytes) = (buffer.address(), buffer.layout.len);
+                self.harness
+                    .lines(driver, stream, address, masters.current, bytes, decoys)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Flushes the cache.
+    fn flush(&mut self) -> Result<(), RefereeError> {
+        let Flush { buffer, bytes, kind } = self.flush;
+        Ok(self
+            .harness
+            .flush(&mut *self.driver, self.stream, buffer, bytes, kind)?)
+    }
+}

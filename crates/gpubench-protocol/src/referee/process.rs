@@ -1,0 +1,197 @@
+//! The referee's process: orders in, facts out.
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+
+use gpubench::catalog::Recording;
+use gpubench::codec;
+
+use super::RefereeError;
+use super::case::{OpenCase, Referee};
+use super::preparation::Flush;
+use crate::window::{Place, Seeds};
+use crate::wire::{
+    AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, Generate, OccupancyAnswer, OccupancyOrder,
+    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, read_head,
+    take_files, to_referee,
+};
+use gpubench_device::DeviceOrder;
+use gpubench_device::harness::Harness;
+use gpubench_device::{self, Absence, DeviceError};
+
+/// Serves the broker at the other end of `channel` until it is gone.
+///
+/// # Errors
+/// When the broker breaks the protocol.
+pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
+    let mut referee = match greet(channel) {
+        Ok(referee) => referee,
+        Err(RefereeError::Channel(ChannelError::Closed)) => return Ok(()),
+        Err(RefereeError::Device(DeviceError::Absent(absence))) => return report_absence(channel, &absence),
+        Err(error) => return report(channel, &error),
+    };
+    let mut open = None;
+    loop {
+        let mut frame = match channel.receive(Patience::Forever) {
+            Ok(frame) => frame,
+            Err(ChannelError::Closed) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        if let Err(error) = referee.carry_out(&mut frame, &mut open, channel) {
+            report(channel, &error)?;
+        }
+    }
+}
+
+fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
+    let frame = channel.receive(Patience::Forever)?;
+    let order: DeviceOrder = first_words(&frame, to_referee::HELLO)?;
+    let mut driver = gpubench_device::open(&order)?;
+    let harness = Harness::load(&mut *driver)?;
+    let facts = driver.facts().encode();
+    let facts = facts.map_err(|_| RefereeError::Order("the device's facts cannot be written"))?;
+    channel.send(from_referee::READY, &[&facts], &[])?;
+
+    let frame = channel.receive(Patience::Forever)?;
+    let begin: Begin = first_words(&frame, to_referee::BEGIN)?;
+    let stream = driver.stream()?;
+    let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, begin.flush_kind)?;
+    let seeds = Seeds::new(begin.master_seed);
+    channel.send(from_referee::BEGUN, &[], &[])?;
+    Ok(Referee {
+        kernels_run_in: driver.facts().kernels_run_in,
+        modules: BTreeMap::new(),
+        driver,
+        harness,
+        stream,
+        seeds,
+        flush,
+    })
+}
+
+fn report_absence(channel: &Channel, absence: &Absence) -> Result<(), RefereeError> {
+    let absent = AbsentDevice {
+        kind: absence.kind,
+        reason: FixedText::new(&absence.reason),
+        hint: FixedText::new(&absence.hint),
+    };
+    Ok(channel.send_record(from_referee::ABSENT, &absent)?)
+}
+
+fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
+    let text = FixedText::new(&gpubench_diagnostic::chain(error));
+    let kind = match error {
+        RefereeError::Device(error) if error.is_want_of_memory() => from_referee::OUT_OF_MEMORY,
+        RefereeError::Generator(_) => from_referee::GENERATOR_FAILED,
+        RefereeError::Reference(_) => from_referee::REFERENCE_FAILED,
+        _ => from_referee::FAILED,
+    };
+    Ok(channel.send_record(kind, &Problem { text })?)
+}
+
+impl Referee {
+    fn carry_out(
+        &mut self,
+        frame: &mut Frame,
+        open: &mut Option<OpenCase>,
+        channel: &Channel,
+    ) -> Result<(), RefereeError> {
+        match frame.kind {
+            to_referee::OPEN_CASE => self.open_case(frame, open, channel),
+            to_referee::PREPARE | to_referee::PREPARE_WITH_ANSWERS => {
+                let (order, case): (WindowOrder, _) = (frame.record()?, opened(open)?);
+                self.generate(case, order.window)?;
+                if frame.kind == to_referee::PREPARE_WITH_ANSWERS {
+                    self.run_reference(case, order.window)?;
+                }
+                self.answer_prepared(case, order.window, channel)
+            }
+            to_referee::OCCUPANCY => {
+                let blocks = self.occupancy(frame)?;
+                let answer = OccupancyAnswer { blocks, reserved: 0 };
+                Ok(channel.send_record(from_referee::OCCUPANCY_FOUND, &answer)?)
+            }
+            to_referee::REFERENCE => {
+                let order: WindowOrder = frame.record()?;
+                self.run_reference(opened(open)?, order.window)?;
+                Ok(channel.send(from_referee::REFERENCE_DONE, &[], &[])?)
+            }
+            to_referee::RELEASE => {
+                let order: WindowOrder = frame.record()?;
+                let facts = self.release(opened(open)?, &order, channel)?;
+                Ok(channel.send_record(from_referee::FACTS, &facts)?)
+            }
+            to_referee::CLOSE_CASE => {
+                if let Some(case) = open.take() {
+                    case.close(&mut *self.driver);
+                }
+                Ok(channel.send(from_referee::CASE_CLOSED, &[], &[])?)
+            }
+            // The window ended by itself before the broker's word came.
+            to_referee::ABORT => Ok(()),
+            _ => Err(RefereeError::Order("it is none that the referee knows")),
+        }
+    }
+
+    fn occupancy(&mut self, frame: &mut Frame) -> Result<u32, RefereeError> {
+        let damaged = || RefereeError::Order("it is damaged");
+        let files = take_files(1, &mut frame.descriptors).ok_or_else(damaged)?;
+        let module = files.into_iter().next().ok_or_else(damaged)?;
+        let (order, name) = read_head::<OccupancyOrder>(&frame.payload)?;
+        let name = std::str::from_utf8(name).map_err(|_| damaged())?;
+        self.occupancy_of(module, name, order.threads, order.dynamic_shared)
+    }
+
+    fn open_case(
+        &mut self,
+        frame: &mut Frame,
+        open: &mut Option<OpenCase>,
+        channel: &Channel,
+    ) -> Result<(), RefereeError> {
+        if let Some(case) = open.take() {
+            case.close(&mut *self.driver);
+        }
+        let (order, rest) = read_head::<OpenCaseOrder>(&frame.payload)?;
+        let (modules, recording) = rest
+            .split_at_checked(order.module_bytes as usize)
+            .ok_or(RefereeError::Order("it is too short"))?;
+        let recording: Recording =
+            codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
+        let modules =
+            decode_modules(modules, &mut frame.descriptors).ok_or(RefereeError::Order("its modules cannot be read"))?;
+        let opening = Place {
+            case: order.case,
+            window: order.opening,
+        };
+        let (method, cast) = (order.method, order.cast);
+        let case = open.insert(OpenCase::open(self, opening, method, cast, recording, &modules)?);
+        let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
+        descriptors.extend(case.author_descriptors(&mut *self.driver)?);
+        let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
+        let layouts = case.layouts();
+        Ok(channel.send(from_referee::CASE_OPENED, &[bytemuck::cast_slice(&layouts)], &borrowed)?)
+    }
+
+    fn answer_prepared(&self, case: &OpenCase, window: u32, channel: &Channel) -> Result<(), RefereeError> {
+        let Generate {
+            seed, constant_seed, ..
+        } = self.generator_order(case, window);
+        let prepared = Prepared {
+            generator_seed: seed,
+            constant_seed,
+        };
+        Ok(channel.send_record(from_referee::PREPARED, &prepared)?)
+    }
+}
+
+fn opened(open: &Option<OpenCase>) -> Result<&OpenCase, RefereeError> {
+    open.as_ref().ok_or(RefereeError::Order("no case is open"))
+}
+
+/// The record of a frame that only one can be before any case.
+fn first_words<R: bytemuck::CheckedBitPattern>(frame: &Frame, kind: u32) -> Result<R, RefereeError> {
+    match frame.kind == kind {
+        true => Ok(frame.record()?),
+        false => Err(RefereeError::Order("it came out of turn")),
+    }
+}

@@ -1,0 +1,574 @@
+//! Windows of a referee whose worker is a thread of the test.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use gpubench::catalog::{DType, Fill, Recording, Reference, Role, Tensor, Tolerance, Work};
+use gpubench::plan::Plan;
+use gpubench_contract::Method;
+
+use super::RefereeError;
+use super::case::{OpenCase, Referee};
+use super::preparation::Flush;
+use crate::window::{Place, Seat, Seeds, WindowKind};
+use crate::wire::{
+    BufferLayout, Cast, Channel, NOWHERE, OldAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
+    WindowFacts, WindowOrder,
+};
+use gpubench_device::FlushKind;
+use gpubench_device::cpu::CpuDriver;
+use gpubench_device::cpu::executor::ScheduleSeed;
+use gpubench_device::faulty::FaultyDriver;
+use gpubench_device::harness::{Coverage, Harness};
+use gpubench_device::memfd::MemfdTable;
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Stream};
+
+mod own_kernels;
+
+const ELEMENTS: usize = 1000;
+
+/// Where a case's first measurement begins.
+const BEGINNING: Place = Place { case: 0, window: 0 };
+
+fn cpu() -> CpuDriver {
+    CpuDriver::new(NonZeroUsize::new(2), ScheduleSeed::default()).expect("a C++ compiler when this was built")
+}
+
+fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
+    let harness = Harness::load(&mut *driver)?;
+    let stream = driver.stream()?;
+    let flush = Flush::new(&mut *driver, &harness, stream, 1 << 16, FlushKind::Read)?;
+    Ok(Referee {
+        kernels_run_in: driver.facts().kernels_run_in,
+        modules: BTreeMap::new(),
+        driver,
+        harness,
+        stream,
+        seeds: Seeds::new([5; 32]),
+        flush,
+    })
+}
+
+/// One input that is to be copied to one output.
+fn recording() -> Recording {
+    let tensor = |name: &str, role, fill| Tensor {
+        name: name.to_owned(),
+        dtype: DType::F32,
+        shape: vec![ELEMENTS as u64],
+        role,
+        fill,
+        tolerance: Tolerance::Exact,
+    };
+    Recording {
+        tensors: vec![
+            tensor("x", Role::Input, Fill::Uniform { low: 0.0, high: 1.0 }),
+            tensor("y", Role::Output, Fill::Poison),
+        ],
+        work: Work::default(),
+        plan: Plan::default(),
+        execution: Default::default(),
+        reference: Reference::Author,
+    }
+}
+
+/// Another process's view of the buffers, in this process.
+struct Peer {
+    driver: CpuDriver,
+    harness: Harness,
+    stream: Stream,
+    page: SharedPage,
+    on_device: PageAddresses,
+    x: DevicePtr,
+    y: DevicePtr,
+}
+
+impl Peer {
+    fn new(layouts: &[BufferLayout], descriptors: Vec<OwnedFd>) -> Peer {
+        let mut driver = cpu();
+        let harness = Harness::load(&mut driver).unwrap();
+        let mut descriptors = descriptors.into_iter();
+        let page = SharedPage::open(descriptors.next().unwrap()).unwrap();
+        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64).unwrap();
+        let addresses: Vec<DevicePtr> = layouts
+            .iter()
+            .zip(descriptors)
+            .zip([Access::Read, Access::ReadWrite])
+            .map(|((layout, descriptor), access)| {
+                let memory = driver.import(descriptor, layout.allocation).unwrap();
+                driver.map(memory, access).unwrap().offset(layout.offset)
+            })
+            .collect();
+        let stream = driver.stream().unwrap();
+        Peer {
+            driver,
+            harness,
+            stream,
+            page,
+            on_device: PageAddresses::at(on_device.0),
+            x: addresses[0],
+            y: addresses[1],
+        }
+    }
+
+    /// Queues a window as a worker does, with `work` as its call.
+    fn arm(&mut self, window: u32, work: impl FnOnce(&mut CpuDriver, Stream, DevicePtr, DevicePtr)) {
+        let (driver, stream, bytes) = (&mut self.driver, self.stream, 4 * ELEMENTS as u64);
+        driver
+            .wait_value(stream, DevicePtr(self.on_device.go()), window)
+            .unwrap();
+        work(driver, stream, self.x, self.y);
+        let (keys, seal) = (self.on_device.keys(), self.on_device.seal(0));
+        self.harness
+            .digest(driver, stream, self.y, bytes, keys, Coverage::Sample, seal)
+            .unwrap();
+        driver
+            .write_value(stream, DevicePtr(self.on_device.done()), window)
+            .unwrap();
+    }
+}
+
+/// The author's part: the answer is the input.
+struct Author {
+    memory: MemfdTable,
+    x: DevicePtr,
+    y: DevicePtr,
+}
+
+impl Author {
+    fn new(layouts: &[BufferLayout], descriptors: Vec<OwnedFd>) -> Author {
+        let mut memory = MemfdTable::default();
+        let mut map = |layout: &BufferLayout, descriptor, access| {
+            let allocation = memory.import(descriptor, layout.allocation).unwrap();
+            memory.map(allocation, access).unwrap().offset(layout.offset)
+        };
+        let [x, y] = <[OwnedFd; 2]>::try_from(descriptors).unwrap();
+        let (x, y) = (
+            map(&layouts[0], x, Access::Read),
+            map(&layouts[1], y, Access::ReadWrite),
+        );
+        Author { memory, x, y }
+    }
+
+    fn answer(&mut self) {
+        debug_assert!(format!("{:?}", self.memory).contains("shared"));
+        let mut driver = cpu();
+        let mut contents = vec![0; 4 * ELEMENTS];
+        driver.read(self.x, &mut contents).unwrap();
+        driver.write(self.y, &contents).unwrap();
+    }
+}
+
+struct Stage {
+    referee: Referee,
+    case: OpenCase,
+    peer: Peer,
+    null: Peer,
+    author: Author,
+    broker: (Channel, Channel),
+}
+
+impl Stage {
+    fn set() -> Stage {
+        Stage::of(recording())
+    }
+
+    fn of(recording: Recording) -> Stage {
+        Stage::beginning_behind(0, recording)
+    }
+
+    /// One whose windows have the numbers behind that of `opening`.
+    fn beginning_behind(opening: u32, recording: Recording) -> Stage {
+        let mut referee = referee(Box::new(cpu())).unwrap();
+        let opening = Place {
+            window: opening,
+            ..BEGINNING
+        };
+        let case = OpenCase::open(&mut referee, opening, Method::Cold, Cast::WorkerAndNull, recording, &[]).unwrap();
+        let layouts = case.layouts();
+        let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
+        let null_page = descriptors.remove(1);
+        let peer = Peer::new(&layouts, descriptors);
+        let mut null_descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
+        null_descriptors[0] = null_page;
+        null_descriptors.remove(1);
+        let null = Peer::new(&layouts, null_descriptors);
+        let author = Author::new(&layouts, case.author_descriptors(&mut *referee.driver).unwrap());
+        let mut stage = Stage {
+            referee,
+            case,
+            peer,
+            null,
+            author,
+            broker: Channel::pair().unwrap(),
+        };
+        stage.referee.generate(&stage.case, 0).unwrap();
+        stage
+    }
+
+    fn window(&mut self, window: u32, work: impl FnOnce(&mut CpuDriver, Stream, DevicePtr, DevicePtr)) -> WindowFacts {
+        self.referee.generate(&self.case, window).unwrap();
+        self.author.answer();
+        self.peer.arm(window, work);
+        self.referee
+            .release(&self.case, &order(window), &self.broker.0)
+            .unwrap()
+    }
+
+    fn honest(&mut self, window: u32) -> WindowFacts {
+        self.window(window, |driver, stream, x, y| {
+            driver.copy(stream, y, x, 4 * ELEMENTS as u64).unwrap()
+        })
+    }
+}
+
+impl Stage {
+    fn null_window(&mut self, before: usize) -> WindowFacts {
+        let window = WindowKind::null_window(before);
+        self.null.arm(window, |_, _, _, _| ());
+        let order = WindowOrder {
+            kind: WindowKind::Null,
+            ..order(window)
+        };
+        self.referee.release(&self.case, &order, &self.broker.0).unwrap()
+    }
+}
+
+fn order(window: u32) -> WindowOrder {
+    WindowOrder {
+        window,
+        kind: WindowKind::Timed,
+        patience_ns: 20_000_000_000,
+        seat: Seat::Candidate,
+        reserved: 0,
+    }
+}
+
+#[test]
+fn an_honest_window_matches_everywhere_with_its_seal_and_untouched_slack() {
+    let mut stage = Stage::set();
+    let mut digests = std::collections::HashSet::new();
+    for window in 1..=3 {
+        let facts = stage.honest(window);
+        assert!(digests.insert(facts.input_digest), "every window has inputs of its own");
+        let [output] = facts.outputs() else {
+            panic!("one output")
+        };
+        assert_eq!(facts.end, WindowEnd::Checked);
+        assert_eq!((output.elements, output.matched), (ELEMENTS as u64, ELEMENTS as u64));
+        assert_eq!(output.seal_claimed, output.seal_expected);
+        assert_ne!(output.seal_claimed, 0);
+        assert_eq!((output.late_bytes, facts.slack_buffer), (0, NOWHERE));
+        assert!(facts.s1_ns < facts.s2_ns);
+    }
+}
+
+#[test]
+fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_calls_round_it() {
+    let mut stage = Stage::set();
+    stage.honest(1);
+    for before in 0..2 {
+        let facts = stage.null_window(before);
+        let [output] = facts.outputs() else {
+            panic!("one output")
+        };
+        assert_eq!(facts.end, WindowEnd::Checked);
+        assert_eq!(output.seal_claimed, output.seal_expected);
+        assert_ne!(output.seal_claimed, 0);
+        assert!(facts.s0_ns < facts.s1_ns && facts.s1_ns < facts.s2_ns && facts.s2_ns <= facts.s3_ns);
+    }
+    assert_eq!(
+        stage.peer.page.go.load(Ordering::Acquire),
+        1,
+        "the worker under test sees none of it"
+    );
+    let answer = stage.honest(2);
+    assert_eq!(answer.outputs()[0].matched, ELEMENTS as u64);
+    let stale = stage.window(3, |_, _, _, _| ());
+    assert_eq!(
+        stale.outputs()[0].unwritten,
+        ELEMENTS as u64,
+        "what a null window left is poisoned over"
+    );
+}
+
+#[test]
+fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, recording(), &[]).unwrap();
+    let order = WindowOrder {
+        kind: WindowKind::Null,
+        ..order(WindowKind::null_window(0))
+    };
+    let (broker, _theirs) = Channel::pair().unwrap();
+    assert!(matches!(
+        referee.release(&case, &order, &broker),
+        Err(RefereeError::Order(_))
+    ));
+}
+
+#[test]
+fn an_output_that_is_left_alone_still_holds_this_windows_poison() {
+    let mut stage = Stage::set();
+    stage.honest(1);
+    let facts = stage.window(2, |_, _, _, _| ());
+    let [output] = facts.outputs() else {
+        panic!("one output")
+    };
+    assert_eq!((output.matched, output.unwritten), (0, ELEMENTS as u64));
+    assert_eq!(output.first_wrong, 0);
+}
+
+#[test]
+fn the_answers_to_the_first_and_to_the_previous_call_are_recognised() {
+    recognises_answers_to_earlier_calls(0);
+}
+
+#[test]
+fn the_answers_to_the_first_and_to_the_previous_call_of_a_second_measurement_are_recognised() {
+    recognises_answers_to_earlier_calls(409);
+}
+
+fn recognises_answers_to_earlier_calls(opening: u32) {
+    let mut stage = Stage::beginning_behind(opening, recording());
+    let mut kept = Vec::new();
+    for call in 1..=2 {
+        stage.honest(opening + call);
+        let mut answer = vec![0; 4 * ELEMENTS];
+        stage.peer.driver.read(stage.peer.y, &mut answer).unwrap();
+        kept.push(answer);
+    }
+    for (call, answer, replay) in [(3, &kept[1], Replay::Previous), (4, &kept[0], Replay::First)] {
+        let private = stage.peer.driver.alloc(4 * ELEMENTS as u64).unwrap();
+        stage.peer.driver.write(private, answer).unwrap();
+        let facts = stage.window(opening + call, |driver, stream, _, y| {
+            driver.copy(stream, y, private, 4 * ELEMENTS as u64).unwrap();
+        });
+        assert_eq!(facts.outputs()[0].replay(), replay);
+    }
+}
+
+#[test]
+fn a_tolerance_that_takes_the_answer_to_the_call_before_is_found() {
+    let old_answers = |opening, tolerance| {
+        let mut recording = recording();
+        recording.tensors[1].tolerance = tolerance;
+        let mut stage = Stage::beginning_behind(opening, recording);
+        [1, 2, 3].map(|call| stage.honest(opening + call).outputs()[0].old_answer())
+    };
+    let [none, fails, passes] = [OldAnswer::NotAsked, OldAnswer::Fails, OldAnswer::Passes];
+    for opening in [0, 409] {
+        assert_eq!(old_answers(opening, Tolerance::Exact), [none, fails, fails]);
+        assert_eq!(
+            old_answers(opening, Tolerance::Close { rtol: 0.0, atol: 1.0 }),
+            [none, passes, passes]
+        );
+    }
+}
+
+#[test]
+fn a_second_measurement_sees_no_input_of_the_first_not_even_the_one_before_its_first_window() {
+    let mut seen = std::collections::HashSet::new();
+    for opening in [0, 4] {
+        let mut stage = Stage::beginning_behind(opening, recording());
+        let before_the_first = stage.case.buffers[0].masters().unwrap().current;
+        let mut inputs = vec![0; 4 * ELEMENTS];
+        stage.referee.driver.synchronize(stage.referee.stream).unwrap();
+        stage.referee.driver.read(before_the_first, &mut inputs).unwrap();
+        assert!(seen.insert(inputs), "before the windows behind {opening}");
+        for window in opening + 1..=opening + 3 {
+            stage.honest(window);
+            let mut inputs = vec![0; 4 * ELEMENTS];
+            stage.peer.driver.read(stage.peer.x, &mut inputs).unwrap();
+            assert!(seen.insert(inputs), "window {window}");
+        }
+    }
+}
+
+#[test]
+fn a_write_behind_the_snapshot_is_late() {
+    let mut stage = Stage::set();
+    stage.honest(1);
+    stage.peer.driver.write(stage.peer.y.offset(8), &[1, 2, 3, 4]).unwrap();
+    let Referee {
+        driver,
+        harness,
+        stream,
+        ..
+    } = &mut stage.referee;
+    let mut batch = harness.begin(&mut **driver, *stream).unwrap();
+    let [look] = <[_; 1]>::try_from(stage.referee.queue_second_look(&stage.case, &mut batch).unwrap()).unwrap();
+    let Referee { driver, harness, .. } = &mut stage.referee;
+    let found = harness.collect(&mut **driver, batch).unwrap();
+    assert!((1..=4).contains(&found.of(look).unwrap().wrong()));
+}
+
+#[test]
+fn a_write_round_a_buffer_is_found_with_its_place() {
+    let mut stage = Stage::set();
+    for (window, offset) in [(1, -8_i64), (2, 4 * ELEMENTS as i64)] {
+        let facts = stage.window(window, |driver, stream, x, y| {
+            driver.copy(stream, y, x, 4 * ELEMENTS as u64).unwrap();
+            // Eight bytes: noise equals all of them once in 2^64 windows.
+            driver
+                .set(stream, DevicePtr(y.0.wrapping_add_signed(offset)), 7, 8)
+                .unwrap();
+        });
+        assert_eq!(
+            (facts.slack_buffer, facts.slack_offset.clamp(offset, offset + 7)),
+            (1, facts.slack_offset)
+        );
+        assert!((1..=8).contains(&facts.slack_bytes));
+    }
+}
+
+#[test]
+fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
+    let mut stage = Stage::set();
+    stage.referee.generate(&stage.case, 1).unwrap();
+    let place = Place { case: 0, window: 1 };
+    let contents = |stage: &mut Stage| {
+        stage.referee.driver.synchronize(stage.referee.stream).unwrap();
+        let mut contents = vec![0; 4 * ELEMENTS];
+        stage.peer.driver.read(stage.peer.x, &mut contents).unwrap();
+        contents
+    };
+    stage.referee.restore(&stage.case, place).unwrap();
+    let with_decoys = contents(&mut stage);
+    stage.referee.reveal(&stage.case, place).unwrap();
+    let revealed = contents(&mut stage);
+    let lines = with_decoys.chunks(128).zip(revealed.chunks(128));
+    assert_eq!(lines.filter(|(decoy, line)| decoy != line).count(), 8);
+    let master = stage.case.buffers[0].masters().unwrap().current;
+    let mut true_contents = vec![0; 4 * ELEMENTS];
+    stage.referee.driver.read(master, &mut true_contents).unwrap();
+    assert_eq!(revealed, true_contents);
+}
+
+#[test]
+fn a_window_without_an_end_and_one_given_up_are_told_apart() {
+    let mut stage = Stage::set();
+    stage.referee.generate(&stage.case, 1).unwrap();
+    let hasty = WindowOrder {
+        patience_ns: 1,
+        ..order(1)
+    };
+    let facts = stage.referee.release(&stage.case, &hasty, &stage.broker.0).unwrap();
+    assert_eq!(facts.end, WindowEnd::NotDone);
+    stage.broker.1.send(crate::wire::to_referee::ABORT, &[], &[]).unwrap();
+    let facts = stage.referee.release(&stage.case, &order(2), &stage.broker.0).unwrap();
+    assert_eq!(facts.end, WindowEnd::Aborted);
+}
+
+#[test]
+fn done_of_another_window_is_no_end() {
+    let mut stage = Stage::set();
+    stage.referee.generate(&stage.case, 1).unwrap();
+    stage.peer.page.done.store(9, Ordering::Release);
+    let facts = stage.referee.release(&stage.case, &order(1), &stage.broker.0).unwrap();
+    assert_eq!(facts.end, WindowEnd::NotDone);
+}
+
+#[test]
+fn the_flush_goes_through_memory_of_its_own() {
+    let mut stage = Stage::set();
+    let Flush { buffer, bytes, .. } = stage.referee.flush;
+    let mut contents = vec![0; bytes as usize];
+    stage.referee.driver.read(buffer, &mut contents).unwrap();
+    let pages: std::collections::HashSet<&[u8]> = contents.chunks(4096).collect();
+    assert_eq!(
+        pages.len(),
+        contents.len() / 4096,
+        "pages that look alike may be one page"
+    );
+}
+
+#[test]
+fn a_cold_call_comes_behind_a_flush_and_a_warm_one_does_not() {
+    for (method, flushed) in [(Method::Cold, true), (Method::Warm, false)] {
+        let mut referee = referee(Box::new(cpu())).unwrap();
+        referee.flush.kind = FlushKind::Write;
+        let case = OpenCase::open(&mut referee, BEGINNING, method, Cast::Worker, recording(), &[]).unwrap();
+        let flush_buffer = |referee: &mut Referee| {
+            let mut contents = vec![0; referee.flush.bytes as usize];
+            referee.driver.read(referee.flush.buffer, &mut contents).unwrap();
+            contents
+        };
+        let before = flush_buffer(&mut referee);
+        referee.generate(&case, 1).unwrap();
+        end_at_once(&mut referee, &case, &case.page, &order(1)).unwrap();
+        assert_eq!(flush_buffer(&mut referee) != before, flushed, "{method}");
+    }
+}
+
+/// Everything up to the facts of one window of each worker, both of them idle.
+fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
+    let mut referee = referee(driver)?;
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        Method::Cold,
+        Cast::WorkerAndNull,
+        recording(),
+        &[],
+    )?;
+    case.worker_descriptors(&mut *referee.driver)?;
+    case.author_descriptors(&mut *referee.driver)?;
+    referee.generate(&case, 0)?;
+    referee.generate(&case, 1)?;
+    let facts = end_at_once(&mut referee, &case, &case.page, &order(1))?;
+    let null_order = WindowOrder {
+        kind: WindowKind::Null,
+        ..order(WindowKind::null_window(0))
+    };
+    let null_page = case.page_of(WindowKind::Null, Seat::Candidate)?;
+    let null_facts = end_at_once(&mut referee, &case, null_page, &null_order)?;
+    case.close(&mut *referee.driver);
+    Ok([facts, null_facts])
+}
+
+/// A window whose worker writes *done* as soon as it sees *go*.
+fn end_at_once(
+    referee: &mut Referee,
+    case: &OpenCase,
+    page: &SharedPage,
+    order: &WindowOrder,
+) -> Result<WindowFacts, RefereeError> {
+    let (ours, _theirs) = Channel::pair()?;
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while page.go.load(Ordering::Acquire) == 0 && !over.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            page.done.store(order.window, Ordering::Release);
+        });
+        let facts = referee.release(case, order, &ours);
+        over.store(true, Ordering::Relaxed);
+        facts
+    })
+}
+
+#[test]
+fn whatever_driver_call_fails_the_window_ends_in_an_error() {
+    let mut failures = 0;
+    for successes in 0.. {
+        let driver = FaultyDriver::failing_after(cpu(), successes);
+        match two_windows(Box::new(driver)) {
+            Err(RefereeError::Device(DeviceError::Unsupported(what))) => {
+                assert!(what.contains("a test said so"), "{what}");
+                failures += 1;
+            }
+            Err(other) => panic!("call {successes}: {other}"),
+            Ok([facts, null_facts]) => {
+                // No call was left to fail.
+                assert_eq!(facts.outputs()[0].unwritten, ELEMENTS as u64);
+                assert_ne!(null_facts.outputs()[0].seal_expected, 0);
+                break;
+            }
+        }
+    }
+    assert!(failures > 50, "only {failures} calls were made to fail");
+}

@@ -1,0 +1,87 @@
+//! What more is looked at when an output is wrong, so that the verdict can say how.
+
+use gpubench::catalog::{DType, Tolerance};
+use gpubench_harness::CheckSummary;
+
+use super::RefereeError;
+use super::buffers::{Answers, Buffer};
+use super::case::Referee;
+use crate::wire::{OutputFacts, Replay};
+use gpubench_device::DevicePtr;
+use gpubench_device::harness::Comparison;
+
+impl Referee {
+    /// Adds what tells one wrong output from another, of the case's `call`-th call: the first wrong element, whether it is the answer to an earlier call, and whether it was left alone.
+    pub(super) fn look_closer(
+        &mut self,
+        comparison: &Comparison,
+        buffer: &Buffer,
+        answers: &Answers,
+        call: u32,
+        output: &mut OutputFacts,
+    ) -> Result<(), RefereeError> {
+        output.expected_bits = self.element(comparison.expected, comparison.dtype, output.first_wrong)?;
+        output.got_bits = self.element(comparison.got, comparison.dtype, output.first_wrong)?;
+        output.replay = self.find_replay(comparison, answers, call)? as u64;
+        if let Some(masters) = buffer.masters() {
+            output.unwritten = self.left_as_given(comparison, masters.current, output)?;
+        }
+        Ok(())
+    }
+
+    /// How many wrong elements of an in-out tensor, which has no poison, surely are what the call was given: all that are what it was given, less those for which that is right.
+    fn left_as_given(
+        &mut self,
+        comparison: &Comparison,
+        given: DevicePtr,
+        output: &OutputFacts,
+    ) -> Result<u64, RefereeError> {
+        let as_given = self.compare(&Comparison {
+            expected: given,
+            tolerance: Tolerance::Exact,
+            ..*comparison
+        })?;
+        let right_as_given = self.compare(&Comparison {
+            got: given,
+            ..*comparison
+        })?;
+        let wrong = output.elements - output.matched;
+        Ok(as_given.matched.saturating_sub(right_as_given.matched).min(wrong))
+    }
+
+    /// Whether a wrong output is the right answer to an earlier call.
+    fn find_replay(&mut self, comparison: &Comparison, answers: &Answers, call: u32) -> Result<Replay, RefereeError> {
+        if call < 2 {
+            return Ok(Replay::None);
+        }
+        let mut equals = |expected: DevicePtr| {
+            let other = Comparison {
+                expected,
+                ..*comparison
+            };
+            Ok::<_, RefereeError>(self.compare(&other)?.all_match())
+        };
+        Ok(match (equals(answers.previous)?, equals(answers.first)?) {
+            (true, true) => Replay::FirstAndPrevious,
+            (true, false) => Replay::Previous,
+            (false, true) => Replay::First,
+            (false, false) => Replay::None,
+        })
+    }
+
+    /// A comparison by itself, waited for.
+    pub(super) fn compare(&mut self, comparison: &Comparison) -> Result<CheckSummary, RefereeError> {
+        let driver = &mut *self.driver;
+        let mut batch = self.harness.begin(driver, self.stream)?;
+        let ticket = self.harness.check(driver, &mut batch, comparison)?;
+        Ok(self.harness.collect(driver, batch)?.of(ticket)?)
+    }
+
+    fn element(&mut self, tensor: DevicePtr, dtype: DType, index: u64) -> Result<u64, RefereeError> {
+        let mut bits = [0; 8];
+        let size = dtype.size() as u64;
+        self.driver
+            .read(tensor.offset(index * size), &mut bits[..size as usize])?;
+        Ok(u64::from_le_bytes(bits))
+    }
+}

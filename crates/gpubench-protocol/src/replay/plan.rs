@@ -1,0 +1,180 @@
+//! A plan whose buffers are addresses and whose kernels are loaded.
+
+use gpubench::plan::{Argument, Dependence, Launch, Plan, Span, Step};
+
+use super::{AddressSpace, ReplayError, constants};
+use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Stream};
+
+/// A plan that can be queued.
+#[derive(Debug)]
+pub struct ReadyPlan {
+    steps: Vec<ReadyStep>,
+}
+
+#[derive(Debug)]
+enum ReadyStep {
+    Launch {
+        kernel: String,
+        function: Function,
+        config: LaunchConfig,
+        arguments: Vec<Vec<u8>>,
+    },
+    Set {
+        target: DevicePtr,
+        value: u8,
+        bytes: u64,
+    },
+    Copy {
+        target: DevicePtr,
+        source: DevicePtr,
+        bytes: u64,
+    },
+}
+
+impl ReadyPlan {
+    /// Binds a plan to the addresses and modules of this process, and gives its constants their values.
+    ///
+    /// # Errors
+    /// When a buffer, a module or a kernel is missing, or a launch does not fit its kernel.
+    pub fn bind(driver: &mut dyn Driver, plan: &Plan, space: &AddressSpace<'_>) -> Result<ReadyPlan, ReplayError> {
+        constants::write(driver, &plan.constants, space)?;
+        let mut steps = Vec::with_capacity(plan.steps.len());
+        for step in &plan.steps {
+            steps.push(match step {
+                Step::Launch(launch) => bind_launch(driver, launch, space)?,
+                Step::Memset { target, value } => ReadyStep::Set {
+                    target: start_of(target, space)?,
+                    value: *value,
+                    bytes: target.len,
+                },
+                Step::Copy { source, target } => ReadyStep::Copy {
+                    target: start_of(target, space)?,
+                    source: start_of(source, space)?,
+                    bytes: target.len,
+                },
+            });
+        }
+        keep_behind_go(&mut steps);
+        Ok(ReadyPlan { steps })
+    }
+
+    /// Queues one call.
+    ///
+    /// # Errors
+    /// When the stream cannot take more.
+    pub fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
+        for step in &self.steps {
+            match step {
+                ReadyStep::Launch {
+                    kernel: _,
+                    function,
+                    config,
+                    arguments,
+                } => {
+                    let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+                    driver.launch(stream, *function, config, &arguments)?;
+                }
+                ReadyStep::Set { target, value, bytes } => driver.set(stream, *target, *value, *bytes)?,
+                ReadyStep::Copy { target, source, bytes } => driver.copy(stream, *target, *source, *bytes)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The launch that faulted, the only one where the device does not say which: its position among the plan's steps, and its kernel.
+    pub fn faulting_launch(&self, fault: &Fault) -> Option<(u32, &str)> {
+        let mut launches = self.launches();
+        match fault.launch {
+            Some(launch) => launches.nth(launch as usize),
+            None => launches.next().filter(|_| launches.next().is_none()),
+        }
+    }
+
+    fn launches(&self) -> impl Iterator<Item = (u32, &str)> {
+        let steps = (0..).zip(&self.steps);
+        steps.filter_map(|(position, step)| match step {
+            ReadyStep::Launch { kernel, .. } => Some((position, kernel.as_str())),
+            ReadyStep::Set { .. } | ReadyStep::Copy { .. } => None,
+        })
+    }
+}
+
+fn bind_launch(driver: &mut dyn Driver, launch: &Launch, space: &AddressSpace<'_>) -> Result<ReadyStep, ReplayError> {
+    let function = space.function(driver, &launch.kernel)?;
+    let mut arguments = Vec::with_capacity(launch.arguments.len());
+    for argument in &launch.arguments {
+        arguments.push(match argument {
+            Argument::Pointer { buffer, offset } => space.address(*buffer, *offset)?.0.to_le_bytes().to_vec(),
+            Argument::Value(bytes) => bytes.clone(),
+            Argument::TensorMap { buffer, offset, map } => {
+                let base = space.address(*buffer, *offset)?;
+                driver.encode_tensor_map(base, map)?.to_vec()
+            }
+        });
+    }
+    if let Some(parameters) = driver.parameter_sizes(function) {
+        compare_with_parameters(launch, &arguments, &parameters)?;
+    }
+    let config = LaunchConfig {
+        grid: launch.grid,
+        block: launch.block,
+        cluster: launch.cluster,
+        dynamic_shared: launch.dynamic_shared,
+        cooperation: launch.cooperation,
+        dependence: launch.dependence,
+    };
+    driver.prepare(function, &config)?;
+    Ok(ReadyStep::Launch {
+        kernel: launch.kernel.name.clone(),
+        function,
+        config,
+        arguments,
+    })
+}
+
+/// Before a call's first launch there is nothing of the call's that it could overlap with: it must not start before *go*.
+fn keep_behind_go(steps: &mut [ReadyStep]) {
+    let first = steps.iter_mut().find_map(|step| match step {
+        ReadyStep::Launch { config, .. } => Some(config),
+        ReadyStep::Set { .. } | ReadyStep::Copy { .. } => None,
+    });
+    if let Some(config) = first {
+        config.dependence = Dependence::Complete;
+    }
+}
+
+fn start_of(span: &Span, space: &AddressSpace<'_>) -> Result<DevicePtr, ReplayError> {
+    space.address(span.buffer, span.offset)
+}
+
+/// What has as many bytes as a parameter.
+fn arguments_of(bytes: u32) -> &'static str {
+    match bytes {
+        1 => " (hint: `bool`, `u8` and `i8` have 1)",
+        2 => " (hint: `u16`, `i16`, `F16` and `BF16` have 2)",
+        4 => " (hint: `u32`, `i32` and `f32` have 4)",
+        8 => " (hint: buffers, `usize`, `u64`, `i64` and `f64` have 8)",
+        _ => "",
+    }
+}
+
+/// A launch must bring exactly the kernel's parameters: one too few would make the kernel read garbage.
+fn compare_with_parameters(launch: &Launch, arguments: &[Vec<u8>], parameters: &[u32]) -> Result<(), ReplayError> {
+    let kernel = &launch.kernel;
+    if arguments.len() != parameters.len() {
+        let (given, taken) = (arguments.len(), parameters.len());
+        return Err(ReplayError::Mismatch(format!(
+            "kernel `{kernel}` takes {taken} parameters, and the launch has {given} arguments"
+        )));
+    }
+    for (position, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
+        if argument.len() != *parameter as usize {
+            let (number, given) = (position + 1, argument.len());
+            return Err(ReplayError::Mismatch(format!(
+                "parameter {number} of kernel `{kernel}` has {parameter} bytes, and the launch's argument has {given}{}",
+                arguments_of(*parameter)
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! The words of a measured window: its kinds, seats, seeds and numbers, and who does what in it.
+//!
+//! The broker leads the roles through a window in `broker/measurement/sequence.rs`. What the others do in it is in
+//! `referee/window.rs` and `worker/window.rs`.
+#![forbid(unsafe_code)]
+
+mod calls;
+mod duties;
+mod kind;
+mod numbering;
+mod seat;
+mod seeds;
+
+pub use calls::calls_per_window;
+pub use duties::{Duties, Maker};
+pub use kind::WindowKind;
+pub use numbering::Numbering;
+pub use seat::Seat;
+pub use seeds::{NullPace, Place, Purpose, Seeds, case_number};

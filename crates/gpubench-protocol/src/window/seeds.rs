@@ -1,0 +1,257 @@
+//! Keys and seeds of a run, all drawn from one master seed.
+
+use sha2::{Digest, Sha256};
+
+use super::{Seat, WindowKind};
+use gpubench_diagnostic::hexadecimal;
+
+/// One early-check window in so many, on average.
+const EARLY_CHECK_PERIOD: u64 = 8;
+
+/// One null window for so many others, on average, while samples are taken.
+const NULL_PERIOD: u64 = 4;
+
+/// And once the bound on the claims is precise: they only have to show that the machine has not changed.
+const NULL_PERIOD_WHEN_PRECISE: u64 = 12;
+
+/// And where nothing but the bound keeps a case from its end.
+const NULL_PERIOD_AT_END: u64 = 2;
+
+/// How many null windows there are among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NullPace {
+    /// As few as a case with a usual number of samples needs.
+    Usual,
+    /// As few as a case needs whose bound is precise.
+    Sparse,
+    /// As many as others: the case waits for its bound alone.
+    Dense,
+}
+
+/// The master seed of a run. Only broker and referee hold it.
+#[derive(Clone)]
+pub struct Seeds {
+    master: [u8; 32],
+}
+
+/// The number of a case that its keys are drawn for. It depends on the case's full name alone, so that a pinned seed gives a case the same inputs whatever else runs.
+pub fn case_number(full_name: &str) -> u64 {
+    first_eight_bytes(Sha256::new().chain_update(b"gpubench case").chain_update(full_name))
+}
+
+fn first_eight_bytes(hash: Sha256) -> u64 {
+    hash.finalize()
+        .iter()
+        .take(8)
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// What a key is for: keys of different purposes are independent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Contents of the inputs of a window.
+    Inputs,
+    /// Contents of the constants of a case.
+    Constants,
+    /// The author's generators for a window.
+    Generator,
+    /// The author's generators for the constants of a case.
+    ConstantGenerator,
+    /// Poison in outputs and scratch, noise in slack.
+    Poison,
+    /// Positions of decoy lines.
+    Decoys,
+    /// Digest of a seal.
+    Seal,
+    /// Order in which a seal visits tiles.
+    SealOrder,
+    /// Order in which a check visits blocks.
+    CheckOrder,
+    /// Kind of a window.
+    Kind,
+    /// Digest by which the inputs of a case's windows are told apart.
+    InputDigest,
+    /// Whether a null window comes before a window.
+    NullTurn,
+    /// Contents of the instance that the decoy lines of a window are taken from.
+    DecoyContents,
+    /// Which side of a case begins a pair of windows.
+    FirstOfPair,
+}
+
+/// A case and a window in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the case in the run.
+    pub case: u64,
+    /// Number of the window in the case. Windows are counted from 1, or on behind those of a measurement before; the number in front of the first is that of the instance which comes before it.
+    pub window: u32,
+}
+
+impl Seeds {
+    /// Takes a given master seed.
+    pub fn new(master: [u8; 32]) -> Seeds {
+        Seeds { master }
+    }
+
+    /// Draws a master seed from the operating system.
+    ///
+    /// # Errors
+    /// When the operating system has none to give.
+    pub fn from_os() -> Result<Seeds, getrandom::Error> {
+        let mut master = [0; 32];
+        getrandom::fill(&mut master)?;
+        Ok(Seeds { master })
+    }
+
+    /// The master seed.
+    pub fn master(&self) -> &[u8; 32] {
+        &self.master
+    }
+
+    /// The master seed in hexadecimal, as `--seed` takes it. To be published when nothing is measured with it any more.
+    pub fn revealed(&self) -> String {
+        let digits = hexadecimal(&self.master);
+        // A pinned seed is usually short.
+        match digits.trim_start_matches('0') {
+            "" => "0".to_owned(),
+            short => short.to_owned(),
+        }
+    }
+
+    /// Commits to the master seed without giving it away: published when the run starts, it lets anyone who is given the seed later
+    /// see that it was the one.
+    pub fn commitment(&self) -> String {
+        let hash = Sha256::new()
+            .chain_update(b"gpubench seed commitment")
+            .chain_update(self.master)
+            .finalize();
+        hexadecimal(&hash)
+    }
+
+    /// The key for a purpose in a window: the first eight bytes of SHA-256 over the master seed and the place.
+    pub fn key(&self, purpose: Purpose, place: Place) -> u64 {
+        let hash = Sha256::new()
+            .chain_update(b"gpubench key")
+            .chain_update(self.master)
+            .chain_update([purpose as u8])
+            .chain_update(place.case.to_le_bytes())
+            .chain_update(place.window.to_le_bytes());
+        first_eight_bytes(hash)
+    }
+
+    /// The kind of a window that follows the warm-up, `since_early` windows after the last early-check window. Drawn by the key, but never
+    /// later than twice the average, so that a short case has its early checks too.
+    pub fn kind(&self, place: Place, since_early: u32) -> WindowKind {
+        let drawn = self.key(Purpose::Kind, place).is_multiple_of(EARLY_CHECK_PERIOD);
+        if drawn || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD {
+            WindowKind::EarlyCheck
+        } else {
+            WindowKind::Timed
+        }
+    }
+
+    /// Which side begins the pair of windows at `place`.
+    pub fn first_of_pair(&self, place: Place) -> Seat {
+        match self.key(Purpose::FirstOfPair, place).is_multiple_of(2) {
+            true => Seat::Candidate,
+            false => Seat::Baseline,
+        }
+    }
+
+    /// Whether a null window comes before the window at `place`, `since_null` windows after the last one. Drawn by the key, so that the worker under test
+    /// cannot foresee it, but never later than twice the average.
+    pub fn null_comes_first(&self, place: Place, since_null: u32, pace: NullPace) -> bool {
+        let period = match pace {
+            NullPace::Usual => NULL_PERIOD,
+            NullPace::Sparse => NULL_PERIOD_WHEN_PRECISE,
+            NullPace::Dense => NULL_PERIOD_AT_END,
+        };
+        self.key(Purpose::NullTurn, place).is_multiple_of(period) || u64::from(since_null) >= 2 * period
+    }
+}
+
+impl std::fmt::Debug for Seeds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seeds")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_differ_by_seed_purpose_case_and_window() {
+        let seeds = Seeds::new([1; 32]);
+        let place = Place { case: 3, window: 9 };
+        let key = seeds.key(Purpose::Inputs, place);
+        assert_eq!(key, Seeds::new([1; 32]).key(Purpose::Inputs, place));
+        let others = [
+            Seeds::new([2; 32]).key(Purpose::Inputs, place),
+            seeds.key(Purpose::Poison, place),
+            seeds.key(Purpose::Inputs, Place { case: 4, ..place }),
+            seeds.key(Purpose::Inputs, Place { window: 10, ..place }),
+        ];
+        assert!(others.iter().all(|other| *other != key));
+    }
+
+    #[test]
+    fn a_seed_is_revealed_as_it_can_be_given_again() {
+        let mut master = [0; 32];
+        assert_eq!(Seeds::new(master).revealed(), "0");
+        master[30..].copy_from_slice(&[0x0a, 0xbc]);
+        assert_eq!(Seeds::new(master).revealed(), "abc");
+        assert_eq!(Seeds::new([0xf0; 32]).revealed(), "f0".repeat(32));
+    }
+
+    #[test]
+    fn about_one_window_in_eight_checks_early_and_none_waits_for_long() {
+        let seeds = Seeds::new([7; 32]);
+        let (mut early, mut since) = (0, 0);
+        for window in 1..=8_000 {
+            match seeds.kind(Place { case: 0, window }, since) {
+                WindowKind::EarlyCheck => (early, since) = (early + 1, 0),
+                _ => since += 1,
+            }
+            assert!(since <= 16);
+        }
+        assert!((900..1_500).contains(&early), "{early}");
+    }
+
+    #[test]
+    fn each_side_begins_about_half_of_the_pairs() {
+        let seeds = Seeds::new([7; 32]);
+        let first = |window| seeds.first_of_pair(Place { case: 0, window });
+        let candidate = (1..=8_000).filter(|window| first(*window) == Seat::Candidate).count();
+        assert!((3_800..4_200).contains(&candidate), "{candidate}");
+    }
+
+    #[test]
+    fn null_windows_come_at_their_pace_and_none_waits_for_long() {
+        let seeds = Seeds::new([7; 32]);
+        for (pace, expected, longest) in [
+            (NullPace::Usual, 2_000..2_600, 8),
+            (NullPace::Sparse, 660..900, 24),
+            (NullPace::Dense, 4_000..5_200, 4),
+        ] {
+            let (mut nulls, mut since) = (0, 0);
+            for window in 1..=8_000 {
+                match seeds.null_comes_first(Place { case: 0, window }, since, pace) {
+                    true => (nulls, since) = (nulls + 1, 1),
+                    false => since += 1,
+                }
+                assert!(since <= longest, "{since} at {pace:?}");
+            }
+            assert!(expected.contains(&nulls), "{nulls} at {pace:?}");
+        }
+    }
+
+    #[test]
+    fn the_commitment_does_not_contain_the_seed_and_binds_to_it() {
+        let seeds = Seeds::new([0xab; 32]);
+        assert!(!seeds.commitment().contains("abab"));
+        assert_ne!(seeds.commitment(), Seeds::new([0xac; 32]).commitment());
+        assert!(!format!("{seeds:?}").contains("ab, ab"));
+    }
+}

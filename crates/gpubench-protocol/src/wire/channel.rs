@@ -1,0 +1,425 @@
+//! A stream socket that carries frames: a kind, bytes, and descriptors.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketFlags, SocketType, recvmsg, send, sendmsg, socketpair,
+};
+
+use super::WIRE_VERSION;
+
+/// Largest payload of a frame.
+const MAX_PAYLOAD: u32 = 256 << 20;
+
+/// Most descriptors of a frame: the kernel's limit for one message is 253.
+pub const MAX_DESCRIPTORS: usize = 192;
+
+/// What sending may take: a peer that does not read for so long is stopped or hostile.
+const SENDING: Duration = Duration::from_secs(10);
+
+/// What a peer can make us allocate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a payload.
+    pub payload: u32,
+    /// Descriptors of a frame.
+    pub descriptors: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            payload: MAX_PAYLOAD,
+            descriptors: MAX_DESCRIPTORS,
+        }
+    }
+}
+
+/// One end of a connection between two roles.
+#[derive(Debug)]
+pub struct Channel {
+    socket: OwnedFd,
+    limits: Limits,
+}
+
+/// A received message.
+#[derive(Debug)]
+pub struct Frame {
+    /// What it is; meanings belong to the pair of roles.
+    pub kind: u32,
+    /// Its bytes.
+    pub payload: Vec<u8>,
+    /// Descriptors that came with it.
+    pub descriptors: Vec<OwnedFd>,
+}
+
+impl Frame {
+    /// Its bytes as one record.
+    ///
+    /// # Errors
+    /// When they have another length, or a number that stands for nothing.
+    pub fn record<R: CheckedBitPattern>(&self) -> Result<R, ChannelError> {
+        let record = bytemuck::checked::try_pod_read_unaligned(&self.payload);
+        record.map_err(|_| ChannelError::Protocol("its record is damaged"))
+    }
+}
+
+/// The record that a frame's bytes begin with, and the rest.
+///
+/// # Errors
+/// When they are too few, or have a number that stands for nothing.
+pub fn read_head<R: CheckedBitPattern>(payload: &[u8]) -> Result<(R, &[u8]), ChannelError> {
+    let head = payload.split_at_checked(size_of::<R>());
+    let head = head.and_then(|(head, rest)| Some((bytemuck::checked::try_pod_read_unaligned(head).ok()?, rest)));
+    head.ok_or(ChannelError::Protocol("its record is damaged"))
+}
+
+/// How long to wait for a peer.
+#[derive(Clone, Copy, Debug)]
+pub enum Patience {
+    /// Until the peer speaks or is gone.
+    Forever,
+    /// Until a moment.
+    Until(Instant),
+}
+
+impl Patience {
+    /// Waits at most `duration` from now.
+    pub fn at_most(duration: Duration) -> Patience {
+        // A duration too long to add to the clock is as good as forever.
+        Instant::now()
+            .checked_add(duration)
+            .map_or(Patience::Forever, Patience::Until)
+    }
+
+    fn left(self) -> Result<Option<Timespec>, ChannelError> {
+        let Patience::Until(moment) = self else { return Ok(None) };
+        let left = moment.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            Err(ChannelError::TimedOut)
+        } else {
+            Ok(Timespec::try_from(left).ok())
+        }
+    }
+}
+
+/// Why a message could not be sent or received.
+#[derive(Debug, thiserror::Error)]
+pub enum ChannelError {
+    /// The peer has closed its end, by intent or by dying.
+    #[error("the other process is gone")]
+    Closed,
+    /// The peer did not speak in time.
+    #[error("the other process did not answer in time")]
+    TimedOut,
+    /// The peer said something that is not of this protocol.
+    #[error("the other process broke the protocol: {0}")]
+    Protocol(&'static str),
+    /// The operating system refused.
+    #[error("cannot talk to the other process")]
+    Os(#[source] std::io::Error),
+}
+
+impl From<Errno> for ChannelError {
+    fn from(error: Errno) -> Self {
+        match error {
+            Errno::PIPE | Errno::CONNRESET => ChannelError::Closed,
+            // What a socket with a time limit for sending answers.
+            Errno::AGAIN => ChannelError::TimedOut,
+            other => ChannelError::Os(other.into()),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Header {
+    version: u32,
+    kind: u32,
+    payload: u32,
+    descriptors: u32,
+}
+
+impl Channel {
+    /// Two connected ends, closed on exec.
+    ///
+    /// # Errors
+    /// When the process has no descriptors left.
+    pub fn pair() -> Result<(Channel, Channel), ChannelError> {
+        let (a, b) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        Ok((Channel::from_socket(a), Channel::from_socket(b)))
+    }
+
+    /// Takes a connected stream socket.
+    pub fn from_socket(socket: OwnedFd) -> Channel {
+        Channel {
+            socket,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Limits what is taken from the peer, and the time that sending to it may take.
+    ///
+    /// # Errors
+    /// When the operating system refuses.
+    pub fn limited(self, limits: Limits) -> Result<Channel, ChannelError> {
+        set_socket_timeout(&self.socket, Timeout::Send, Some(SENDING))?;
+        Ok(Channel { limits, ..self })
+    }
+
+    /// Gives the socket up, to be inherited by a child.
+    pub fn into_socket(self) -> OwnedFd {
+        self.socket
+    }
+
+    /// Sends a frame; `payload` is the concatenation of `parts`.
+    ///
+    /// # Errors
+    /// [`ChannelError::Closed`] when the peer is gone; never a signal.
+    pub fn send(&self, kind: u32, parts: &[&[u8]], descriptors: &[BorrowedFd<'_>]) -> Result<(), ChannelError> {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        let payload = u32::try_from(length).ok().filter(|length| *length <= MAX_PAYLOAD);
+        let payload = payload.ok_or(ChannelError::Protocol("the message is too long"))?;
+        if descriptors.len() > MAX_DESCRIPTORS {
+            return Err(ChannelError::Protocol("the message has too many descriptors"));
+        }
+        let header = Header {
+            version: WIRE_VERSION,
+            kind,
+            payload,
+            descriptors: descriptors.len() as u32,
+        };
+        self.send_header(&header, descriptors)?;
+        parts.iter().try_for_each(|part| self.send_all(part))
+    }
+
+    /// Sends one fixed-size record.
+    ///
+    /// # Errors
+    /// As [`Channel::send`].
+    pub fn send_record<R: NoUninit>(&self, kind: u32, record: &R) -> Result<(), ChannelError> {
+        self.send(kind, &[bytemuck::bytes_of(record)], &[])
+    }
+
+    /// Receives the next frame.
+    ///
+    /// # Errors
+    /// When the peer is gone, silent for longer than `patience`, or speaks another protocol.
+    pub fn receive(&self, patience: Patience) -> Result<Frame, ChannelError> {
+        let (header, descriptors) = self.receive_header(patience)?;
+        if header.version != WIRE_VERSION {
+            return Err(ChannelError::Protocol("its version is another"));
+        }
+        if header.payload > self.limits.payload || header.descriptors as usize != descriptors.len() {
+            return Err(ChannelError::Protocol("its message is damaged"));
+        }
+        let payload = self.receive_payload(header.payload as usize, patience)?;
+        Ok(Frame {
+            kind: header.kind,
+            payload,
+            descriptors,
+        })
+    }
+
+    /// Whether something can be received, or the peer is gone, right now.
+    ///
+    /// # Errors
+    /// When the operating system refuses to tell.
+    pub fn is_readable(&self) -> Result<bool, ChannelError> {
+        let mut wanted = [PollFd::new(&self.socket, PollFlags::IN)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        Ok(poll(&mut wanted, Some(&now))? > 0)
+    }
+
+    fn send_header(&self, header: &Header, descriptors: &[BorrowedFd<'_>]) -> Result<(), ChannelError> {
+        let bytes = bytemuck::bytes_of(header);
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
+            return Err(ChannelError::Protocol("the message has too many descriptors"));
+        }
+        let sent = rustix::io::retry_on_intr(|| {
+            sendmsg(&self.socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
+        })?;
+        // Descriptors went with the first byte; the rest follows plainly.
+        self.send_all(&bytes[sent..])
+    }
+
+    fn send_all(&self, mut bytes: &[u8]) -> Result<(), ChannelError> {
+        while !bytes.is_empty() {
+            match send(&self.socket, bytes, SendFlags::NOSIGNAL) {
+                Ok(sent) => bytes = &bytes[sent..],
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn receive_header(&self, patience: Patience) -> Result<(Header, Vec<OwnedFd>), ChannelError> {
+        let mut bytes = [0_u8; size_of::<Header>()];
+        let mut descriptors = Vec::new();
+        let mut filled = 0;
+        while filled < bytes.len() {
+            self.wait_readable(patience)?;
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let mut target = [IoSliceMut::new(&mut bytes[filled..])];
+            match recvmsg(&self.socket, &mut target, &mut control, RecvFlags::CMSG_CLOEXEC) {
+                Ok(message) if message.bytes == 0 => return Err(ChannelError::Closed),
+                Ok(message) => filled += message.bytes,
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            }
+            for message in control.drain() {
+                if let RecvAncillaryMessage::ScmRights(received) = message {
+                    descriptors.extend(received);
+                }
+            }
+            if descriptors.len() > self.limits.descriptors {
+                return Err(ChannelError::Protocol("it sent descriptors that nobody asked for"));
+            }
+        }
+        Ok((bytemuck::pod_read_unaligned(&bytes), descriptors))
+    }
+
+    fn receive_payload(&self, length: usize, patience: Patience) -> Result<Vec<u8>, ChannelError> {
+        // Grown as bytes arrive: a header alone must not make us reserve its claim.
+        let mut payload = Vec::new();
+        while payload.len() < length {
+            self.wait_readable(patience)?;
+            let start = payload.len();
+            payload.resize(length.min(start + (1 << 20)), 0);
+            match rustix::net::recv(&self.socket, &mut payload[start..], RecvFlags::empty()) {
+                Ok((_, 0)) => return Err(ChannelError::Closed),
+                Ok((_, received)) => payload.truncate(start + received),
+                Err(Errno::INTR) => payload.truncate(start),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(payload)
+    }
+
+    fn wait_readable(&self, patience: Patience) -> Result<(), ChannelError> {
+        loop {
+            let left = patience.left()?;
+            let mut wanted = [PollFd::new(&self.socket, PollFlags::IN)];
+            match poll(&mut wanted, left.as_ref()) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Waits at most `within` for one of several channels to have something to say or to be closed; gives the first such position. Returns early,
+/// with nothing, when a signal arrives.
+///
+/// # Errors
+/// When the operating system refuses to wait.
+pub fn poll_readable(channels: &[&Channel], within: Duration) -> Result<Option<usize>, ChannelError> {
+    let mut wanted: Vec<PollFd<'_>> = channels
+        .iter()
+        .map(|channel| PollFd::new(&channel.socket, PollFlags::IN))
+        .collect();
+    let within = Timespec::try_from(within).ok();
+    match poll(&mut wanted, within.as_ref()) {
+        Ok(_) => Ok(wanted.iter().position(|wanted| !wanted.revents().is_empty())),
+        Err(Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_arrives_with_its_bytes_and_descriptors() {
+        let (near, far) = Channel::pair().unwrap();
+        let (a, b) = Channel::pair().unwrap();
+        near.send(7, &[b"half ", b"and half"], &[a.as_fd()]).unwrap();
+        let frame = far.receive(Patience::Forever).unwrap();
+        assert_eq!((frame.kind, frame.payload.as_slice()), (7, &b"half and half"[..]));
+
+        let copy = Channel::from_socket(frame.descriptors.into_iter().next().unwrap());
+        copy.send(1, &[], &[]).unwrap();
+        assert_eq!(b.receive(Patience::Forever).unwrap().kind, 1);
+    }
+
+    #[test]
+    fn a_payload_larger_than_the_socket_buffer_arrives_whole() {
+        let (near, far) = Channel::pair().unwrap();
+        let long = vec![3_u8; 5 << 20];
+        std::thread::scope(|scope| {
+            scope.spawn(|| near.send(1, &[&long], &[]).unwrap());
+            assert_eq!(far.receive(Patience::Forever).unwrap().payload, long);
+        });
+    }
+
+    #[test]
+    fn a_dead_peer_is_told_from_a_silent_one() {
+        let (near, far) = Channel::pair().unwrap();
+        let silent = near.receive(Patience::at_most(Duration::from_millis(5)));
+        assert!(matches!(silent, Err(ChannelError::TimedOut)));
+        drop(far);
+        assert!(matches!(near.receive(Patience::Forever), Err(ChannelError::Closed)));
+        assert!(matches!(near.send(1, &[b"x"], &[]), Err(ChannelError::Closed)));
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_is_not_waited_for_for_ever() {
+        let (near, far) = Channel::pair().unwrap();
+        let near = near.limited(Limits::default()).unwrap();
+        set_socket_timeout(&near, Timeout::Send, Some(Duration::from_millis(20))).unwrap();
+        let sent = near.send(1, &[&vec![0; 8 << 20]], &[]);
+        assert!(matches!(sent, Err(ChannelError::TimedOut)), "{sent:?}");
+        drop(far);
+    }
+
+    #[test]
+    fn more_than_the_limits_is_refused() {
+        let limits = Limits {
+            payload: 4,
+            descriptors: 0,
+        };
+        let (near, far) = Channel::pair().unwrap();
+        let far = far.limited(limits).unwrap();
+        near.send(1, &[b"12345"], &[]).unwrap();
+        assert!(matches!(far.receive(Patience::Forever), Err(ChannelError::Protocol(_))));
+        let (near, far) = Channel::pair().unwrap();
+        let far = far.limited(limits).unwrap();
+        near.send(1, &[], &[near.as_fd()]).unwrap();
+        assert!(matches!(far.receive(Patience::Forever), Err(ChannelError::Protocol(_))));
+    }
+
+    #[test]
+    fn a_header_of_another_version_or_an_absurd_length_is_refused() {
+        for (version, payload) in [(WIRE_VERSION + 1, 0), (WIRE_VERSION, u32::MAX)] {
+            let (near, far) = Channel::pair().unwrap();
+            let header = Header {
+                version,
+                kind: 0,
+                payload,
+                descriptors: 0,
+            };
+            near.send_all(bytemuck::bytes_of(&header)).unwrap();
+            assert!(matches!(far.receive(Patience::Forever), Err(ChannelError::Protocol(_))));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What crosses between the roles: frames on sockets, fixed-size records, the page that referee and worker share.
+//!
+//! Everything a worker or a referee says is a record of fixed size; the broker parses nothing else from them. What the broker says to
+//! them may be longer (an encoded recording), because it is trusted.
+
+mod channel;
+mod modules;
+mod page;
+mod records;
+mod text;
+
+pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable, read_head};
+pub use modules::{SourceModule, decode_modules, encode_modules, module_descriptors, take_files};
+pub use page::{PAGE_BYTES, PageAddresses, PageLayout, SharedPage};
+pub use records::*;
+pub use text::FixedText;
+
+/// Version of every message and of the shared page. The roles are one binary, so a difference means a mixed installation.
+pub const WIRE_VERSION: u32 = 5;
+
+/// Most output tensors of a benchmark: the shared page has room for as many seals.
+pub const MAX_OUTPUTS: usize = 16;
+
+/// Most tensors and scratch allocations of a benchmark together: as many descriptors travel in one frame.
+pub const MAX_BUFFERS: usize = 64;

@@ -1,0 +1,143 @@
+//! What the referee is told of a run, a case and a window.
+
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use gpubench_contract::Method;
+use gpubench_device::FlushKind;
+
+use crate::window::{Seat, WindowKind};
+use crate::wire::FixedText;
+
+/// How the referee measures.
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
+#[repr(C)]
+pub struct Begin {
+    /// The run's master seed.
+    pub master_seed: [u8; 32],
+    /// Bytes that the cold method flushes.
+    pub flush_bytes: u64,
+    /// How the cache is flushed.
+    pub flush_kind: FlushKind,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Head of an `OPEN_CASE` frame.
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
+#[repr(C)]
+pub struct OpenCase {
+    /// Number of the case in the run; separates its seeds from other cases'.
+    pub case: u64,
+    /// Bytes of the positions of modules that follow: the kernels that the referee runs itself.
+    pub module_bytes: u32,
+    /// Its workers.
+    pub cast: Cast,
+    /// Number behind which those of its windows begin.
+    pub opening: u32,
+    /// How its calls are measured: what the referee prepares before each.
+    pub method: Method,
+}
+
+/// Which workers a case has. Each has a shared page of its own, which the others cannot write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
+pub enum Cast {
+    /// The one under test.
+    Worker,
+    /// The one under test, and a null worker.
+    WorkerAndNull,
+    /// The one under test, and one of the baseline.
+    Rivals,
+    /// The one under test, one of the baseline, and a null worker.
+    RivalsAndNull,
+}
+
+impl Cast {
+    /// Whether a null worker is among them.
+    pub fn has_null(self) -> bool {
+        matches!(self, Cast::WorkerAndNull | Cast::RivalsAndNull)
+    }
+
+    /// Whether a worker of the baseline is among them.
+    pub fn has_baseline(self) -> bool {
+        matches!(self, Cast::Rivals | Cast::RivalsAndNull)
+    }
+}
+
+/// Head of an `OCCUPANCY` frame, which the kernel's name follows. Its descriptor is the compiled kernel.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct OccupancyOrder {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared: u32,
+}
+
+/// How many blocks of a kernel a multiprocessor holds.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct OccupancyAnswer {
+    /// Blocks.
+    pub blocks: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Where a buffer lies in its allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct BufferLayout {
+    /// Bytes of the allocation, whole pages.
+    pub allocation: u64,
+    /// First byte of the buffer: the front slack lies before it.
+    pub offset: u64,
+    /// Bytes of the buffer; what is left of the allocation behind them is the back slack.
+    pub len: u64,
+}
+
+/// An order about one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(C)]
+pub struct WindowOrder {
+    /// The window, counted from 1 within its case: the value of *go*.
+    pub window: u32,
+    /// What it is for.
+    pub kind: WindowKind,
+    /// Nanoseconds the referee waits for *done* before it reports that it did not come; used by `RELEASE`.
+    pub patience_ns: u64,
+    /// Whose page it is; used by `RELEASE`.
+    pub seat: Seat,
+    /// Zero.
+    pub reserved: u32,
+}
+
+impl WindowOrder {
+    /// An order about a window that nobody waits in.
+    pub fn about(window: u32, kind: WindowKind) -> WindowOrder {
+        WindowOrder {
+            window,
+            kind,
+            patience_ns: 0,
+            seat: Seat::Candidate,
+            reserved: 0,
+        }
+    }
+}
+
+/// A window's inputs are ready.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Prepared {
+    /// Seed for the author's generators of this window.
+    pub generator_seed: u64,
+    /// Seed for the author's generators of constant tensors: the same for every window of the case.
+    pub constant_seed: u64,
+}
+
+/// An order that failed, in words.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Problem {
+    /// What happened.
+    pub text: FixedText,
+}

@@ -1,0 +1,143 @@
+//! What the referee found in a window.
+
+use bytemuck::checked::try_cast;
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+
+use crate::window::WindowKind;
+use crate::wire::MAX_OUTPUTS;
+
+/// No element: the value of an index that does not exist.
+pub const NOWHERE: u64 = u64::MAX;
+
+/// What the referee found in one output.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct OutputFacts {
+    /// Position of the tensor.
+    pub tensor: u64,
+    /// Elements compared: all of them, or the referee reports a problem instead.
+    pub elements: u64,
+    /// Elements that agree with the expected ones.
+    pub matched: u64,
+    /// Wrong elements that still hold the poison; of an in-out tensor those that surely still hold what the call was given.
+    pub unwritten: u64,
+    /// Wrong elements that are not finite where the expected one is.
+    pub non_finite: u64,
+    /// Elements with the same bits as element 0.
+    pub same_as_first: u64,
+    /// First wrong element, or [`NOWHERE`].
+    pub first_wrong: u64,
+    /// Element with the largest absolute error, which one that is not finite and not right has, or [`NOWHERE`].
+    pub worst: u64,
+    /// Bits of the expected element at `first_wrong`, zero-extended.
+    pub expected_bits: u64,
+    /// Bits of the element found there.
+    pub got_bits: u64,
+    /// Largest absolute error over elements that are finite on both sides.
+    pub max_abs: f64,
+    /// Largest relative error over those of them for which another number than zero is expected.
+    pub max_rel: f64,
+    /// The seal the worker's device wrote.
+    pub seal_claimed: u64,
+    /// The seal of the snapshot.
+    pub seal_expected: u64,
+    /// Bytes that changed between the snapshot and a second look.
+    pub late_bytes: u64,
+    /// A [`Replay`] as number; `bytemuck` checks no arrays, and outputs travel in one.
+    pub replay: u64,
+    /// An [`OldAnswer`] as number.
+    pub old_answer: u64,
+}
+
+impl OutputFacts {
+    /// Whether it is the right answer to another call; an unknown number says that it is none.
+    pub fn replay(&self) -> Replay {
+        try_cast(self.replay).unwrap_or(Replay::None)
+    }
+
+    /// Whether the answer to the call before would have passed; an unknown number says that nobody looked.
+    pub fn old_answer(&self) -> OldAnswer {
+        try_cast(self.old_answer).unwrap_or(OldAnswer::NotAsked)
+    }
+}
+
+/// Whether what was expected of the call before would have passed in this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
+#[repr(u64)]
+pub enum OldAnswer {
+    /// It was not looked at.
+    NotAsked = 0,
+    /// It is wrong.
+    Fails = 1,
+    /// It is within the tolerance.
+    Passes = 2,
+}
+
+/// Whether a wrong output is the right answer to another call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
+#[repr(u64)]
+pub enum Replay {
+    /// It is no answer that the referee remembers.
+    None = 0,
+    /// It is the answer to the call before.
+    Previous = 1,
+    /// It is the answer to the first call.
+    First = 2,
+    /// It is the answer to the first call, which is also the one before.
+    FirstAndPrevious = 3,
+}
+
+/// What the referee found in one window.
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable)]
+#[repr(C)]
+pub struct WindowFacts {
+    /// The window.
+    pub window: u32,
+    /// What it was for.
+    pub kind: WindowKind,
+    /// How it ended.
+    pub end: WindowEnd,
+    /// Outputs that follow.
+    pub output_count: u32,
+    /// The referee's clock before it restores the buffers, in nanoseconds.
+    pub s0_ns: u64,
+    /// Before *go*.
+    pub s1_ns: u64,
+    /// After *done*.
+    pub s2_ns: u64,
+    /// When the outputs have been copied.
+    pub s3_ns: u64,
+    /// The referee's own work in the window beside flush and waiting for *done*, in nanoseconds.
+    pub own_ns: u64,
+    /// The cache flush, in nanoseconds.
+    pub flush_ns: u64,
+    /// Digest of all inputs of the window with a key of the case: equal inputs have equal digests.
+    pub input_digest: u64,
+    /// Position of the first buffer whose slack was written, or [`NOWHERE`].
+    pub slack_buffer: u64,
+    /// First wrong slack byte, relative to the buffer's first byte.
+    pub slack_offset: i64,
+    /// Wrong slack bytes of that buffer.
+    pub slack_bytes: u64,
+    /// What was found in each output.
+    pub outputs: [OutputFacts; MAX_OUTPUTS],
+}
+
+impl WindowFacts {
+    /// The outputs that were checked.
+    pub fn outputs(&self) -> &[OutputFacts] {
+        &self.outputs[..(self.output_count as usize).min(MAX_OUTPUTS)]
+    }
+}
+
+/// How a window ended for the referee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[repr(u32)]
+pub enum WindowEnd {
+    /// *Done* came and everything was checked.
+    Checked = 0,
+    /// *Done* did not come in time.
+    NotDone = 1,
+    /// The broker gave the window up.
+    Aborted = 2,
+}

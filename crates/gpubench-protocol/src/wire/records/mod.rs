@@ -1,0 +1,84 @@
+//! The fixed-size records that the roles speak in, and the kinds of frames.
+//!
+//! `frames` says which record is in which frame. `device`, `case`, `worker` and `author` are what the broker tells the others; `claim` and `facts` are what
+//! worker and referee say of a window.
+
+mod author;
+mod case;
+mod claim;
+mod device;
+mod facts;
+mod frames;
+mod worker;
+
+pub use author::*;
+pub use case::*;
+pub use claim::*;
+pub use device::*;
+pub use facts::*;
+pub use frames::*;
+pub use worker::*;
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use gpubench_device::DeviceOrder;
+
+    use super::*;
+    use crate::wire::{ChannelError, Frame};
+
+    /// A record of zeros with a number in one place.
+    fn read<R: bytemuck::CheckedBitPattern>(position: usize, number: u32) -> Result<R, ChannelError> {
+        let mut payload = vec![0; size_of::<R>()];
+        payload[position..position + size_of::<u32>()].copy_from_slice(&number.to_le_bytes());
+        let frame = Frame {
+            kind: 0,
+            payload,
+            descriptors: Vec::new(),
+        };
+        frame.record()
+    }
+
+    macro_rules! refuses_others {
+        ($($record:ident at $position:expr => $known:pat,)*) => {$(
+            for number in (0..100).chain([u32::MAX]) {
+                let is_read = read::<$record>($position, number).is_ok();
+                assert_eq!(is_read, matches!(number, $known), "{number} in `{}`", stringify!($record));
+            }
+        )*};
+    }
+
+    #[test]
+    fn a_record_with_a_number_that_stands_for_nothing_is_refused() {
+        const KIND_OF_DEVICE: usize = 0;
+        refuses_others! {
+            AbsentDevice at offset_of!(AbsentDevice, kind) => 0..=1,
+            Attach at offset_of!(Attach, kernels_run_in) => 0..=1,
+            Begin at offset_of!(Begin, flush_kind) => 0..=1,
+            Claim at offset_of!(Claim, fault) => 0..=11 | 32 | 33,
+            Claim at offset_of!(Claim, place) => 0..=2,
+            DeviceOrder at KIND_OF_DEVICE => 0..=1,
+            OpenCase at offset_of!(OpenCase, cast) => 0..=3,
+            SandboxReport at offset_of!(SandboxReport, state) => 0..=1,
+            WindowFacts at offset_of!(WindowFacts, end) => 0..=2,
+            WindowFacts at offset_of!(WindowFacts, kind) => 0..=2,
+            WindowOrder at offset_of!(WindowOrder, kind) => 0..=2,
+            WindowOrder at offset_of!(WindowOrder, seat) => 0..=1,
+            WorkerSetup at offset_of!(WorkerSetup, device) + KIND_OF_DEVICE => 0..=1,
+        }
+    }
+
+    #[test]
+    fn an_unknown_number_of_an_output_says_that_nothing_is_known() {
+        let output = OutputFacts {
+            replay: u64::MAX,
+            old_answer: u64::MAX,
+            ..bytemuck::Zeroable::zeroed()
+        };
+        assert_eq!(
+            (output.replay(), output.old_answer()),
+            (Replay::None, OldAnswer::NotAsked)
+        );
+    }
+}

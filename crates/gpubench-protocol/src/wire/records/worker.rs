@@ -1,0 +1,62 @@
+//! What a worker is told, and its words before it can be armed.
+
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+
+use crate::wire::FixedText;
+use gpubench_contract::Method;
+use gpubench_device::DeviceOrder;
+
+/// First words to a worker.
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
+#[repr(C)]
+pub struct WorkerSetup {
+    /// Layouts that follow: every tensor, then every scratch allocation of the plan.
+    pub buffers: u32,
+    /// Bytes of the positions of modules that follow the layouts.
+    pub module_bytes: u32,
+    /// Bytes of the name that windows are marked with for a profiler, behind the modules; 0 marks nothing.
+    pub annotation_bytes: u32,
+    /// Position of the benchmark in its catalog; used by a hosted one.
+    pub benchmark: u32,
+    /// Last descriptors of the frame that are the user's library, behind the libraries that it needs; 0 where the benchmark is not hosted.
+    pub library_files: u32,
+    /// Bytes of the encoded request that follow the name.
+    pub request_bytes: u32,
+    /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and author.
+    pub guarded: [u32; 2],
+    /// How calls are measured: what the worker arms round each, and reads after it.
+    pub method: Method,
+    /// Zero.
+    pub reserved: u32,
+    /// The device.
+    pub device: DeviceOrder,
+}
+
+/// What has become of the sandbox round a hosted worker.
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
+#[repr(C)]
+pub struct SandboxReport {
+    /// Whether it is closed.
+    pub state: SandboxState,
+    /// Zero.
+    pub reserved: u32,
+    /// Why it is open.
+    pub reason: FixedText,
+}
+
+/// Whether a sandbox is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
+#[allow(missing_docs)]
+pub enum SandboxState {
+    Open = 0,
+    Closed = 1,
+}
+
+/// A worker is ready to be armed.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct WorkerReady {
+    /// Median of the time between two events with nothing between them, in nanoseconds.
+    pub event_overhead_ns: f64,
+}

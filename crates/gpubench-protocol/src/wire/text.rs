@@ -1,0 +1,65 @@
+//! Short text inside a record of fixed size.
+
+use bytemuck::{Pod, Zeroable};
+
+use gpubench_diagnostic::continued;
+
+const CAPACITY: usize = 504;
+
+/// At most 504 bytes of text; what does not fit is cut off.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct FixedText {
+    length: u64,
+    bytes: [u8; CAPACITY],
+}
+
+impl FixedText {
+    /// No text.
+    pub const EMPTY: FixedText = FixedText {
+        length: 0,
+        bytes: [0; CAPACITY],
+    };
+
+    /// As much of `text` as fits.
+    pub fn new(text: &str) -> FixedText {
+        let end = (0..=text.len().min(CAPACITY))
+            .rev()
+            .find(|end| text.is_char_boundary(*end))
+            .unwrap_or(0);
+        let mut bytes = [0; CAPACITY];
+        bytes[..end].copy_from_slice(&text.as_bytes()[..end]);
+        FixedText {
+            length: end as u64,
+            bytes,
+        }
+    }
+
+    /// The text, safe to print whoever wrote the record: valid UTF-8, control characters replaced, further lines indented.
+    pub fn printable(&self) -> String {
+        let length = (self.length as usize).min(CAPACITY);
+        let text = String::from_utf8_lossy(&self.bytes[..length]);
+        let shown: String = text
+            .chars()
+            .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
+            .collect();
+        continued(&shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_at_a_character_and_never_carries_escape_sequences() {
+        assert_eq!(FixedText::new("a\u{1b}[31mb\nc").printable(), "a\u{fffd}[31mb\n    c");
+        let long = "é".repeat(400);
+        assert_eq!(FixedText::new(&long).printable(), "é".repeat(CAPACITY / 2));
+        let forged = FixedText {
+            length: u64::MAX,
+            bytes: [0xff; CAPACITY],
+        };
+        assert_eq!(forged.printable().chars().count(), CAPACITY);
+    }
+}

@@ -1,0 +1,190 @@
+//! What a worker has: its device for as long as it lives, and a case.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use gpubench::catalog::{Recording, Role};
+use gpubench_contract::Method;
+use rustix::process::Pid;
+
+use super::WorkerError;
+use super::annotation::Annotation;
+use super::buffers::{Buffers, NamedBuffer, describe_buffer};
+use super::call::Call;
+use super::hosted::Hosted;
+use super::replay;
+use super::setup::Setup;
+use super::stopwatch::Stopwatch;
+use crate::sandbox::{HostedSandbox, keep_files_as_they_are};
+use crate::window::WindowKind;
+use crate::wire::{
+    BufferLayout, Channel, Frame, PAGE_BYTES, PageAddresses, SharedPage, from_worker, module_descriptors,
+};
+use gpubench_device::harness::Harness;
+use gpubench_device::{Access, DeviceError, DeviceOrder, Driver, Memory, Module, ModuleImage, Stream};
+
+/// A worker that has a case.
+pub(super) struct Worker {
+    pub(super) device: OpenDevice,
+    pub(super) assignment: Assignment,
+}
+
+/// What a worker has for as long as it lives.
+pub(super) struct OpenDevice {
+    order: DeviceOrder,
+    pub(super) driver: Box<dyn Driver>,
+    pub(super) harness: Harness,
+    pub(super) stream: Stream,
+    pub(super) events: Stopwatch,
+}
+
+/// What a worker has for a case.
+pub(super) struct Assignment {
+    pub(super) method: Method,
+    pub(super) page: SharedPage,
+    pub(super) on_device: PageAddresses,
+    memories: Vec<Memory>,
+    pub(super) buffers: Buffers,
+    pub(super) call: Call,
+    pub(super) annotation: Option<Annotation>,
+}
+
+impl Worker {
+    /// Takes an assignment, the first of a fresh process or the next of one that had others.
+    pub(super) fn set_up(open: Option<OpenDevice>, mut frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
+        let setup = Setup::take(&mut frame)?;
+        if setup.hosted.is_some() && open.is_some() {
+            return Err(WorkerError::Order("host code needs a fresh worker"));
+        }
+        let sandbox = setup.hosted.as_ref().map(|hosted| {
+            let buffers = frame.descriptors.iter().map(AsFd::as_fd);
+            let code = module_descriptors(&setup.modules).chain(hosted.library.iter().map(AsFd::as_fd));
+            let kept: Vec<_> = buffers.chain(code).chain([channel.as_fd()]).collect();
+            // The broker has made it for this worker alone.
+            HostedSandbox::begin(&kept, &std::env::temp_dir())
+        });
+        if open.is_none() && setup.runs_native_kernels() {
+            // Results of native kernels are advisory whether or not this machine can: there is no grade to lower.
+            let _ = keep_files_as_they_are();
+        }
+        let mut device = match open {
+            None => OpenDevice::open(setup.device)?,
+            Some(device) if device.order == setup.device => device,
+            Some(_) => return Err(WorkerError::Order("it is for another device")),
+        };
+        let assignment = Assignment::take(&mut device, setup, frame.descriptors, sandbox, channel)?;
+        Ok(Worker { device, assignment })
+    }
+
+    /// What the stopwatch of its timed windows reads of nothing, in nanoseconds.
+    pub(super) fn stopwatch_overhead(&mut self) -> Result<f64, WorkerError> {
+        let device = &mut self.device;
+        let stopwatch = device.events.of(self.assignment.method, WindowKind::Timed);
+        Ok(stopwatch.overhead(&mut *device.driver, device.stream)?)
+    }
+
+    /// Lets go of the case.
+    pub(super) fn hand_back(self) -> OpenDevice {
+        let Worker { mut device, assignment } = self;
+        assignment.hand_back(&mut *device.driver);
+        device
+    }
+}
+
+impl OpenDevice {
+    fn open(order: DeviceOrder) -> Result<OpenDevice, WorkerError> {
+        let mut driver = gpubench_device::open(&order)?;
+        let harness = Harness::load(&mut *driver)?;
+        let stream = driver.stream()?;
+        let events = Stopwatch::events(&mut *driver)?;
+        Ok(OpenDevice {
+            order,
+            driver,
+            harness,
+            stream,
+            events,
+        })
+    }
+}
+
+impl Assignment {
+    /// Maps the buffers and loads the code. Then binds the plan, or closes the sandbox and has the
+    /// user's host code set itself up.
+    fn take(
+        device: &mut OpenDevice,
+        setup: Setup,
+        descriptors: Vec<OwnedFd>,
+        sandbox: Option<HostedSandbox>,
+        channel: &Channel,
+    ) -> Result<Assignment, WorkerError> {
+        let (driver, stream) = (&mut *device.driver, device.stream);
+        let mut descriptors = descriptors.into_iter();
+        let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
+        let page = SharedPage::open(page).map_err(WorkerError::Page)?;
+        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
+        let (buffers, memories) = map_buffers(driver, setup.layouts, descriptors, &setup.recording)?;
+        let modules = setup
+            .modules
+            .iter()
+            .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)))
+            .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
+            .map_err(WorkerError::Plan)?;
+        let call = match (setup.hosted, sandbox) {
+            (Some(order), Some(sandbox)) => {
+                let confinement = sandbox.close(guarded(setup.guarded));
+                channel.send_record(from_worker::SANDBOX, &confinement.to_report())?;
+                let tensors = setup.recording.tensors.len();
+                Call::Hosted(Hosted::open(driver, stream, order, &buffers, tensors)?)
+            }
+            _ => Call::Sealed(replay::bind(driver, &setup.recording, &buffers, &modules)?),
+        };
+        Ok(Assignment {
+            method: setup.method,
+            page,
+            on_device: PageAddresses::at(on_device.0),
+            memories,
+            annotation: setup.annotation.map(Annotation::begin).transpose()?,
+            buffers,
+            call,
+        })
+    }
+
+    fn hand_back(self, driver: &mut dyn Driver) {
+        self.memories.into_iter().for_each(|memory| driver.release(memory));
+        driver.unregister(self.page.on_host().base());
+    }
+}
+
+/// The buffers as they are mapped here, and the allocations behind them.
+fn map_buffers(
+    driver: &mut dyn Driver,
+    layouts: Vec<BufferLayout>,
+    mut descriptors: impl Iterator<Item = OwnedFd>,
+    recording: &Recording,
+) -> Result<(Buffers, Vec<Memory>), WorkerError> {
+    let mut memories = Vec::with_capacity(layouts.len());
+    let mut buffers = Vec::with_capacity(layouts.len());
+    for (position, layout) in layouts.into_iter().enumerate() {
+        let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
+        let memory = driver.import(descriptor, layout.allocation)?;
+        memories.push(memory);
+        let (name, role) = describe_buffer(recording, position);
+        let access = if matches!(role, Role::Input | Role::Constant) {
+            Access::Read
+        } else {
+            Access::ReadWrite
+        };
+        buffers.push(NamedBuffer {
+            name,
+            role,
+            mapping: driver.map(memory, access)?,
+            layout,
+        });
+    }
+    Ok((Buffers::new(buffers), memories))
+}
+
+/// Whose memory must be closed to the user's host code: the broker's, and that of `others`.
+fn guarded(others: [u32; 2]) -> impl Iterator<Item = Pid> {
+    let others = others.into_iter().filter_map(|id| Pid::from_raw(id as i32));
+    rustix::process::getppid().into_iter().chain(others)
+}

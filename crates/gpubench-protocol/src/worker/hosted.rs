@@ -1,0 +1,114 @@
+//! A benchmark that launches by itself: the user's library, loaded behind a closed sandbox, and its call.
+#![allow(unsafe_code)]
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gpubench::abi::{Buffer, HostEnvironment};
+
+use super::WorkerError;
+use super::buffers::Buffers;
+use crate::cdylib::{HostedBenchmark, Library, LibraryError, LibraryFailure};
+use gpubench_device::SealedFile;
+use gpubench_device::{DeviceError, Driver, HostFailure, Stream};
+
+/// What the broker says of a hosted benchmark.
+#[derive(Clone, Debug)]
+pub(super) struct HostedOrder {
+    /// The user's cdylib, behind the libraries that it needs.
+    pub(super) library: Vec<SealedFile>,
+    /// Position of the benchmark in its catalog.
+    pub(super) benchmark: u32,
+    /// The encoded request the case was recorded for.
+    pub(super) request: Vec<u8>,
+}
+
+/// A hosted benchmark that has set itself up for a stream.
+pub(super) struct Hosted {
+    benchmark: HostedBenchmark,
+}
+
+/// Where the set-up, which runs where the stream has host code called, leaves its benchmark.
+type Place = Arc<Mutex<Option<HostedBenchmark>>>;
+
+impl Hosted {
+    /// Loads the library and has the benchmark set itself up for the first buffers, the tensors. From here on the user's code runs in this process.
+    pub(super) fn open(
+        driver: &mut dyn Driver,
+        stream: Stream,
+        order: HostedOrder,
+        buffers: &Buffers,
+        tensors: usize,
+    ) -> Result<Hosted, WorkerError> {
+        let set_up = SetUp {
+            order,
+            stream: driver.raw_stream(stream),
+            ordinal: driver.ordinal(),
+            buffers: addresses(buffers, tensors),
+        };
+        let place = Place::default();
+        let made = Arc::clone(&place);
+        let work = Box::new(move || {
+            let benchmark = set_up.run().map_err(failure)?;
+            *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(benchmark);
+            Ok(())
+        });
+        let ended = driver.host_call(stream, work).and_then(|()| driver.synchronize(stream));
+        match ended {
+            Ok(()) => {}
+            Err(DeviceError::Host(failure)) => return Err(WorkerError::Refused(failure)),
+            Err(error) => return Err(error.into()),
+        }
+        let made = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let benchmark = made.ok_or(WorkerError::Order("the set-up left nothing"))?;
+        Ok(Hosted { benchmark })
+    }
+
+    /// Queues one call.
+    pub(super) fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
+        let benchmark = self.benchmark;
+        // SAFETY: a driver makes all host calls for one stream on one thread, the one that `open` ran on.
+        let work = Box::new(move || unsafe { benchmark.call() }.map_err(failure));
+        driver.host_call(stream, work)
+    }
+}
+
+/// What the set-up takes along to the thread that it runs on. Addresses are numbers there: the memory is the device's.
+struct SetUp {
+    order: HostedOrder,
+    stream: u64,
+    ordinal: u32,
+    buffers: Vec<(u64, u64)>,
+}
+
+impl SetUp {
+    fn run(self) -> Result<HostedBenchmark, LibraryError> {
+        let library = Library::load(self.order.library)?;
+        let buffers: Vec<Buffer> = self
+            .buffers
+            .iter()
+            .map(|(address, bytes)| Buffer {
+                data: *address as *mut u8,
+                len: *bytes as usize,
+            })
+            .collect();
+        let environment = HostEnvironment {
+            stream: self.stream as *mut _,
+            ordinal: self.ordinal,
+            reserved: 0,
+        };
+        // SAFETY: the buffers are mapped by the worker's driver, which lives until the process ends.
+        unsafe { library.host_open(self.order.benchmark, &self.order.request, environment, &buffers) }
+    }
+}
+
+fn addresses(buffers: &Buffers, tensors: usize) -> Vec<(u64, u64)> {
+    let tensors = buffers.all().iter().take(tensors);
+    tensors.map(|buffer| (buffer.address().0, buffer.layout.len)).collect()
+}
+
+fn failure(error: LibraryError) -> HostFailure {
+    match error.failure {
+        LibraryFailure::Panicked => HostFailure::Panicked(error.message),
+        _ => HostFailure::Returned(error.message),
+    }
+}

@@ -1,0 +1,115 @@
+//! The worker's process: orders in, claims out.
+
+use std::ops::ControlFlow;
+
+use super::case::{OpenDevice, Worker};
+use super::{ReplayError, WorkerError};
+use crate::wire::{
+    Channel, ChannelError, FixedText, Patience, Problem, WindowOrder, WorkerReady, from_worker, to_worker,
+};
+
+/// Serves the broker at the other end of `channel` until it is gone.
+///
+/// # Errors
+/// When the broker breaks the protocol.
+pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
+    let mut held = Held::Nothing;
+    loop {
+        let frame = match channel.receive(Patience::Forever) {
+            Ok(frame) => frame,
+            Err(ChannelError::Closed) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        match frame.kind {
+            to_worker::ARM => match conduct(channel, held.case()?, &frame.record()?)? {
+                ControlFlow::Continue(()) => continue,
+                ControlFlow::Break(()) => return Ok(()),
+            },
+            to_worker::HAND_BACK => {
+                held.case()?;
+                held = held.device().map_or(Held::Nothing, Held::Device);
+                channel.send(from_worker::HANDED_BACK, &[], &[])?;
+                continue;
+            }
+            _ => {}
+        }
+        let ready = Worker::set_up(held.device(), frame, channel).and_then(|mut ready| {
+            let event_overhead_ns = ready.stopwatch_overhead()?;
+            Ok((ready, WorkerReady { event_overhead_ns }))
+        });
+        match ready {
+            Ok((ready, report)) => {
+                held = Held::Case(Box::new(ready));
+                channel.send_record(from_worker::READY, &report)?;
+            }
+            Err(error) => return refuse(channel, &error),
+        }
+    }
+}
+
+/// What a worker has between two orders.
+enum Held {
+    /// It has just begun.
+    Nothing,
+    /// Its case has been handed back.
+    Device(OpenDevice),
+    /// A case.
+    Case(Box<Worker>),
+}
+
+impl Held {
+    fn case(&mut self) -> Result<&mut Worker, WorkerError> {
+        match self {
+            Held::Case(worker) => Ok(worker),
+            Held::Nothing | Held::Device(_) => Err(WorkerError::Order("it came before a set-up")),
+        }
+    }
+
+    /// The device, where one is open; a case is handed back.
+    fn device(self) -> Option<OpenDevice> {
+        match self {
+            Held::Nothing => None,
+            Held::Device(device) => Some(device),
+            Held::Case(worker) => Some(worker.hand_back()),
+        }
+    }
+}
+
+/// Carries out a window; one that cannot be queued is the worker's last.
+fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
+    if let Some(annotation) = &worker.assignment.annotation {
+        annotation.open(order.window);
+    }
+    let armed = match worker.arm(order) {
+        Ok(armed) => armed,
+        Err(error) => {
+            worker.let_go(order);
+            refuse(channel, &error)?;
+            return Ok(ControlFlow::Break(()));
+        }
+    };
+    channel.send_record(from_worker::ARMED, order)?;
+    let claim = worker.finish(order, armed)?;
+    if let Some(annotation) = &worker.assignment.annotation {
+        annotation.close();
+    }
+    channel.send_record(from_worker::CLAIM, &claim)?;
+    Ok(ControlFlow::Continue(()))
+}
+
+fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
+    let kind = match error {
+        WorkerError::Refused(_) => from_worker::REFUSED,
+        WorkerError::Device(error)
+        | WorkerError::Plan(error)
+        | WorkerError::Replay(ReplayError::Device(error) | ReplayError::Kernel { source: error, .. })
+            if error.is_want_of_memory() =>
+        {
+            from_worker::OUT_OF_MEMORY
+        }
+        WorkerError::Plan(_) | WorkerError::Replay(_) => from_worker::PLAN_REFUSED,
+        _ => from_worker::FAILED,
+    };
+    let text = FixedText::new(&gpubench_diagnostic::chain(error));
+    Ok(channel.send_record(kind, &Problem { text })?)
+}

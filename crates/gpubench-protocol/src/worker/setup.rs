@@ -1,0 +1,72 @@
+//! A set-up as it was sent.
+
+use gpubench::catalog::{DeviceKind, Execution, Recording};
+use gpubench::codec;
+use gpubench_contract::Method;
+
+use super::WorkerError;
+use super::hosted::HostedOrder;
+use crate::wire::{BufferLayout, Frame, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker};
+use gpubench_device::DeviceOrder;
+
+/// A set-up as it was sent.
+pub(super) struct Setup {
+    pub(super) device: DeviceOrder,
+    pub(super) method: Method,
+    pub(super) layouts: Vec<BufferLayout>,
+    pub(super) modules: Vec<SourceModule>,
+    /// The name that windows are marked with.
+    pub(super) annotation: Option<String>,
+    pub(super) hosted: Option<HostedOrder>,
+    pub(super) recording: Recording,
+    /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and author.
+    pub(super) guarded: [u32; 2],
+}
+
+impl Setup {
+    /// Takes the code off the frame's descriptors; page and buffers are left.
+    pub(super) fn take(frame: &mut Frame) -> Result<Setup, WorkerError> {
+        let mut setup = Setup::parse(frame).ok_or(WorkerError::Order("it is damaged"))?;
+        match frame.kind {
+            to_worker::SETUP => {}
+            // The buffers of the plan's scratch stay: the null worker has what the other has.
+            to_worker::SETUP_NULL => {
+                setup.recording.plan.steps.clear();
+                setup.recording.plan.constants.clear();
+                setup.recording.execution = Execution::Sealed;
+                setup.hosted = None;
+            }
+            _ => return Err(WorkerError::Order("it came out of turn")),
+        }
+        Ok(setup)
+    }
+
+    fn parse(frame: &mut Frame) -> Option<Setup> {
+        let (head, mut rest) = read_head::<WorkerSetup>(&frame.payload).ok()?;
+        let layouts = rest.split_off(..head.buffers as usize * size_of::<BufferLayout>())?;
+        let modules = rest.split_off(..head.module_bytes as usize)?;
+        let annotation = str::from_utf8(rest.split_off(..head.annotation_bytes as usize)?).ok()?;
+        let request = rest.split_off(..head.request_bytes as usize)?;
+        let recording: Recording = codec::decode(rest).ok()?;
+        let library = take_files(head.library_files as usize, &mut frame.descriptors)?;
+        Some(Setup {
+            device: head.device,
+            method: head.method,
+            layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
+            modules: decode_modules(modules, &mut frame.descriptors)?,
+            annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),
+            hosted: (recording.execution == Execution::Hosted).then(|| HostedOrder {
+                library,
+                benchmark: head.benchmark,
+                request: request.to_vec(),
+            }),
+            recording,
+            guarded: head.guarded,
+        })
+    }
+
+    /// Whether kernels are code of this process, and no profiler has been asked for, which writes files of its own.
+    pub(super) fn runs_native_kernels(&self) -> bool {
+        self.hosted.is_none() && self.annotation.is_none() && self.device.kind() == DeviceKind::Cpu
+    }
+}

@@ -1,0 +1,103 @@
+//! One window from the worker's side.
+
+use std::time::Instant;
+
+use super::WorkerError;
+use super::case::{Assignment, OpenDevice, Worker};
+use super::stopwatch::Stopwatch;
+use crate::window::calls_per_window;
+use crate::wire::{Claim, FaultPlace, FixedText, UNKNOWN_STEP, WindowOrder};
+use gpubench_device::{DeviceError, DevicePtr, Fault, FaultCode, HostFailure};
+
+/// What came of queueing a window.
+pub(super) enum Armed {
+    /// All of it is queued; queueing the call took so many nanoseconds of the host.
+    Queued { stopwatch: Stopwatch, host_ns: f64 },
+    /// The user's host code failed; what it had queued until then is not waited for.
+    Failed(HostFailure),
+}
+
+impl Worker {
+    /// Queues a window behind *go*.
+    pub(super) fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
+        let (case, device) = (&self.assignment, &mut self.device);
+        let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
+        let stopwatch = device.events.of(case.method, order.kind);
+        driver.wait_value(stream, DevicePtr(case.on_device.go()), order.window)?;
+        stopwatch.arm(driver, stream)?;
+        let queued_from = Instant::now();
+        for _ in 0..calls_per_window(case.method) {
+            match case.call.queue(driver, stream) {
+                Ok(()) => {}
+                Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
+                Err(error) => return Err(WorkerError::Plan(error)),
+            }
+        }
+        let host_ns = queued_from.elapsed().as_nanos() as f64;
+        stopwatch.disarm(driver, stream)?;
+        let keys = case.on_device.keys();
+        for (output, (address, bytes)) in case.buffers.outputs().into_iter().enumerate() {
+            let seal = case.on_device.seal(output);
+            harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), seal)?;
+        }
+        driver.write_value(stream, DevicePtr(case.on_device.done()), order.window)?;
+        Ok(Armed::Queued { stopwatch, host_ns })
+    }
+
+    /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the device could not be closed.
+    pub(super) fn let_go(&mut self, order: &WindowOrder) {
+        let go = self.assignment.page.on_host().go();
+        self.device.driver.store_value(go, order.window);
+    }
+
+    /// Waits for the window's work and says what it took.
+    pub(super) fn finish(&mut self, order: &WindowOrder, armed: Armed) -> Result<Claim, WorkerError> {
+        let empty = Claim::empty(order.window);
+        let (stopwatch, host_ns) = match armed {
+            Armed::Queued { stopwatch, host_ns } => (stopwatch, host_ns),
+            Armed::Failed(failure) => {
+                self.let_go(order);
+                return Ok(host_claim(empty, &failure));
+            }
+        };
+        let claim = Claim { host_ns, ..empty };
+        let OpenDevice { driver, stream, .. } = &mut self.device;
+        match driver.synchronize(*stream) {
+            Ok(()) => Ok(stopwatch.read(&mut **driver, claim)?),
+            Err(DeviceError::Fault(fault)) => Ok(self.fault_claim(claim, &fault)),
+            Err(DeviceError::Host(failure)) => Ok(host_claim(claim, &failure)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn fault_claim(&self, claim: Claim, fault: &Fault) -> Claim {
+        let Assignment { call, buffers, .. } = &self.assignment;
+        let launch = call.faulting_launch(fault);
+        let place = match (fault.block, fault.thread) {
+            (Some(_), Some(_)) => FaultPlace::Thread,
+            (Some(_), None) => FaultPlace::Block,
+            (None, _) => FaultPlace::Unknown,
+        };
+        Claim {
+            fault: buffers.code_of(fault),
+            step: launch.map_or(UNKNOWN_STEP, |(position, _)| position),
+            block: fault.block.unwrap_or_default(),
+            thread: fault.thread.unwrap_or_default(),
+            place,
+            text: FixedText::new(&buffers.describe(fault, launch.map(|(_, kernel)| kernel))),
+            ..claim
+        }
+    }
+}
+
+fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {
+    let code = match failure {
+        HostFailure::Returned(_) | HostFailure::Panicked(_) => FaultCode::HostCallFailed,
+        HostFailure::ForeignContext => FaultCode::ForeignContext,
+    };
+    Claim {
+        fault: code,
+        text: FixedText::new(&failure.to_string()),
+        ..claim
+    }
+}

@@ -1,0 +1,226 @@
+//! Implementations of one problem side by side.
+
+use std::collections::HashSet;
+
+use gpubench_contract::Metric;
+use gpubench_contract::Verdict;
+use gpubench_contract::{BenchmarkComplete, Params};
+
+/// The results that passed, in the order in which they came.
+#[derive(Default)]
+pub(super) struct Contests(Vec<Entry>);
+
+/// An implementation that passed.
+struct Entry {
+    index: u64,
+    package: String,
+    problem: String,
+    benchmark: String,
+    params: Params,
+    value: f64,
+    interval: [f64; 2],
+    metric: Metric,
+}
+
+/// One problem at one set of values of the axes that all its implementations have.
+pub(super) struct Contest<'a> {
+    /// The problem.
+    pub(super) problem: &'a str,
+    /// What the values are values of.
+    pub(super) metric: &'a Metric,
+    /// The axes that all have.
+    pub(super) params: Params,
+    /// The implementations, the fastest first.
+    pub(super) ranking: Vec<Ranked>,
+}
+
+/// An implementation in a contest.
+pub(super) struct Ranked {
+    /// Position of the case in the run.
+    pub(super) index: u64,
+    /// The benchmark, with the values of the axes that only it has.
+    pub(super) name: String,
+    /// Its median.
+    pub(super) value: f64,
+    /// How it compares with the fastest.
+    pub(super) standing: Standing,
+}
+
+/// How an implementation compares with the fastest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Standing {
+    /// It is the fastest.
+    Best,
+    /// The 95 % intervals of the two medians overlap.
+    NotToldApart,
+    /// This many times the fastest's time.
+    Behind(f64),
+    /// The fastest needs no time that could be measured.
+    Undefined,
+}
+
+impl Contests {
+    /// Enters a result that passed; a wrong answer wins nothing.
+    pub(super) fn enter(&mut self, result: &BenchmarkComplete) {
+        let (Some(problem), Some(stats), Verdict::Pass) = (&result.problem, &result.stats, result.verdict) else {
+            return;
+        };
+        self.0.push(Entry {
+            index: result.index,
+            package: result.package.clone(),
+            problem: problem.clone(),
+            benchmark: result.benchmark.clone(),
+            params: result.params.clone(),
+            value: stats.value,
+            interval: stats.ci95,
+            metric: result.metric.clone(),
+        });
+    }
+
+    /// A contest for every problem that at least two implementations solved, at every set of values of the axes that all of them have.
+    pub(super) fn held(&self) -> Vec<Contest<'_>> {
+        let mut problems: Vec<(&str, &str)> = self.0.iter().map(|entry| (&*entry.package, &*entry.problem)).collect();
+        let mut seen = HashSet::new();
+        problems.retain(|problem| seen.insert(*problem));
+        problems
+            .into_iter()
+            .flat_map(|problem| self.of_problem(problem))
+            .collect()
+    }
+
+    fn of_problem(&self, (package, problem): (&str, &str)) -> Vec<Contest<'_>> {
+        let of_problem = |entry: &&Entry| entry.package == package && entry.problem == problem;
+        let entries: Vec<&Entry> = self.0.iter().filter(of_problem).collect();
+        let shared = |name: &str| {
+            entries
+                .iter()
+                .all(|entry| entry.params.0.iter().any(|(own, _)| own == name))
+        };
+        let mut groups: Vec<(Params, Vec<(String, &Entry)>)> = Vec::new();
+        for entry in &entries {
+            let (params, own): (Vec<_>, Vec<_>) = entry.params.0.iter().cloned().partition(|(name, _)| shared(name));
+            let (params, own) = (Params(params), Params(own));
+            let name = format!("{} {own}", entry.benchmark).trim_end().to_owned();
+            let mut alike = groups
+                .iter_mut()
+                .filter(|(known, group)| *known == params && group[0].1.metric == entry.metric);
+            match alike.next() {
+                Some((_, group)) => group.push((name, entry)),
+                None => groups.push((params, vec![(name, entry)])),
+            }
+        }
+        groups.retain(|(_, group)| {
+            let mut benchmarks = group.iter().map(|(_, entry)| &entry.benchmark);
+            let first = benchmarks.next();
+            benchmarks.any(|benchmark| Some(benchmark) != first)
+        });
+        groups
+            .into_iter()
+            .map(|(params, group)| Contest::of(params, group))
+            .collect()
+    }
+}
+
+impl<'a> Contest<'a> {
+    fn of(params: Params, mut entries: Vec<(String, &'a Entry)>) -> Contest<'a> {
+        let better = entries[0].1.metric.better;
+        entries.sort_by(|(_, one), (_, other)| better.order(one.value, other.value));
+        let best = entries[0].1;
+        Contest {
+            problem: &best.problem,
+            metric: &best.metric,
+            params,
+            ranking: entries
+                .into_iter()
+                .map(|(name, entry)| entry.ranked(name, best))
+                .collect(),
+        }
+    }
+}
+
+impl Entry {
+    fn ranked(&self, name: String, best: &Entry) -> Ranked {
+        Ranked {
+            index: self.index,
+            name,
+            value: self.value,
+            standing: self.standing(best),
+        }
+    }
+
+    fn standing(&self, best: &Entry) -> Standing {
+        let ratio = self.value / best.value;
+        if std::ptr::eq(self, best) {
+            Standing::Best
+        } else if self.interval[0] <= best.interval[1] && best.interval[0] <= self.interval[1] {
+            Standing::NotToldApart
+        } else if ratio.is_finite() {
+            Standing::Behind(ratio)
+        } else {
+            Standing::Undefined
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_contract::ParamValue;
+
+    fn entry(benchmark: &str, params: &[(&str, i64)], value: f64) -> Entry {
+        Entry {
+            index: 0,
+            package: "suite".to_owned(),
+            problem: "matmul".to_owned(),
+            benchmark: benchmark.to_owned(),
+            params: Params(
+                params
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), ParamValue::Int(*value)))
+                    .collect(),
+            ),
+            value,
+            interval: [value - 1.0, value + 1.0],
+            metric: Metric::time(),
+        }
+    }
+
+    fn ranking(contest: &Contest<'_>) -> Vec<(String, Standing)> {
+        contest
+            .ranking
+            .iter()
+            .map(|ranked| (ranked.name.clone(), ranked.standing))
+            .collect()
+    }
+
+    #[test]
+    fn an_axis_that_only_one_implementation_has_names_its_entries() {
+        let contests = Contests(vec![
+            entry("naive", &[("n", 64)], 400.0),
+            entry("tiled", &[("n", 64), ("tile", 16)], 100.0),
+            entry("tiled", &[("n", 64), ("tile", 32)], 200.0),
+            entry("naive", &[("n", 128)], 800.0),
+        ]);
+        let held = contests.held();
+        assert_eq!(held.len(), 1);
+        assert_eq!(
+            (held[0].problem, held[0].params.to_string()),
+            ("matmul", "n=64".to_owned())
+        );
+        let expected = [
+            ("tiled tile=16", Standing::Best),
+            ("tiled tile=32", Standing::Behind(2.0)),
+            ("naive", Standing::Behind(4.0)),
+        ];
+        assert_eq!(
+            ranking(&held[0]),
+            expected.map(|(name, standing)| (name.to_owned(), standing))
+        );
+    }
+
+    #[test]
+    fn medians_whose_intervals_overlap_are_not_told_apart() {
+        let contests = Contests(vec![entry("one", &[], 100.0), entry("other", &[], 101.5)]);
+        assert_eq!(ranking(&contests.held()[0])[1].1, Standing::NotToldApart);
+    }
+}

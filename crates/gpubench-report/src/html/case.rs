@@ -1,0 +1,153 @@
+//! Everything that is known of one case.
+
+use std::time::Duration;
+
+use super::attention::{explanation, outcome, positions};
+use super::facts::Facts;
+use super::markup::{self, Element, Markup, element, text};
+use super::names::{Anchor, case_name};
+use super::trend::Past;
+use super::{checks, distribution, integrity, sequence, surroundings, trend};
+use crate::wording::capitalized;
+use gpubench_contract::Verdict;
+use gpubench_contract::units::{byte_rate, flop_rate, percent, time, wall_time};
+use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput};
+use gpubench_store::StoredRun;
+
+/// A run of at most this many cases is shown unfolded.
+const FEW: usize = 4;
+
+/// The section with all cases.
+pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete], past: &Past<'_>) -> Element {
+    let cases = positions(run).map(|(anchor, result)| {
+        let folding = folding(run, result, comparisons);
+        case(anchor, result, past, folding)
+    });
+    markup::section("details", "Each case").children(cases)
+}
+
+/// Whether a case is seen without being asked for.
+enum Folding {
+    Open,
+    Folded,
+}
+
+/// What failed or became slower is open, and everything where there is little.
+fn folding(run: &StoredRun, result: &BenchmarkComplete, comparisons: &[ComparisonComplete]) -> Folding {
+    let mut rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
+    let regressed = rows.any(|row| {
+        row.verdict == ChangeVerdict::Regressed
+            && (&row.package, &row.benchmark, &row.params) == (&result.package, &result.benchmark, &result.params)
+    });
+    match run.results.len() <= FEW || regressed || result.verdict.is_failure() {
+        true => Folding::Open,
+        false => Folding::Folded,
+    }
+}
+
+fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, folding: Folding) -> Element {
+    let value = result
+        .stats
+        .as_ref()
+        .filter(|_| result.verdict == Verdict::Pass)
+        .map(|stats| {
+            element("span")
+                .class("summary-figure")
+                .text(result.metric.quantity(stats.value))
+        });
+    let summary = element("summary")
+        .child(element("h3").child(case_name(result)))
+        .text(" ")
+        .child(outcome(result))
+        .text(" ")
+        .child(value);
+    let details = match folding {
+        Folding::Open => element("details").with("open", ""),
+        Folding::Folded => element("details"),
+    };
+    // The anchor lies inside, so that a browser that follows a link to it unfolds the case.
+    let body = element("div")
+        .class("case-body")
+        .with("id", anchor)
+        .child(content(result, past));
+    details.class("case").child(summary).child(body)
+}
+
+fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {
+    let stats = result.stats.as_ref();
+    let notices = result.notices.iter().map(|notice| element("li").text(notice));
+    let notices = (!result.notices.is_empty()).then(|| element("ul").class("remarks").children(notices));
+    let figures = [
+        stats.and_then(|stats| distribution::figure(result, stats)),
+        sequence::figure(result),
+        trend::figure(result, past.of(result)),
+    ];
+    let figures: Vec<Element> = figures.into_iter().flatten().collect();
+    let figures = (!figures.is_empty()).then(|| element("div").class("figures").children(figures));
+    let groups = [
+        group(
+            "Samples",
+            stats.map(|stats| samples(result, stats)).unwrap_or_default().list(),
+        ),
+        group("Work", work(&result.throughput).list()),
+        group("Integrity", integrity::facts(result)),
+        group("Surroundings", surroundings::facts(result)),
+    ];
+    explanation(result)
+        .then(notices)
+        .then(figures)
+        .then(element("div").class("groups").children(groups.into_iter().flatten()))
+        .then(checks::table(result))
+}
+
+fn group(title: &str, content: Option<impl Into<Markup>>) -> Option<Element> {
+    let content = content?;
+    Some(
+        element("div")
+            .class("group")
+            .child(element("h4").text(title))
+            .child(content),
+    )
+}
+
+fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
+    let (metric, name) = (&result.metric, capitalized(&result.metric.name));
+    Facts::default()
+        .and(&name, element("b").text(metric.quantity(stats.value)))
+        .and("95 % interval", text(metric.range(stats.ci95)))
+        .and("Median", text(metric.quantity(stats.median)))
+        .and("Quartiles", text(metric.range([stats.q1, stats.q3])))
+        .and("Range", text(metric.range([stats.min, stats.max])))
+        .and("Mean", text(metric.quantity(stats.mean)))
+        .and_known(
+            "Deviation",
+            stats.stddev.map(|deviation| match stats.cv {
+                Some(cv) => format!("{}, {}", metric.quantity(deviation), percent(cv)),
+                None => metric.quantity(deviation).to_string(),
+            }),
+        )
+        .and("Samples", text(stats.n))
+        .and_known("Workers", (result.workers.len() > 1).then_some(result.workers.len()))
+        .and_known("Disturbed", sequence::disturbances(result))
+        .and_known("Stopped by", result.stop.as_ref().map(|stop| stop.reason))
+        .and_known("Caches", Some(result.mode))
+        .and_known("Host, a call", result.host_ns.as_ref().map(|host| time(host.median_ns)))
+        .and_known("Empty events", result.event_overhead_ns.map(time))
+        .and("Took", text(wall_time(Duration::from_nanos(result.wall_ns))))
+}
+
+fn work(throughput: &Throughput) -> Facts {
+    let both = throughput.flops_per_s.zip(throughput.bytes_per_s);
+    let intensity = both
+        .map(|(flops, bytes)| flops / bytes)
+        .filter(|intensity| intensity.is_finite());
+    Facts::default()
+        .and_known("Bandwidth", throughput.bytes_per_s.map(byte_rate))
+        .and_known("of peak", throughput.of_peak_bandwidth.map(percent))
+        .and_known("Compute", throughput.flops_per_s.map(flop_rate))
+        .and_known("of peak", throughput.of_peak_flops.map(percent))
+        .and_known(
+            "Intensity",
+            intensity.map(|intensity| format!("{} FLOP/B", crate::wording::three_digits(intensity))),
+        )
+}

@@ -1,0 +1,117 @@
+//! The table of all cases. Columns give way on a narrow screen, as they do on a narrow terminal; a case's own section has them all.
+
+use super::attention::{outcome, positions};
+use super::distribution::strip;
+use super::markup::{self, Element, Markup, element, row_heading, text};
+use super::names::{Anchor, case_name, grade, name, verdict};
+use gpubench_contract::Verdict;
+use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
+use gpubench_contract::{BenchmarkComplete, Stats};
+use gpubench_store::StoredRun;
+
+/// A column: its title, and the class that says how it is set and when it gives way.
+/// The title that stands for the name of the metric.
+const VALUE: &str = "value";
+
+const COLUMNS: [(&str, &str); 12] = [
+    ("case", "case"),
+    ("verdict", "verdict"),
+    ("samples", "wide"),
+    (VALUE, "number"),
+    ("± 95 %", "number"),
+    ("cv", "number wide"),
+    ("n", "number wider"),
+    ("bandwidth", "number wide"),
+    ("of peak", "number wide"),
+    ("compute", "number wide"),
+    ("of peak", "number wider"),
+    ("grade", "grade"),
+];
+
+/// The section.
+pub(super) fn section(run: &StoredRun) -> Element {
+    let metric = run.results.first().map_or("time", |result| &result.metric.name);
+    let columns = COLUMNS.map(|(title, class)| (if title == VALUE { metric } else { title }, class));
+    let caption = format!(
+        "{}: {metric} with half the width of its 95 % interval; figures of cases that passed",
+        counted(run.results.len(), "case")
+    );
+    let table = markup::table(&*caption, columns).class("cases").children(bodies(run));
+    markup::section("cases", "Cases").child(scrolled("Cases", table))
+}
+
+/// A table that scrolls by itself where it does not fit.
+pub(super) fn scrolled(label: &str, table: Element) -> Element {
+    element("div")
+        .class("scrolled")
+        .with("role", "region")
+        .with("tabindex", "0")
+        .with("aria-label", format_args!("{label}, table"))
+        .child(table)
+}
+
+/// A body for each package, headed by its name where there are several.
+fn bodies(run: &StoredRun) -> Vec<Element> {
+    let results: Vec<(Anchor, &BenchmarkComplete)> = positions(run).collect();
+    let packages = results.chunk_by(|(_, one), (_, next)| one.package == next.package);
+    let bodies = packages.map(|cases| {
+        let heading = (cases.len() < results.len()).then(|| package_heading(&cases[0].1.package));
+        let rows = cases.iter().map(|(anchor, result)| row(*anchor, result));
+        element("tbody").child(heading).children(rows)
+    });
+    bodies.collect()
+}
+
+fn package_heading(package: &str) -> Element {
+    let heading = element("th")
+        .with("scope", "rowgroup")
+        .with("colspan", COLUMNS.len())
+        .child(name(package));
+    element("tr").class("package").child(heading)
+}
+
+fn row(anchor: Anchor, result: &BenchmarkComplete) -> Element {
+    let row = element("tr").child(row_heading(anchor.link(case_name(result))));
+    match (&result.stats, result.verdict) {
+        (Some(stats), Verdict::Pass) => row.children(figures(result, stats)),
+        _ => row.child(element("td").with("colspan", COLUMNS.len() - 1).child(reason(result))),
+    }
+}
+
+/// What stands in place of figures that a verdict takes the meaning from.
+fn reason(result: &BenchmarkComplete) -> Markup {
+    let skipped = result.message.as_ref().filter(|_| result.verdict == Verdict::Skipped);
+    Markup::from(outcome(result))
+        .then(skipped.map(|message| element("span").class("quiet").text(format_args!(" {message}"))))
+}
+
+fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {
+    // One sample has no spread to tell of.
+    let interval = stats.relative_interval().filter(|_| stats.n > 1);
+    let throughput = &result.throughput;
+    let cells: [Markup; COLUMNS.len() - 1] = [
+        verdict(result.verdict).into(),
+        strip(&result.samples).into(),
+        element("b").text(result.metric.quantity(stats.value)).into(),
+        known(interval.map(|share| format!("±{}", percent(share)))),
+        known(stats.cv.map(percent)),
+        text(stats.n),
+        known(throughput.bytes_per_s.map(|rate| byte_rate(rate).to_string())),
+        known(throughput.of_peak_bandwidth.map(percent)),
+        known(throughput.flops_per_s.map(|rate| flop_rate(rate).to_string())),
+        known(throughput.of_peak_flops.map(percent)),
+        result.grade.map(grade).into(),
+    ];
+    cells
+        .into_iter()
+        .zip(&COLUMNS[1..])
+        .map(|(cell, (_, class))| element("td").class(class).child(cell))
+        .collect()
+}
+
+fn known(value: Option<String>) -> Markup {
+    match value {
+        Some(value) => text(value),
+        None => element("span").class("quiet").text("–").into(),
+    }
+}

@@ -1,0 +1,265 @@
+//! What every drawing needs: scales, round numbers on them, and paths.
+
+use std::fmt::{self, Display};
+
+use super::markup::{Element, Markup, element};
+use gpubench_contract::units::scale_of;
+
+/// A position in a drawing, with one decimal: a tenth of a pixel is finer than anyone sees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct At(pub(super) f64);
+
+impl Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0 * 10.0).round();
+        match tenths.is_finite() {
+            true if tenths % 10.0 == 0.0 => write!(f, "{}", tenths / 10.0 + 0.0),
+            true => write!(f, "{:.1}", tenths / 10.0),
+            false => f.write_str("0"),
+        }
+    }
+}
+
+/// Maps an interval of values onto an interval of positions. What lies outside is drawn at the nearer end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    values: (f64, f64),
+    positions: (f64, f64),
+}
+
+impl Scale {
+    /// A scale; values of no extent, or that are no numbers, are given some room on both sides.
+    pub(super) fn new(values: (f64, f64), positions: (f64, f64)) -> Scale {
+        let (low, high) = values;
+        let extent = high - low;
+        let values = match extent.is_finite() && extent > 0.0 && (low / extent).abs() < 1e12 {
+            true => values,
+            false if low.is_finite() && low.abs() < 1e300 => {
+                let room = (low.abs() * 0.005).max(1.0);
+                (low - room, low + room)
+            }
+            false => (0.0, 1.0),
+        };
+        Scale { values, positions }
+    }
+
+    /// Where a value lies.
+    pub(super) fn at(&self, value: f64) -> At {
+        let (low, high) = self.values;
+        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+        let share = if share.is_nan() { 0.0 } else { share };
+        let (from, to) = self.positions;
+        At(from + share * (to - from))
+    }
+
+    /// Whether a value lies on the scale.
+    pub(super) fn contains(&self, value: f64) -> bool {
+        (self.values.0..=self.values.1).contains(&value)
+    }
+
+    /// At most `most` round values on the scale, at equal distances of one, two or five times a power of ten.
+    pub(super) fn ticks(&self, most: usize) -> Ticks {
+        let (low, high) = self.values;
+        let least = (high - low) / most as f64;
+        let magnitude = 10f64.powf(least.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .map(|factor| factor * magnitude)
+            .into_iter()
+            .find(|step| *step >= least * (1.0 - 1e-9))
+            .unwrap_or(10.0 * magnitude);
+        let first = (low / step).ceil();
+        let values = (0..=most)
+            .map(|position| (first + position as f64) * step)
+            .take_while(|value| *value <= high + step * 1e-6)
+            .collect();
+        Ticks { step, values }
+    }
+}
+
+/// Round values at equal distances.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ticks {
+    /// The distance.
+    pub(super) step: f64,
+    /// The values in ascending order.
+    pub(super) values: Vec<f64>,
+}
+
+impl Ticks {
+    /// The values in one unit and with as many decimals as tell them apart. The last one names the unit.
+    pub(super) fn labels(&self, unit: &str) -> Vec<String> {
+        let largest = self
+            .values
+            .iter()
+            .fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let (worth, unit) = scale_of(largest, unit);
+        let decimals = (-(self.step / worth).log10().floor()).clamp(0.0, 9.0) as usize;
+        let label = |value: &f64| format!("{:.decimals$}", value / worth + 0.0);
+        let mut labels: Vec<String> = self.values.iter().map(label).collect();
+        if let Some(last) = labels.last_mut() {
+            *last += &format!(" {unit}");
+        }
+        labels
+    }
+}
+
+/// The least and the largest of some values.
+pub(super) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    values
+        .into_iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+            (least.min(value), most.max(value))
+        })
+}
+
+/// The `d` of a path.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Path(String);
+
+impl Path {
+    /// A closed shape with these corners.
+    pub(super) fn polygon<const CORNERS: usize>(corners: [(f64, f64); CORNERS]) -> Path {
+        let steps = corners.into_iter().zip(["M"].into_iter().chain(std::iter::repeat("L")));
+        let path = steps.fold(Path::default(), |path, ((x, y), step)| {
+            path.then(&format!("{step}{} {}", At(x), At(y)))
+        });
+        path.then("Z")
+    }
+
+    fn then(mut self, step: &str) -> Path {
+        self.0.push_str(step);
+        self
+    }
+
+    /// Starts at a point.
+    pub(super) fn move_to(self, x: At, y: At) -> Path {
+        self.then(&format!("M{x} {y}"))
+    }
+
+    /// Draws a line to a point.
+    pub(super) fn line_to(self, x: At, y: At) -> Path {
+        self.then(&format!("L{x} {y}"))
+    }
+
+    /// Draws a line to another height.
+    pub(super) fn vertical_to(self, y: At) -> Path {
+        self.then(&format!("V{y}"))
+    }
+
+    /// Draws a line to another place at this height.
+    pub(super) fn horizontal_to(self, x: At) -> Path {
+        self.then(&format!("H{x}"))
+    }
+
+    /// A dot where the line's ends are round.
+    pub(super) fn dot(self, x: At, y: At) -> Path {
+        self.then(&format!("M{x} {y}h0"))
+    }
+
+    /// Draws a line back to where this part began.
+    pub(super) fn close(self) -> Path {
+        self.then("Z")
+    }
+
+    /// The element, styled by its class.
+    pub(super) fn drawn_as(self, class: &'static str) -> Element {
+        element("path").class(class).with("d", self.0)
+    }
+}
+
+/// A straight line.
+pub(super) fn line(class: &'static str, from: (At, At), to: (At, At)) -> Element {
+    Path::default()
+        .move_to(from.0, from.1)
+        .line_to(to.0, to.1)
+        .drawn_as(class)
+}
+
+/// A rectangle between two positions in each direction.
+pub(super) fn rectangle(class: &'static str, x: (At, At), y: (At, At)) -> Element {
+    element("rect")
+        .class(class)
+        .with("x", At(x.0.0.min(x.1.0)))
+        .with("y", At(y.0.0.min(y.1.0)))
+        .with("width", At((x.1.0 - x.0.0).abs()))
+        .with("height", At((y.1.0 - y.0.0).abs()))
+}
+
+/// A text at a position; its class says how it is aligned.
+pub(super) fn label(class: &'static str, x: At, y: At, text: impl Display) -> Element {
+    element("text").class(class).with("x", x).with("y", y).text(text)
+}
+
+/// A drawing that says in words what it shows.
+pub(super) struct Drawing {
+    /// Width and height in its own units, which are pixels where there is room.
+    pub(super) size: (f64, f64),
+    /// What it is.
+    pub(super) title: String,
+    /// What it shows.
+    pub(super) description: String,
+}
+
+impl Drawing {
+    /// The drawing with its shapes.
+    pub(super) fn of(self, class: &'static str, shapes: Markup) -> Element {
+        let (width, height) = self.size;
+        element("svg")
+            .class(class)
+            .with("viewBox", format_args!("0 0 {} {}", At(width), At(height)))
+            .with("role", "img")
+            .with("aria-label", format_args!("{}: {}", self.title, self.description))
+            .child(shapes)
+    }
+
+    /// The drawing with its shapes and what is said below it.
+    pub(super) fn figure(self, shapes: Markup, caption: impl Into<Markup>) -> Element {
+        element("figure")
+            .child(self.of("chart", shapes))
+            .child(element("figcaption").child(caption))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ticks(low: f64, high: f64) -> Ticks {
+        Scale::new((low, high), (0.0, 100.0)).ticks(5)
+    }
+
+    #[test]
+    fn ticks_are_round_and_tell_each_other_apart() {
+        assert_eq!(ticks(203_870.0, 204_130.0).labels("ns"), ["203.9", "204.0", "204.1 µs"]);
+        assert_eq!(ticks(0.0, 9.0).values, [0.0, 2.0, 4.0, 6.0, 8.0]);
+        assert!(ticks(950.0, 1_050.0).labels("ns").concat().ends_with(" µs"));
+    }
+
+    #[test]
+    fn positions_have_one_decimal_and_no_sign_of_zero() {
+        assert_eq!(
+            [0.04, -0.04, 12.0, 3.25, f64::NAN].map(|at| At(at).to_string()),
+            ["0", "0", "12", "3.3", "0"]
+        );
+    }
+
+    #[test]
+    fn values_without_an_extent_lie_in_the_middle() {
+        for value in [0.0, 1.0, -5.0, 1e9] {
+            assert_eq!(Scale::new((value, value), (0.0, 100.0)).at(value), At(50.0));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_has_a_position_in_the_drawing(low in any::<f64>(), high in any::<f64>(), value in any::<f64>()) {
+            let scale = Scale::new((low, high), (10.0, 90.0));
+            prop_assert!((10.0..=90.0).contains(&scale.at(value).0));
+            let ticks = scale.ticks(5);
+            prop_assert!(ticks.values.len() <= 6, "{:?}", ticks);
+            prop_assert_eq!(ticks.labels("ns").len(), ticks.values.len());
+        }
+    }
+}

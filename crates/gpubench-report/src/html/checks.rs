@@ -1,0 +1,80 @@
+//! What was found in the outputs of a case.
+
+use super::cases::scrolled;
+use super::markup::{self, Element, element};
+use crate::wording::{coordinates, three_digits};
+use gpubench_contract::{AllowedError, BenchmarkComplete, Check};
+
+const COLUMNS: [&str; 7] = [
+    "output",
+    "shape",
+    "tolerance",
+    "elements right",
+    "largest error",
+    "relative",
+    "worst at",
+];
+
+/// A row for every output; nothing where nothing was compared.
+pub(super) fn table(result: &BenchmarkComplete) -> Option<Element> {
+    let caption = "Outputs, every element of every call compared with the reference";
+    let table = markup::table(caption, COLUMNS.map(|title| (title, "")))
+        .class("checks")
+        .child(element("tbody").children(result.checks.iter().map(row)));
+    (!result.checks.is_empty()).then(|| scrolled("Outputs", table))
+}
+
+fn row(check: &Check) -> Element {
+    let shape: Vec<String> = check.shape.iter().map(u64::to_string).collect();
+    let right = match check.matched == check.elements {
+        true => format!("all {}", check.elements),
+        false => format!("{} of {}", check.matched, check.elements),
+    };
+    let worst = check
+        .worst_index
+        .map(|index| format!("{index}{}", coordinates(index, &check.shape)));
+    let cells = [
+        shape.join(" × "),
+        known(check.tolerance.map(allowed)),
+        right,
+        known(check.max_abs_error.map(three_digits)),
+        known(check.max_rel_error.map(three_digits)),
+        known(worst),
+    ];
+    element("tr")
+        .child(
+            element("th")
+                .with("scope", "row")
+                .child(super::names::name(&check.output)),
+        )
+        .children(cells.map(|cell| element("td").text(cell)))
+}
+
+/// A tolerance in the words of the attribute.
+fn allowed(AllowedError { rtol, atol }: AllowedError) -> String {
+    let parts = [("rtol", rtol), ("atol", atol)]
+        .into_iter()
+        .filter(|(_, part)| *part > 0.0);
+    let parts: Vec<String> = parts.map(|(name, part)| format!("{name} {part:e}")).collect();
+    match parts.is_empty() {
+        true => "exact".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+fn known(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "–".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tolerance_is_told_in_the_words_of_the_attribute() {
+        let told = |rtol, atol| allowed(AllowedError { rtol, atol });
+        assert_eq!(told(1e-5, 1e-6), "rtol 1e-5, atol 1e-6");
+        assert_eq!(told(0.0, 0.25), "atol 2.5e-1");
+        assert_eq!(told(0.0, 0.0), "exact");
+    }
+}

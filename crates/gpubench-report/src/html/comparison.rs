@@ -1,0 +1,257 @@
+//! One run held against another: what changed, by how much, and how sure that is.
+
+use std::collections::BTreeMap;
+
+use super::cases::scrolled;
+use super::forest::Forest;
+use super::markup::{self, Element, Markup, element, folded, row_heading, text};
+use super::names::{Anchor, marked, moment, name_with_params, revision};
+use crate::terminal::interval;
+use crate::wording::{change_sign, lower_and_higher, metric_of, one_run, source_of_threshold};
+use gpubench_contract::Metric;
+use gpubench_contract::units::{change, counted, listed, percent};
+use gpubench_contract::{
+    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow,
+    UNKNOWN_REVISION,
+};
+use gpubench_store::StoredRun;
+
+/// The section of the comparison at `position` among several.
+pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position: usize) -> Element {
+    let forest = Forest::of(comparison);
+    let (unchanged, shown): (Vec<_>, Vec<_>) = comparison
+        .by_relevance()
+        .into_iter()
+        .partition(|row| row.verdict.is_quiet());
+    let named = |what: &str| format!("{what} against {}", short_name(comparison));
+    let table_of = |caption: String, rows: &[&ComparisonRow]| {
+        (!rows.is_empty()).then(|| scrolled(&caption, table(run, &caption, rows, &forest)))
+    };
+    let folded = table_of(named("Without a change"), &unchanged)
+        .map(|table| folded(format_args!("{} without a change", counted(unchanged.len(), "case"))).child(table));
+    let heading = text("Compared with ").then(element("span").class("said").text(short_name(comparison)));
+    markup::section(&anchor(position), heading)
+        .child(counts(comparison))
+        .child(sides(comparison))
+        .child(one_run(comparison).map(|said| element("p").class("note").with("role", "note").text(said)))
+        .child(differences(comparison))
+        .child(table_of(named("Changes"), &shown))
+        .child(folded)
+        .child(one_sided("Only in this run", &comparison.new))
+        .child(one_sided("Only in the baseline", &comparison.removed))
+}
+
+/// The baseline's name; of a file's, what is behind the last separator.
+pub(super) fn short_name(comparison: &ComparisonComplete) -> &str {
+    let name = &comparison.baseline.name;
+    name.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or(name)
+}
+
+/// Where the section of a comparison is.
+pub(super) fn anchor(position: usize) -> String {
+    format!("comparison-{position}")
+}
+
+/// The section of the case that a row is about, where the page is of the candidate.
+fn anchor_of(run: &StoredRun, row: &ComparisonRow) -> Option<Anchor> {
+    let is_it = |result: &gpubench_contract::BenchmarkComplete| {
+        (&result.package, &result.benchmark, &result.params) == (&row.package, &row.benchmark, &row.params)
+    };
+    run.results.iter().position(is_it).map(Anchor)
+}
+
+/// The name of a row, which leads to the section of its case.
+pub(super) fn linked_name(run: &StoredRun, row: &ComparisonRow) -> Markup {
+    let name = name_with_params(&row.benchmark, &row.params);
+    match anchor_of(run, row) {
+        Some(anchor) => anchor.link(name).into(),
+        None => name,
+    }
+}
+
+/// A verdict's sign and word.
+pub(super) fn mark(verdict: ChangeVerdict) -> Element {
+    let class = match verdict {
+        ChangeVerdict::NowFails | ChangeVerdict::Regressed => "mark bad",
+        ChangeVerdict::Improved => "mark good",
+        ChangeVerdict::Inconclusive | ChangeVerdict::NotCompared => "mark doubtful",
+        ChangeVerdict::WithinNoise | ChangeVerdict::NoChange => "mark plain",
+    };
+    marked(class, change_sign(verdict), verdict)
+}
+
+fn counts(comparison: &ComparisonComplete) -> Element {
+    let counted = ChangeVerdict::BY_RELEVANCE.into_iter().filter_map(|verdict| {
+        let count = comparison.count(verdict);
+        (count > 0).then(|| {
+            let count = element("b").text(count);
+            Markup::from(
+                element("span")
+                    .class("count")
+                    .child(count)
+                    .text(" ")
+                    .child(mark(verdict)),
+            )
+            .then(text(" "))
+        })
+    });
+    element("p").class("outcome small").children(counted)
+}
+
+/// Which runs these are, and how their times came together.
+fn sides(comparison: &ComparisonComplete) -> Element {
+    let arrangement = match comparison.arrangement {
+        Arrangement::Apart => "Measured one after the other: what drifted in between is part of the difference.",
+        Arrangement::Interleaved => "Measured window by window in turns on one device: what drifted met both alike.",
+    };
+    let metric = metric_of(comparison);
+    let change = comparison.rows.iter().find_map(|row| row.change.as_ref());
+    let intervals = change.map(|change| {
+        text(format_args!(
+            " A ratio is this run's {} over the baseline's, above 1 is {}; lines are {} intervals, the band is what counts as noise.",
+            metric.name, lower_and_higher(&metric)[1], confidence(change)
+        ))
+    });
+    element("p")
+        .class("quiet")
+        .text(format_args!("Baseline {}: ", comparison.baseline.name))
+        .child(side(&comparison.baseline))
+        .text(". This run: ")
+        .child(side(&comparison.candidate))
+        .text(format_args!(". {arrangement}"))
+        .child(intervals)
+}
+
+fn side(run: &ComparedRun) -> Element {
+    let earlier = (run.earlier_results > 0).then(|| format!("{} of its results of earlier runs", run.earlier_results));
+    let revision = run
+        .revision
+        .as_ref()
+        .map_or_else(|| UNKNOWN_REVISION.to_owned(), revision);
+    let known = listed([Some(revision), Some(run.device.name.clone()), earlier]);
+    element("span")
+        .class("said")
+        .child(moment(&run.started_at))
+        .text(format_args!(", {known}"))
+}
+
+/// `99 %`.
+fn confidence(change: &Change) -> String {
+    format!("{} %", (change.confidence * 1e4).round() / 100.0)
+}
+
+fn differences(comparison: &ComparisonComplete) -> Option<Element> {
+    let lines = comparison
+        .differences
+        .iter()
+        .map(|difference| element("li").text(difference));
+    (!comparison.differences.is_empty()).then(|| {
+        element("div")
+            .class("note")
+            .with("role", "note")
+            .child(element("p").text("The two runs are not alike:"))
+            .child(element("ul").children(lines))
+    })
+}
+
+fn one_sided(title: &str, names: &[String]) -> Option<Element> {
+    let lines = names.iter().map(|name| element("li").child(super::names::name(name)));
+    (!names.is_empty()).then(|| {
+        folded(format_args!("{title}: {}", counted(names.len(), "case")))
+            .child(element("ul").class("plain-list").children(lines))
+    })
+}
+
+/// Columns of the table.
+const COLUMNS: usize = 6;
+
+/// Rows with the same remark from which on it is said once, above the table.
+const MANY: usize = 4;
+
+/// The table, with a remark that many rows share above it.
+fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Forest) -> Element {
+    let shared = shared_remark(rows);
+    let caption = text(caption).then(shared.map(|(remark, count)| {
+        let said = format!(" In {}: {remark}", counted(count, "case"));
+        element("span").class("share").text(said)
+    }));
+    let shared = shared.map(|(remark, _)| remark);
+    let change = element("div")
+        .class("change")
+        .child(element("span").text("change"))
+        .child(forest.axis());
+    let columns: [(Markup, _); COLUMNS] = [
+        ("case".into(), "case"),
+        ("verdict".into(), "verdict"),
+        ("baseline".into(), "number wide"),
+        ("this run".into(), "number wide"),
+        (change.into(), ""),
+        ("noise".into(), "number wide"),
+    ];
+    markup::table(caption, columns)
+        .class("comparison")
+        .child(element("tbody").children(rows.iter().map(|row| line(run, row, forest, shared))))
+}
+
+/// The remark that most rows have, and how many.
+fn shared_remark<'a>(rows: &[&'a ComparisonRow]) -> Option<(&'a str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for remark in rows.iter().filter_map(|row| row.remark.as_deref()) {
+        *counts.entry(remark).or_default() += 1;
+    }
+    counts
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .filter(|(_, count)| *count >= MANY)
+}
+
+/// A row, and a second one with what there is to remark that is not `shared`.
+fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&str>) -> Markup {
+    let remarks = remarks(row, shared);
+    let value = |side: &ComparedResult| element("td").class("number wide").text(shown(&row.metric, side.value));
+    let change = row.change.as_ref().map(|change| {
+        element("div")
+            .class("change")
+            .child(element("span").child(figures(change)))
+            .child(forest.line(change, row.verdict))
+    });
+    let figures = element("tr")
+        .class(if remarks.is_empty() { "plain" } else { "remarked" })
+        .child(row_heading(linked_name(run, row)))
+        .child(element("td").class("verdict").child(mark(row.verdict)))
+        .child(value(&row.baseline))
+        .child(value(&row.candidate))
+        .child(element("td").child(change))
+        .child(
+            element("td")
+                .class("number wide")
+                .child(row.change.as_ref().map(threshold)),
+        );
+    let remarks = (!remarks.is_empty()).then(|| {
+        let cell = element("td").class("remark").with("colspan", COLUMNS);
+        element("tr").child(cell.text(remarks.join("; ")))
+    });
+    Markup::from(figures).then(remarks)
+}
+
+/// What it was matched with, where that has another name, and what is said of the verdict.
+fn remarks(row: &ComparisonRow, shared: Option<&str>) -> Vec<String> {
+    let renamed = (row.case != row.baseline_case).then(|| format!("against {}", row.baseline_case));
+    let own = row.remark.as_deref().filter(|remark| Some(*remark) != shared);
+    renamed.into_iter().chain(own.map(str::to_owned)).collect()
+}
+
+fn shown(metric: &Metric, value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| metric.quantity(value).to_string())
+}
+
+fn figures(figures: &Change) -> Markup {
+    let interval = interval(figures.interval);
+    Markup::from(element("b").text(change(figures.ratio)))
+        .then(element("span").class("share").text(format_args!(" {interval}")))
+}
+
+fn threshold(change: &Change) -> Markup {
+    let source = format!(" {}", source_of_threshold(change));
+    text(format_args!("±{}", percent(change.threshold))).then(element("span").class("share").text(source))
+}

@@ -1,0 +1,71 @@
+//! Several kernels for one problem.
+
+use super::chart::{At, rectangle};
+use super::markup::{self, Element, Markup, element, text};
+use super::names::{Anchor, name, name_with_params};
+use crate::contest::{Contest, Contests, Ranked, Standing};
+use crate::wording::best;
+use gpubench_contract::Metric;
+use gpubench_store::StoredRun;
+
+/// The section; nothing where no problem was solved twice.
+pub(super) fn section(run: &StoredRun) -> Option<Element> {
+    let mut contests = Contests::default();
+    run.results.iter().for_each(|result| contests.enter(result));
+    let tables: Vec<Element> = contests.held().iter().map(|contest| table(run, contest)).collect();
+    (!tables.is_empty()).then(|| {
+        markup::section("contests", "One problem, several kernels")
+            .child(element("div").class("contests").children(tables))
+    })
+}
+
+fn table(run: &StoredRun, contest: &Contest<'_>) -> Element {
+    let beside = format!("beside the {}", best(contest.metric));
+    let columns = [
+        ("kernel", ""),
+        (contest.metric.name.as_str(), "number"),
+        (beside.as_str(), "standing"),
+    ];
+    let most = contest.ranking.iter().map(|ranked| ranked.value).fold(0.0, f64::max);
+    let rows = contest
+        .ranking
+        .iter()
+        .map(|ranked| row(run, contest.metric, ranked, most));
+    let caption = name_with_params(contest.problem, &contest.params);
+    markup::table(caption, columns).child(element("tbody").children(rows))
+}
+
+fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element {
+    let position = run.results.iter().position(|result| result.index == ranked.index);
+    let label = name(&ranked.name);
+    let label = match position {
+        Some(position) => Markup::from(Anchor(position).link(label)),
+        None => label.into(),
+    };
+    let standing = match ranked.standing {
+        Standing::Best => Markup::from(element("span").class("good").text(best(metric))),
+        Standing::NotToldApart => text("not told apart by 95 % intervals"),
+        Standing::Behind(ratio) => text(format_args!("{ratio:.2}× the {}", metric.name)),
+        Standing::Undefined => Markup::default(),
+    };
+    element("tr")
+        .child(element("th").with("scope", "row").child(label))
+        .child(element("td").class("number").text(metric.quantity(ranked.value)))
+        .child(
+            element("td")
+                .class("standing")
+                .child(standing)
+                .child(bar(ranked.value / most)),
+        )
+}
+
+/// The value as a length.
+fn bar(share: f64) -> Element {
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    element("svg")
+        .class("bar")
+        .with("viewBox", "0 0 100 4")
+        .with("aria-hidden", "true")
+        .with("preserveAspectRatio", "none")
+        .child(rectangle("mass", (At(0.0), At(100.0 * share)), (At(0.0), At(4.0))))
+}

@@ -1,0 +1,229 @@
+//! How the samples of a case are distributed: all of them, and each worker's beside it.
+
+use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
+use super::markup::{Element, Markup, element, text};
+use gpubench_contract::Metric;
+use gpubench_contract::units::counted;
+use gpubench_contract::{BenchmarkComplete, Stats, WorkerShare};
+use gpubench_stats::{Histogram, Looks, quantile};
+
+const WIDTH: f64 = 340.0;
+const LEFT: f64 = 6.0;
+const RIGHT: f64 = WIDTH - 6.0;
+const TOP: f64 = 6.0;
+const BASE: f64 = 96.0;
+
+/// Height of a worker's line.
+const LINE: f64 = 13.0;
+
+/// Workers that have a line each; of more, the first. All have where nobody says how many there are, also as rounds of a comparison.
+const WORKERS: usize = Looks::ROUNDS[Looks::ROUNDS.len() - 1];
+
+/// Points of the line that says which share of the samples is at most how long.
+const STEPS: usize = 60;
+
+/// The figure; nothing where there are no samples.
+pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Element> {
+    let metric = &result.metric;
+    let histogram = Histogram::of(&result.samples)?;
+    let mut sorted = result.samples.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let scale = Scale::new((histogram.low, histogram.high), (LEFT, RIGHT));
+    let workers = workers(result);
+    let axis = BASE + LINE * workers.len() as f64 + 4.0;
+    let shapes = Markup::from(interval(stats, &scale, axis))
+        .then(bars(&histogram, &scale).drawn_as("mass"))
+        .then(share_below(&sorted, &scale).drawn_as("curve"))
+        .then(line(
+            "value",
+            (scale.at(stats.value), At(TOP)),
+            (scale.at(stats.value), At(axis)),
+        ))
+        .then(
+            workers
+                .iter()
+                .enumerate()
+                .map(|(position, (share, samples))| worker(position, share, samples, &scale))
+                .collect::<Markup>(),
+        )
+        .then(labelled_axis(&scale, metric, axis));
+    let drawing = Drawing {
+        size: (WIDTH, axis + 18.0),
+        title: "Distribution of the samples".to_owned(),
+        description: format!(
+            "{} from {}, {} {}, middle half from {}",
+            counted(stats.n, "sample"),
+            metric.range([stats.min, stats.max]),
+            metric.name,
+            metric.quantity(stats.value),
+            metric.range([stats.q1, stats.q3])
+        ),
+    };
+    Some(drawing.figure(shapes, caption(&histogram, metric, workers.len(), result.workers.len())))
+}
+
+/// All samples in a few pixels, for a row of a table.
+pub(super) fn strip(samples: &[f64]) -> Option<Element> {
+    let histogram = Histogram::of(samples)?;
+    let scale = Scale::new((0.0, histogram.counts.len() as f64), (0.0, 72.0));
+    let bars = Path::default().move_to(At(0.0), At(16.0));
+    let bars = columns(bars, &histogram, (16.0, 1.0), |edge| scale.at(edge as f64))
+        .close()
+        .drawn_as("mass");
+    Some(
+        element("svg")
+            .class("strip")
+            .with("viewBox", "0 0 72 16")
+            .with("aria-hidden", "true")
+            .child(bars),
+    )
+}
+
+fn bars(histogram: &Histogram, scale: &Scale) -> Path {
+    let width = (histogram.high - histogram.low) / histogram.counts.len() as f64;
+    // Equal samples have no width of their own: they fill a part of the scale round them.
+    let (from, to) = (scale.at(histogram.low).0, scale.at(histogram.high).0);
+    let place = |edge: usize| match width > 0.0 {
+        true => At(from + (to - from) * edge as f64 / histogram.counts.len() as f64),
+        false => At(from - 12.0 + 24.0 * edge as f64 / histogram.counts.len() as f64),
+    };
+    let path = Path::default().move_to(place(0), At(BASE));
+    columns(path, histogram, (BASE, TOP), place).close()
+}
+
+/// The outline of the bars, between the heights of none and of most.
+fn columns(path: Path, histogram: &Histogram, (none, most): (f64, f64), place: impl Fn(usize) -> At) -> Path {
+    let largest = histogram.counts.iter().copied().max().unwrap_or(1).max(1) as f64;
+    let height = |count: u64| At(none - (none - most) * count as f64 / largest);
+    let drawn = histogram.counts.iter().enumerate().fold(path, |path, (bin, count)| {
+        path.vertical_to(height(*count)).horizontal_to(place(bin + 1))
+    });
+    drawn.vertical_to(At(none))
+}
+
+/// The share of samples at or below each value.
+fn share_below(sorted: &[f64], scale: &Scale) -> Path {
+    let height = |share: f64| At(BASE - (BASE - TOP) * share);
+    let steps = sorted.len().min(STEPS);
+    (1..=steps).fold(Path::default().move_to(scale.at(sorted[0]), At(BASE)), |path, step| {
+        let reached = (step * sorted.len()).div_ceil(steps);
+        let share = reached as f64 / sorted.len() as f64;
+        path.horizontal_to(scale.at(sorted[reached - 1]))
+            .vertical_to(height(share))
+    })
+}
+
+fn interval(stats: &Stats, scale: &Scale, axis: f64) -> Element {
+    let [low, high] = stats.ci95;
+    rectangle("band", (scale.at(low), scale.at(high)), (At(TOP), At(axis)))
+}
+
+/// Each worker that has samples, with them, where several took part.
+fn workers(result: &BenchmarkComplete) -> Vec<(&WorkerShare, &[f64])> {
+    let samples = result.samples_by_worker();
+    let several = if samples.len() > 1 { samples } else { Vec::new() };
+    let workers = result.workers.iter().zip(several);
+    workers
+        .filter(|(_, samples)| !samples.is_empty())
+        .take(WORKERS)
+        .collect()
+}
+
+/// A worker's range, its middle half, and its value as the record has it.
+fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) -> Markup {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |share| scale.at(quantile(&sorted, share).unwrap_or(0.0));
+    let y = BASE + 4.0 + LINE * (position as f64 + 0.5);
+    let value = share.value.map(|value| {
+        let x = scale.at(value);
+        line("tick", (x, At(y - 5.0)), (x, At(y + 5.0)))
+    });
+    Markup::from(line("range", (at(0.0), At(y)), (at(1.0), At(y))))
+        .then(rectangle("mass", (at(0.25), at(0.75)), (At(y - 3.5), At(y + 3.5))))
+        .then(value)
+}
+
+/// The scale in figures, below a drawing.
+fn labelled_axis(scale: &Scale, metric: &Metric, y: f64) -> Markup {
+    let ticks = scale.ticks(5);
+    let marks = ticks
+        .values
+        .iter()
+        .zip(ticks.labels(&metric.unit))
+        .map(|(value, text)| {
+            let x = scale.at(*value);
+            let class = match x.0 {
+                x if x < LEFT + 16.0 => "t",
+                x if x > RIGHT - 22.0 => "t end",
+                _ => "t middle",
+            };
+            Markup::from(line("axis", (x, At(y)), (x, At(y + 3.0)))).then(label(class, x, At(y + 14.0), text))
+        });
+    Markup::from(line("axis", (At(LEFT), At(y)), (At(RIGHT), At(y)))).then(marks.collect::<Markup>())
+}
+
+fn caption(histogram: &Histogram, metric: &Metric, shown: usize, workers: usize) -> Markup {
+    let beyond = histogram.below + histogram.above;
+    let lines = match shown {
+        0 => String::new(),
+        _ if shown < workers => {
+            format!(" Below, the first {shown} of {workers} workers: range, middle half and value.")
+        }
+        _ => format!(" Below, the {shown} workers: range, middle half and value."),
+    };
+    let outside = match beyond {
+        0 => String::new(),
+        1 => " One sample lies outside of the picture.".to_owned(),
+        _ => format!(" {beyond} samples lie outside of the picture."),
+    };
+    let name = &metric.name;
+    text(format_args!(
+        "Samples by {name}, and the share at or below each. The upright line is the {name} of the case in its 95 % interval.{lines}{outside}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_stats::{summary, worker_share};
+    use gpubench_testing::all_passed;
+
+    fn share(samples: u64) -> WorkerShare {
+        WorkerShare { samples, value: None }
+    }
+
+    /// The figure of a case that so many workers measured, ten samples each.
+    fn figure_of(workers: usize) -> String {
+        let mut result = all_passed().results.remove(0);
+        result.samples = (0..10 * workers).map(|sample| 3e3 + (sample % 7) as f64).collect();
+        let by_worker: Vec<&[f64]> = result.samples.chunks(10).collect();
+        let stats = summary(&by_worker);
+        result.workers = by_worker.into_iter().map(worker_share).collect();
+        let figure = figure(&result, &stats.expect("samples")).expect("a figure");
+        Markup::from(figure).into_html()
+    }
+
+    #[test]
+    fn every_worker_has_a_line_as_many_as_there_are_where_nobody_says_how_many() {
+        for workers in [5, 10, 20] {
+            let figure = figure_of(workers);
+            assert_eq!(figure.matches("\"tick\"").count(), workers);
+            assert!(figure.contains(&format!("Below, the {workers} workers:")), "{figure}");
+        }
+        let figure = figure_of(64);
+        assert_eq!(figure.matches("\"tick\"").count(), 20);
+        assert!(figure.contains("Below, the first 20 of 64 workers:"), "{figure}");
+    }
+
+    #[test]
+    fn a_workers_tick_is_at_the_value_of_its_record() {
+        let scale = Scale::new((0.0, 10.0), (0.0, 100.0));
+        let samples = [1.0, 2.0, 3.0, 9.0, 9.0];
+        let drawn = |share: &WorkerShare| worker(0, share, &samples, &scale).into_html();
+        let mean = worker_share(&samples);
+        assert_eq!(mean.value, Some(4.5));
+        assert!(drawn(&mean).contains("\"tick\" d=\"M45 "), "{}", drawn(&mean));
+        assert!(!drawn(&share(5)).contains("tick"), "there is none in the record");
+    }
+}

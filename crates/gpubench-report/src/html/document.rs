@@ -1,0 +1,145 @@
+//! The page as a whole.
+
+use sha2::{Digest, Sha256};
+
+use super::markup::{Element, Markup, element};
+use super::masthead::{masthead, title};
+use super::trend::Past;
+use super::{attention, case, cases, comparison, contests, legend, roofline};
+use gpubench_contract::ComparisonComplete;
+use gpubench_store::StoredRun;
+use gpubench_store::history::HistoryEntry;
+
+/// The only style sheet.
+const STYLE: &str = include_str!("style.css");
+
+/// Everything that a page is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct HtmlReport<'a> {
+    /// The run.
+    pub run: &'a StoredRun,
+    /// The run beside others, each its own section.
+    pub comparisons: &'a [ComparisonComplete],
+    /// Earlier runs on the same device, the oldest first. The run itself may be among them.
+    pub history: &'a [HistoryEntry],
+}
+
+impl HtmlReport<'_> {
+    /// The page: one file that loads nothing, runs nothing, and says so in its content security policy.
+    pub fn page(&self) -> String {
+        let sections = self.sections();
+        let links = sections
+            .iter()
+            .map(|(id, name, _)| element("li").child(element("a").with("href", format_args!("#{id}")).text(name)));
+        let navigation = element("nav")
+            .with("aria-label", "Sections")
+            .child(element("ul").children(links));
+        let content = sections.iter().map(|(_, _, section)| section.clone());
+        let body = element("body")
+            .child(
+                element("a")
+                    .class("skip")
+                    .with("href", "#cases")
+                    .text("Skip to the cases"),
+            )
+            .child(masthead(self.run))
+            .child(navigation)
+            .child(element("main").children(content))
+            .child(element("footer").child(legend::legend()));
+        let page = element("html")
+            .with("lang", "en")
+            .child(head(&title(self.run)))
+            .child(body);
+        format!("<!DOCTYPE html>\n{}\n", Markup::from(page).into_html())
+    }
+
+    /// Each section with its anchor and its name in the navigation.
+    fn sections(&self) -> Vec<(String, String, Element)> {
+        let run = self.run;
+        let named = |id: &str, name: &str, section: Option<Element>| {
+            section.map(|section| (id.to_owned(), name.to_owned(), section))
+        };
+        let compared = self.comparisons.iter().enumerate().map(|(position, comparison)| {
+            let section = comparison::section(run, comparison, position);
+            Some((
+                comparison::anchor(position),
+                format!("Against {}", comparison::short_name(comparison)),
+                section,
+            ))
+        });
+        let details = case::section(run, self.comparisons, &Past::before(run, self.history));
+        [named(
+            "attention",
+            "Needs a look",
+            attention::section(run, self.comparisons),
+        )]
+        .into_iter()
+        .chain(compared)
+        .chain([
+            named("cases", "Cases", Some(cases::section(run))),
+            named("contests", "Contests", contests::section(run)),
+            named("roofline", "Roofline", roofline::section(run)),
+            named("details", "Each case", Some(details)),
+        ])
+        .flatten()
+        .collect()
+    }
+}
+
+fn head(title: &str) -> Element {
+    let named = |name: &'static str, content: &str| element("meta").with("name", name).with("content", content);
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        digest(STYLE)
+    );
+    element("head")
+        .child(element("meta").with("charset", "utf-8"))
+        .child(
+            element("meta")
+                .with("http-equiv", "Content-Security-Policy")
+                .with("content", policy),
+        )
+        .child(named("viewport", "width=device-width, initial-scale=1"))
+        .child(named("color-scheme", "light dark"))
+        .child(named("referrer", "no-referrer"))
+        .child(named(
+            "generator",
+            concat!("cargo gpubench ", env!("CARGO_PKG_VERSION")),
+        ))
+        .child(element("title").text(title))
+        .child(element("style").style_sheet(STYLE))
+}
+
+/// The SHA-256 of a text in Base64 (RFC 4648), as a content security policy names what it allows.
+fn digest(text: &str) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digest = Sha256::digest(text.as_bytes());
+    let groups = digest.chunks(3).flat_map(|bytes| {
+        let mut group = [0; 3];
+        group[..bytes.len()].copy_from_slice(bytes);
+        let number = u32::from_be_bytes([0, group[0], group[1], group[2]]);
+        (0..4).map(move |position| match position <= bytes.len() {
+            true => char::from(LETTERS[(number >> (18 - 6 * position) & 63) as usize]),
+            false => '=',
+        })
+    });
+    groups.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_written_as_a_policy_names_it() {
+        // The digest of the empty text, FIPS 180-4.
+        assert_eq!(digest(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    }
+
+    #[test]
+    fn the_style_sheet_has_nothing_in_it_that_ends_it_or_loads_anything() {
+        for forbidden in ["<", "&", "url(", "@import", "@font-face"] {
+            assert!(!STYLE.contains(forbidden), "`{forbidden}`");
+        }
+    }
+}

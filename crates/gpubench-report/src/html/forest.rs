@@ -1,0 +1,150 @@
+//! The forest plot of a comparison: one line a case, all on one scale of ratios.
+
+use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
+use super::markup::{Element, Markup};
+use crate::terminal::interval;
+use crate::wording::{lower_and_higher, metric_of};
+use gpubench_contract::units::change;
+use gpubench_contract::{Change, ChangeVerdict, ComparisonComplete};
+
+const WIDTH: f64 = 200.0;
+const HEIGHT: f64 = 20.0;
+
+/// Room for an arrow at either side.
+const MARGIN: f64 = 8.0;
+
+/// Most that the scale reaches: four times the time and a quarter of it.
+const WIDEST: f64 = std::f64::consts::LN_2 * 2.0;
+
+/// The scale of logarithms of ratios that all lines share.
+pub(super) struct Forest {
+    reach: f64,
+    /// What a lower and a higher ratio are called.
+    words: [&'static str; 2],
+    scale: Scale,
+}
+
+impl Forest {
+    /// A scale on which nine of ten intervals lie whole, and every threshold; what reaches further is drawn as an arrow.
+    pub(super) fn of(comparison: &ComparisonComplete) -> Forest {
+        let changes = || comparison.rows.iter().filter_map(|row| row.change.as_ref());
+        let extent = |change: &Change| {
+            change
+                .interval
+                .map(|bound| bound.ln().abs())
+                .into_iter()
+                .fold(0.0, f64::max)
+        };
+        let mut extents: Vec<f64> = changes().map(extent).filter(|extent| extent.is_finite()).collect();
+        extents.sort_by(f64::total_cmp);
+        let typical = extents
+            .get(extents.len() * 9 / 10)
+            .or(extents.last())
+            .copied()
+            .unwrap_or(0.0);
+        let threshold = changes()
+            .map(|change| change.threshold)
+            .filter(|threshold| threshold.is_finite());
+        let reach = (1.25 * typical).max(2.0 * threshold.fold(0.01, f64::max)).min(WIDEST);
+        Forest {
+            words: lower_and_higher(&metric_of(comparison)),
+            reach,
+            scale: Scale::new((-reach, reach), (MARGIN, WIDTH - MARGIN)),
+        }
+    }
+
+    fn at(&self, ratio: f64) -> At {
+        self.scale.at(ratio.ln())
+    }
+
+    /// The scale in figures, to stand above the lines.
+    pub(super) fn axis(&self) -> Element {
+        let marks = self.marks();
+        let labels = marks.map(|ratio| label("t middle", self.at(ratio), At(12.0), named(ratio)));
+        let ticks = marks.map(|ratio| line("axis", (self.at(ratio), At(16.0)), (self.at(ratio), At(HEIGHT))));
+        let shapes: Markup = labels.into_iter().chain(ticks).collect();
+        let drawing = Drawing {
+            size: (WIDTH, HEIGHT),
+            title: "Scale of ratios".to_owned(),
+            description: format!(
+                "{} to the left, {} to the right, {} to {}",
+                self.words[0],
+                self.words[1],
+                named(marks[0]),
+                named(marks[2])
+            ),
+        };
+        drawing.of("forest", shapes)
+    }
+
+    /// Round ratios on both sides of the same time.
+    fn marks(&self) -> [f64; 3] {
+        let step = Scale::new((0.0, self.reach.exp() - 1.0), (0.0, 1.0)).ticks(2).step;
+        match step < 0.5 {
+            true => [1.0 - step, 1.0, 1.0 + step],
+            false => [0.5, 1.0, 2.0],
+        }
+    }
+
+    /// One case: its threshold as a band, its interval as a line, its ratio as a mark whose form depends on the verdict.
+    pub(super) fn line(&self, figures: &Change, verdict: ChangeVerdict) -> Element {
+        let middle = At(HEIGHT / 2.0);
+        let [low, high] = figures.interval;
+        let band = (
+            self.at(1.0 / (1.0 + figures.threshold)),
+            self.at(1.0 + figures.threshold),
+        );
+        let class = match verdict {
+            ChangeVerdict::NowFails | ChangeVerdict::Regressed => "ink-bad",
+            ChangeVerdict::Improved => "ink-good",
+            ChangeVerdict::Inconclusive => "ink-doubtful",
+            ChangeVerdict::WithinNoise | ChangeVerdict::NoChange | ChangeVerdict::NotCompared => "ink",
+        };
+        let shapes = Markup::from(rectangle("band", band, (At(0.0), At(HEIGHT))))
+            .then(line("axis", (self.at(1.0), At(0.0)), (self.at(1.0), At(HEIGHT))))
+            .then(line(class, (self.at(low), middle), (self.at(high), middle)))
+            .then(self.arrow(low, class))
+            .then(self.arrow(high, class))
+            .then(mark(self.at(figures.ratio), middle, verdict).drawn_as(class));
+        let drawing = Drawing {
+            size: (WIDTH, HEIGHT),
+            title: "Ratio".to_owned(),
+            description: format!("{}, interval {}", change(figures.ratio), interval(figures.interval)),
+        };
+        drawing.of("forest", shapes)
+    }
+
+    /// An arrow where a bound lies beyond the scale.
+    fn arrow(&self, ratio: f64, class: &'static str) -> Option<Element> {
+        let (edge, towards) = if ratio < 1.0 {
+            (MARGIN, -1.0)
+        } else {
+            (WIDTH - MARGIN, 1.0)
+        };
+        let middle = HEIGHT / 2.0;
+        let tip = edge + 6.0 * towards;
+        let arrow = Path::polygon([(edge, middle - 4.0), (tip, middle), (edge, middle + 4.0)]);
+        (!self.scale.contains(ratio.ln())).then(|| arrow.drawn_as(class))
+    }
+}
+
+/// Up for slower, down for faster, a diamond for neither.
+fn mark(x: At, y: At, verdict: ChangeVerdict) -> Path {
+    let (At(x), At(y)) = (x, y);
+    match verdict {
+        ChangeVerdict::Regressed => Path::polygon([(x - 5.0, y + 4.0), (x, y - 5.0), (x + 5.0, y + 4.0)]),
+        ChangeVerdict::Improved => Path::polygon([(x - 5.0, y - 4.0), (x, y + 5.0), (x + 5.0, y - 4.0)]),
+        _ => Path::polygon([(x - 4.0, y), (x, y - 4.0), (x + 4.0, y), (x, y + 4.0)]),
+    }
+}
+
+/// `-5%`, `same`, `2×`.
+fn named(ratio: f64) -> String {
+    let per_cent = ((ratio - 1.0).abs() * 1e4).round() / 100.0;
+    match ratio {
+        1.0 => "same".to_owned(),
+        0.5 | 2.0 => format!("{ratio}×"),
+        _ if ratio < 1.0 => format!("−{per_cent}%"),
+        _ => format!("+{per_cent}%"),
+    }
+}

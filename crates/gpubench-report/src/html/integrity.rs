@@ -1,0 +1,110 @@
+//! Why the times of a case can be believed, and how far.
+
+use super::chart::{At, Drawing, Scale, label, line, rectangle};
+use super::facts::Facts;
+use super::markup::{Element, Markup, element, text};
+use super::names::grade;
+use gpubench_contract::units::{counted, time};
+use gpubench_contract::{BenchmarkComplete, Conservation, Execution, KernelPartSource};
+
+const WIDTH: f64 = 240.0;
+const HEIGHT: f64 = 34.0;
+
+/// Grade, clocks, inputs and windows; nothing where the case did not come to its first window.
+pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
+    let execution = result.execution.map(|execution| match execution {
+        Execution::Sealed => "sealed: the tool replayed a launch plan",
+        Execution::Hosted => "hosted: the crate's own host code ran",
+    });
+    let graded = result.grade.map(|known| {
+        let reason = result
+            .grade_reason
+            .as_ref()
+            .map(|reason| text(format_args!(": {reason}")));
+        Markup::from(grade(known)).then(reason)
+    });
+    let counts = result.window_counts;
+    let all = counted(result.windows, "window");
+    let inputs = (result.windows > 0).then(|| format!("{} in {all}", result.distinct_inputs));
+    let windows = (result.windows > 0).then(|| {
+        format!(
+            "{} warm-up, {} timed, {} early-check, {} of the null worker",
+            counts.warm_up, counts.timed, counts.early_check, counts.null
+        )
+    });
+    let mut facts = Facts::default().and_known("Execution", execution);
+    if let Some(graded) = graded {
+        facts = facts.and("Grade", graded);
+    }
+    let facts = facts
+        .and_known("Different inputs", inputs)
+        .and_known("Windows", windows);
+    let (facts, bullet) = match &result.conservation {
+        Some(clocks) => (clocked(facts, clocks), bullet(clocks)),
+        None => (facts, None),
+    };
+    facts.list().map(|list| Markup::from(list).then(bullet))
+}
+
+fn clocked(facts: Facts, clocks: &Conservation) -> Facts {
+    let source = match clocks.kernel_part_source {
+        Some(KernelPartSource::Measured) => ", measured on this device",
+        Some(KernelPartSource::Assumed) => ", assumed",
+        None => "",
+    };
+    let kernel_part = clocks
+        .kernel_part_ns
+        .map(|part| format!("{} of it depends on the kernel{source}", time(part)));
+    let bound = clocks.bound_ns.map(|bound| match &kernel_part {
+        Some(part) => format!("{}; {part}", time(bound)),
+        None => time(bound).to_string(),
+    });
+    facts
+        .and("Claimed", text(time(clocks.claimed_ns)))
+        .and("Observed", text(time(clocks.observed_ns)))
+        .and_known("Null worker", clocks.null_ns.map(time))
+        .and_known("Excess", clocks.excess_ns.map(signed))
+        .and_known("Bound", bound)
+}
+
+/// A time with its sign.
+fn signed(nanoseconds: f64) -> String {
+    let sign = if nanoseconds < 0.0 { "" } else { "+" };
+    format!("{sign}{}", time(nanoseconds))
+}
+
+/// What passed beyond the claims, held against what can be explained.
+fn bullet(clocks: &Conservation) -> Option<Element> {
+    let (excess, bound) = (clocks.excess_ns?, clocks.bound_ns?.abs());
+    let reach = (1.3 * bound).max(1.15 * excess.abs());
+    let scale = Scale::new((-reach, reach), (4.0, WIDTH - 4.0));
+    let (class, within) = match excess > bound {
+        true => ("bar-bad", "more than can be explained"),
+        false => ("bar-good", "within what can be explained"),
+    };
+    let shapes = Markup::from(rectangle(
+        "band",
+        (scale.at(-bound), scale.at(bound)),
+        (At(4.0), At(18.0)),
+    ))
+    .then(rectangle(class, (scale.at(0.0), scale.at(excess)), (At(8.0), At(14.0))))
+    .then(line("axis", (scale.at(0.0), At(2.0)), (scale.at(0.0), At(20.0))))
+    .then(label("t middle", scale.at(0.0), At(31.0), "0"))
+    .then(label(
+        "t middle",
+        scale.at(bound),
+        At(31.0),
+        format_args!("+{}", time(bound)),
+    ));
+    let drawing = Drawing {
+        size: (WIDTH, HEIGHT),
+        title: "Time beyond the claims".to_owned(),
+        description: format!("{} of at most {}, {within}", time(excess), time(bound)),
+    };
+    Some(
+        element("figure")
+            .class("bullet")
+            .child(drawing.of("bullet", shapes))
+            .child(element("figcaption").text(format_args!("Time beyond the claims: {within}."))),
+    )
+}

@@ -1,0 +1,157 @@
+//! The top of the page: what was measured, where, when, and how it ended.
+
+use std::time::Duration;
+
+use super::facts::Facts;
+use super::markup::{Element, Markup, element, text};
+use super::names::{moment, revision};
+use crate::CPU_NOTICE;
+use crate::wording::{abilities, kind_in_words};
+use gpubench_contract::Verdict;
+use gpubench_contract::units::{byte_rate, counted, flop_rate, listed, size, wall_time};
+use gpubench_contract::{Device, DeviceKind, RunEnd, RunFinished};
+use gpubench_store::StoredRun;
+
+/// The title of the document, for the browser's window.
+pub(super) fn title(run: &StoredRun) -> String {
+    format!("{} on {}", packages(run), run.run.device.name)
+}
+
+/// The masthead.
+pub(super) fn masthead(run: &StoredRun) -> Element {
+    let heading = element("h1")
+        .child(element("span").class("name").text(packages(run)))
+        .text(" on ")
+        .child(element("span").class("said").text(&run.run.device.name));
+    element("header")
+        .child(
+            element("p")
+                .class("eyebrow")
+                .text(format_args!("cargo gpubench {}", run.run.tool_version)),
+        )
+        .child(heading)
+        .child(outcome(run))
+        .child(notice(&run.run.device))
+        .child(facts(run).list())
+}
+
+fn packages(run: &StoredRun) -> String {
+    match &run.run.packages[..] {
+        [] => "Benchmarks".to_owned(),
+        [only] => only.clone(),
+        [first, second] => format!("{first} and {second}"),
+        [first, others @ ..] => format!("{first} and {} other packages", others.len()),
+    }
+}
+
+/// How many cases ended in what way.
+fn outcome(run: &StoredRun) -> Element {
+    let count = |wanted: fn(Verdict) -> bool| run.results.iter().filter(|result| wanted(result.verdict)).count();
+    let counts = [
+        ("good", count(|verdict| verdict == Verdict::Pass), "passed"),
+        ("bad", count(Verdict::is_failure), "failed"),
+        ("doubtful", count(|verdict| verdict == Verdict::Skipped), "skipped"),
+    ];
+    let counts = counts.map(|(class, count, what)| {
+        let class = if count == 0 { "none" } else { class };
+        Markup::from(
+            element("span")
+                .class("count")
+                .child(element("b").class(class).text(count))
+                .text(format_args!(" {what}")),
+        )
+        .then(text(" "))
+    });
+    let ending = run.finished.as_ref().map_or_else(never_finished, ending);
+    element("p").class("outcome").children(counts).child(ending)
+}
+
+fn ending(finished: &RunFinished) -> Markup {
+    let wall = wall_time(Duration::from_nanos(finished.wall_ns));
+    let not_run = (finished.not_run > 0).then(|| {
+        element("span")
+            .class("count")
+            .child(element("b").class("doubtful").text(finished.not_run))
+            .text(" not run ")
+    });
+    let how = match finished.end {
+        RunEnd::Completed => format!("in {wall}"),
+        RunEnd::FailedFast => format!("in {wall}, stopped at the first failure"),
+        RunEnd::Interrupted => format!("in {wall}, interrupted"),
+    };
+    Markup::from(not_run).then(element("span").class("quiet").text(how))
+}
+
+fn never_finished() -> Markup {
+    element("span")
+        .class("doubtful")
+        .text("The run never came to its end.")
+        .into()
+}
+
+fn notice(device: &Device) -> Option<Element> {
+    let is_cpu = device.kind == DeviceKind::Cpu;
+    is_cpu.then(|| element("p").class("note").with("role", "note").text(CPU_NOTICE))
+}
+
+fn facts(run: &StoredRun) -> Facts {
+    let started = &run.run;
+    let environment = &started.environment;
+    let host = [
+        environment.cpu.clone(),
+        environment.cpus.map(|cpus| format!("{cpus} processors")),
+        environment.kernel.as_ref().map(|kernel| format!("Linux {kernel}")),
+    ];
+    Facts::default()
+        .and("Device", text(device(&started.device)))
+        .and_known("Peaks", peaks(&started.device))
+        .and_known("Driver", environment.driver.as_ref())
+        .and_known("Compiler", environment.compiler.as_ref())
+        .and_known("Host", joined(host))
+        .and_known("Cache flush", environment.flush_bytes.map(size))
+        .and("Began", moment(&started.started_at))
+        .and_known("Sources", run.revision.as_ref().map(revision))
+        .and("Run", element("code").text(&started.run_id))
+        .and_known("Of earlier runs", kept(run))
+        .and_known("Seed", run.finished.as_ref().map(|finished| short(&finished.seed)))
+}
+
+/// `12 results: 0123456 on main, 2026-11-18`; nothing where every result is of the run.
+fn kept(run: &StoredRun) -> Option<String> {
+    let runs = run.run.earlier_runs.iter().map(|earlier| {
+        let day = earlier.started_at.get(..10).unwrap_or(&earlier.started_at);
+        match &earlier.revision {
+            Some(revision) => format!("{}, {day}", revision.in_words()),
+            None => day.to_owned(),
+        }
+    });
+    let runs: Vec<String> = runs.collect();
+    let results = run.kept().count();
+    (results > 0).then(|| format!("{}: {}", counted(results, "result"), runs.join("; ")))
+}
+
+/// `CUDA device, 132 SMs, sm_90, 60 MiB cache`.
+fn device(device: &Device) -> String {
+    let kind = kind_in_words(device.kind).to_owned();
+    listed([Some(kind)].into_iter().chain(abilities(device)))
+}
+
+fn peaks(device: &Device) -> Option<String> {
+    joined([
+        device.peak_bandwidth.map(|rate| byte_rate(rate).to_string()),
+        device.peak_flops.map(|rate| flop_rate(rate).to_string()),
+    ])
+}
+
+/// What is known with commas between; nothing where nothing is.
+pub(super) fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
+    Some(listed(parts)).filter(|known| !known.is_empty())
+}
+
+/// The beginning of a long number.
+fn short(number: &str) -> String {
+    match number.char_indices().nth(16) {
+        Some((end, _)) => format!("{}…", &number[..end]),
+        None => number.to_owned(),
+    }
+}

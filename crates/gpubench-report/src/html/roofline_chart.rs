@@ -1,0 +1,298 @@
+//! The drawing of a roofline, in two shapes: text that is scaled with a drawing cannot be read on a telephone.
+
+use super::chart::{At, Drawing, Scale, extent, label, line};
+use super::markup::{Element, Markup, element};
+use super::roofline::{Point, Roof, Roofline};
+use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
+
+/// Which shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// For pages that are wide.
+    Wide,
+    /// For telephones.
+    Narrow,
+}
+
+impl Shape {
+    fn class(self) -> &'static str {
+        match self {
+            Shape::Wide => "chart only-wide",
+            Shape::Narrow => "chart only-narrow",
+        }
+    }
+
+    fn size(self) -> (f64, f64) {
+        match self {
+            Shape::Wide => (760.0, 400.0),
+            Shape::Narrow => (340.0, 320.0),
+        }
+    }
+}
+
+const LEFT: f64 = 44.0;
+const TOP: f64 = 20.0;
+
+/// Room below for the figures of the scale and its name.
+const BELOW: f64 = 36.0;
+
+/// Room that a number beside a point takes.
+const NUMBER: (f64, f64) = (16.0, 10.0);
+
+/// Both scales, logarithmic.
+struct Axes {
+    intensity: Scale,
+    rate: Scale,
+    /// The least intensity that is drawn.
+    least: f64,
+    right: f64,
+    base: f64,
+}
+
+impl Axes {
+    fn of(roofline: &Roofline<'_>, (width, height): (f64, f64)) -> Axes {
+        let ridge = roofline.ridge();
+        let (least, most) = extent(roofline.points.iter().map(|point| point.intensity).chain([ridge]));
+        let (from, to) = (least / 3.0, most * 3.0);
+        let lowest = roofline.lowest_roof(from).rate;
+        let rates = roofline.points.iter().map(|point| point.rate);
+        let (least, most) = extent(rates.chain([lowest, roofline.compute.rate()]));
+        let (right, base) = (width - 20.0, height - BELOW);
+        Axes {
+            intensity: Scale::new((from.log10(), to.log10()), (LEFT, right)),
+            rate: Scale::new(((least / 1.6).log10(), (most * 2.0).log10()), (base, TOP)),
+            least: from,
+            right,
+            base,
+        }
+    }
+
+    fn at(&self, intensity: f64, rate: f64) -> (At, At) {
+        (self.intensity.at(intensity.log10()), self.rate.at(rate.log10()))
+    }
+}
+
+/// The drawing.
+pub(super) fn chart(roofline: &Roofline<'_>, shape: Shape) -> Element {
+    let axes = Axes::of(roofline, shape.size());
+    let shapes = grid(&axes)
+        .then(roofs(roofline, &axes))
+        .then(points(roofline, &axes))
+        .then(names_of_axes(&axes));
+    let best = roofline
+        .points
+        .iter()
+        .map(|point| point.rate / roofline.lowest_roof(point.intensity).rate)
+        .fold(0.0, f64::max);
+    let drawing = Drawing {
+        size: shape.size(),
+        title: "Roofline".to_owned(),
+        description: format!(
+            "{} below a bandwidth of {} and a compute rate of {}; the nearest reaches {} of its roof",
+            counted(roofline.points.len(), "case"),
+            byte_rate(roofline.bandwidth.rate()),
+            flop_rate(roofline.compute.rate()),
+            percent(best)
+        ),
+    };
+    drawing.of(shape.class(), shapes)
+}
+
+/// Lines at round values.
+fn grid(axes: &Axes) -> Markup {
+    let upright = marks(&axes.intensity).into_iter().map(|mark| {
+        let x = axes.intensity.at(mark.log10());
+        let shown = label("t middle", x, At(axes.base + 14.0), mark.plain());
+        Markup::from(line("grid", (x, At(TOP)), (x, At(axes.base)))).then(shown)
+    });
+    let level = marks(&axes.rate).into_iter().map(|mark| {
+        let y = axes.rate.at(mark.log10());
+        let shown = label("t end", At(LEFT - 5.0), At(y.0 + 4.0), mark.prefixed());
+        Markup::from(line("grid", (At(LEFT), y), (At(axes.right), y))).then(shown)
+    });
+    upright.chain(level).collect()
+}
+
+/// A round value on a logarithmic scale: a factor times a power of ten.
+#[derive(Clone, Copy)]
+struct Mark {
+    factor: u32,
+    power: i32,
+}
+
+/// Powers of ten on a scale of logarithms, every other one where there are many; with twice and five times them where there are few.
+fn marks(scale: &Scale) -> Vec<Mark> {
+    let of_factor = |factor| (-30..=30).map(move |power| Mark { factor, power });
+    let on_scale = |mark: &Mark| scale.contains(mark.log10());
+    let decades: Vec<Mark> = of_factor(1).filter(on_scale).collect();
+    if decades.len() < 3 {
+        return [1, 2, 5].into_iter().flat_map(of_factor).filter(on_scale).collect();
+    }
+    let step = decades.len().div_ceil(7);
+    decades.into_iter().step_by(step).collect()
+}
+
+impl Mark {
+    fn log10(self) -> f64 {
+        f64::from(self.factor).log10() + f64::from(self.power)
+    }
+
+    /// `0.01`, `1`, `1000`.
+    fn plain(self) -> String {
+        let Mark { factor, power } = self;
+        match power {
+            -3..=-1 => format!("0.{}{factor}", "0".repeat(power.unsigned_abs() as usize - 1)),
+            0..=4 => format!("{factor}{}", "0".repeat(power.unsigned_abs() as usize)),
+            _ => format!("{factor}e{power}"),
+        }
+    }
+
+    /// `100 M`, `1 G`.
+    fn prefixed(self) -> String {
+        let Mark { factor, power } = self;
+        let prefixes = ["", " k", " M", " G", " T", " P"];
+        let prefix = usize::try_from(power.div_euclid(3))
+            .ok()
+            .and_then(|group| prefixes.get(group));
+        match prefix {
+            Some(prefix) => format!("{}{prefix}", factor * 10u32.pow(power.rem_euclid(3).unsigned_abs())),
+            None => format!("{factor}e{power}"),
+        }
+    }
+}
+
+/// Both roofs, each with its name above it. What they are worth is in the caption.
+fn roofs(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
+    let corner = axes.at(roofline.ridge(), roofline.compute.rate());
+    let start = axes.at(axes.least, roofline.bandwidth.rate() * axes.least);
+    Markup::from(line(style(roofline.bandwidth), start, corner))
+        .then(line(style(roofline.compute), corner, (At(axes.right), corner.1)))
+        .then(label("t", At(LEFT + 6.0), At(TOP + 10.0), "bandwidth"))
+        .then(label("t end", At(axes.right), At(corner.1.0 - 6.0), "compute"))
+}
+
+fn style(roof: Roof) -> &'static str {
+    match roof {
+        Roof::Peak(_) => "roof",
+        Roof::BestHere(_) => "roof dashed",
+    }
+}
+
+fn points(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
+    let mut numbers = Numbers::beside_the_names(roofline, axes);
+    let places: Vec<(At, At)> = roofline
+        .points
+        .iter()
+        .map(|point| axes.at(point.intensity, point.rate))
+        .collect();
+    numbers
+        .taken
+        .extend(places.iter().map(|(x, y)| (x.0 - 4.0, y.0 - 4.0, x.0 + 4.0, y.0 + 4.0)));
+    let drawn = roofline.points.iter().zip(&places).map(|(point, place)| {
+        let number = numbers
+            .beside(*place)
+            .map(|(x, y)| label("t middle number", x, y, point.number));
+        Markup::from(dot(point, *place)).then(number)
+    });
+    drawn.collect()
+}
+
+fn dot(point: &Point<'_>, (x, y): (At, At)) -> Element {
+    let name = format!("{} {}", point.result.benchmark, point.result.params);
+    let title = element("title").text(format_args!(
+        "{}: {}, {}",
+        point.number,
+        name.trim_end(),
+        flop_rate(point.rate)
+    ));
+    element("circle")
+        .class("point")
+        .with("cx", x)
+        .with("cy", y)
+        .with("r", "4")
+        .child(title)
+}
+
+/// Where numbers stand, so that none covers another; the table has those for which there is no room.
+struct Numbers {
+    taken: Vec<(f64, f64, f64, f64)>,
+}
+
+impl Numbers {
+    /// The names of the roofs are there already.
+    fn beside_the_names(roofline: &Roofline<'_>, axes: &Axes) -> Numbers {
+        let (_, At(compute)) = axes.at(roofline.ridge(), roofline.compute.rate());
+        Numbers {
+            taken: vec![
+                (LEFT, TOP, LEFT + 64.0, TOP + 14.0),
+                (axes.right - 56.0, compute - 18.0, axes.right, compute - 2.0),
+            ],
+        }
+    }
+
+    fn beside(&mut self, (At(x), At(y)): (At, At)) -> Option<(At, At)> {
+        let around = [
+            (12.0, 4.0),
+            (-12.0, 4.0),
+            (0.0, -8.0),
+            (0.0, 16.0),
+            (11.0, -6.0),
+            (-11.0, -6.0),
+            (11.0, 14.0),
+            (-11.0, 14.0),
+        ];
+        around
+            .into_iter()
+            .map(|(right, down)| (x + right, y + down))
+            .find_map(|(x, y)| {
+                let room = (x - NUMBER.0 / 2.0, y - NUMBER.1, x + NUMBER.0 / 2.0, y);
+                let is_free = self
+                    .taken
+                    .iter()
+                    .all(|other| room.2 < other.0 || other.2 < room.0 || room.3 < other.1 || other.3 < room.1);
+                is_free.then(|| {
+                    self.taken.push(room);
+                    (At(x), At(y))
+                })
+            })
+    }
+}
+
+fn names_of_axes(axes: &Axes) -> Markup {
+    Markup::from(label("t end", At(axes.right), At(axes.base + 30.0), "FLOP per byte →")).then(label(
+        "t",
+        At(2.0),
+        At(10.0),
+        "FLOP/s ↑",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_named_as_they_are_read() {
+        let mark = |factor, power| Mark { factor, power };
+        assert_eq!(
+            [mark(2, -2), mark(5, 0), mark(1, 3), mark(1, -9)].map(Mark::plain),
+            ["0.02", "5", "1000", "1e-9"]
+        );
+        assert_eq!(
+            [mark(2, 11), mark(1, 9), mark(5, 2), mark(1, -1)].map(Mark::prefixed),
+            ["200 G", "1 G", "500", "1e-1"]
+        );
+    }
+
+    #[test]
+    fn a_scale_with_few_powers_of_ten_has_marks_between_them() {
+        let named = |from: f64, to: f64| {
+            marks(&Scale::new((from.log10(), to.log10()), (0.0, 1.0)))
+                .into_iter()
+                .map(Mark::plain)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(named(0.09, 0.6), ["0.1", "0.2", "0.5"]);
+        assert_eq!(named(0.5, 2_000.0), ["1", "10", "100", "1000"]);
+    }
+}

@@ -1,0 +1,149 @@
+//! The samples in the order in which they were taken: drift and steps show here, and nowhere else.
+
+use super::chart::{At, Drawing, Path, Scale, extent, label, line};
+use super::markup::{Element, Markup, text};
+use gpubench_contract::Metric;
+use gpubench_contract::{BenchmarkComplete, SampleFlagKind};
+use gpubench_stats::Histogram;
+
+const WIDTH: f64 = 340.0;
+const HEIGHT: f64 = 118.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = WIDTH - 6.0;
+const TOP: f64 = 8.0;
+const BASE: f64 = 96.0;
+
+/// Samples that have a dot each.
+const DOTS: usize = 240;
+
+/// Columns of the drawing of more samples: several share one.
+const COLUMNS: usize = 110;
+
+/// Disturbed samples that are marked.
+const MARKED: usize = 60;
+
+/// The figure; nothing where there are fewer than two samples.
+pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
+    let samples = &result.samples;
+    let range = Histogram::of(samples).filter(|_| samples.len() > 1)?;
+    let x = Scale::new((0.0, (samples.len() - 1) as f64), (LEFT, RIGHT));
+    let y = Scale::new((range.low, range.high), (BASE, TOP));
+    let shapes = values(&y, &result.metric)
+        .then(borders(result, &x))
+        .then(trace(samples, &x, &y))
+        .then(flags(result, &x, &y).drawn_as("cross"))
+        .then(line("axis", (At(LEFT), At(BASE + 4.0)), (At(RIGHT), At(BASE + 4.0))))
+        .then(label("t", At(LEFT), At(HEIGHT - 4.0), "first"))
+        .then(label(
+            "t end",
+            At(RIGHT),
+            At(HEIGHT - 4.0),
+            format_args!("sample {}", samples.len()),
+        ));
+    let drawing = Drawing {
+        size: (WIDTH, HEIGHT),
+        title: "Samples in the order taken".to_owned(),
+        description: format!(
+            "first {}, last {}",
+            result.metric.quantity(samples[0]),
+            result.metric.quantity(samples[samples.len() - 1])
+        ),
+    };
+    Some(drawing.figure(shapes, caption(result)))
+}
+
+/// Round times at the left, with a line through the drawing at each.
+fn values(y: &Scale, metric: &Metric) -> Markup {
+    let ticks = y.ticks(3);
+    let lines = ticks
+        .values
+        .iter()
+        .zip(ticks.labels(&metric.unit))
+        .map(|(value, text)| {
+            let At(height) = y.at(*value);
+            let named = label("t end", At(LEFT - 6.0), At(height + 4.0), text);
+            Markup::from(line("grid", (At(LEFT), At(height)), (At(RIGHT), At(height)))).then(named)
+        });
+    lines.collect()
+}
+
+/// A dot for each sample, or an upright line from the least to the most of those that share a column.
+fn trace(samples: &[f64], x: &Scale, y: &Scale) -> Element {
+    let per_column = if samples.len() <= DOTS {
+        1
+    } else {
+        samples.len().div_ceil(COLUMNS)
+    };
+    let columns = samples.chunks(per_column).enumerate();
+    let path = columns.fold(Path::default(), |path, (column, samples)| {
+        let place = x.at(column as f64 * per_column as f64 + (samples.len() - 1) as f64 / 2.0);
+        let (least, most) = extent(samples.iter().copied());
+        match samples.len() {
+            1 => path.dot(place, y.at(least)),
+            _ => path.move_to(place, y.at(least)).vertical_to(y.at(most)),
+        }
+    });
+    path.drawn_as("dots")
+}
+
+/// A line between one worker's samples and the next one's.
+fn borders(result: &BenchmarkComplete, x: &Scale) -> Markup {
+    let counts = result.samples_by_worker();
+    let ends = counts.iter().map(|samples| samples.len()).scan(0, |sum, count| {
+        *sum += count;
+        Some(*sum)
+    });
+    let inner = ends.filter(|end| *end > 0 && *end < result.samples.len());
+    let lines = inner
+        .map(|end| x.at(end as f64 - 0.5))
+        .map(|at| line("border", (at, At(TOP - 4.0)), (at, At(BASE + 4.0))));
+    lines.take(64).collect()
+}
+
+fn flags(result: &BenchmarkComplete, x: &Scale, y: &Scale) -> Path {
+    let flagged = result.sample_flags.iter().take(MARKED).filter_map(|flag| {
+        let sample = usize::try_from(flag.sample).ok()?;
+        Some((sample, result.samples.get(sample)?))
+    });
+    flagged.fold(Path::default(), |path, (sample, value)| {
+        let (At(x), At(y)) = (x.at(sample as f64), y.at(*value));
+        path.move_to(At(x - 3.0), At(y - 3.0))
+            .line_to(At(x + 3.0), At(y + 3.0))
+            .move_to(At(x - 3.0), At(y + 3.0))
+            .line_to(At(x + 3.0), At(y - 3.0))
+    })
+}
+
+fn caption(result: &BenchmarkComplete) -> Markup {
+    let workers = match result.workers.len() {
+        0 | 1 => String::new(),
+        count => format!(" Upright lines part the {count} workers."),
+    };
+    let disturbed = disturbances(result).map_or_else(String::new, |disturbances| format!(" Crosses: {disturbances}."));
+    text(format_args!("Samples in the order taken.{workers}{disturbed}"))
+}
+
+/// `3 throttled (power-cap), 1 preempted`.
+pub(super) fn disturbances(result: &BenchmarkComplete) -> Option<String> {
+    let kinds = [
+        (SampleFlagKind::Throttled, "throttled"),
+        (SampleFlagKind::ClockChanged, "at a changed clock"),
+        (SampleFlagKind::Preempted, "preempted"),
+    ];
+    let counted = kinds.into_iter().filter_map(|(kind, word)| {
+        let of_kind = || result.sample_flags.iter().filter(move |flag| flag.flag == kind);
+        let mut reasons: Vec<&str> = of_kind()
+            .flat_map(|flag| flag.reasons.iter().map(String::as_str))
+            .collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        let why = match &reasons[..] {
+            [] => String::new(),
+            reasons => format!(" ({})", reasons.join(", ")),
+        };
+        let count = of_kind().count();
+        (count > 0).then(|| format!("{count} {word}{why}"))
+    });
+    let counted: Vec<String> = counted.collect();
+    (!counted.is_empty()).then(|| counted.join(", "))
+}

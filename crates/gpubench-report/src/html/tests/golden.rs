@@ -1,0 +1,56 @@
+//! Exact copies of what pages say.
+
+use super::outline::outline;
+use super::pages::{full_page, plain_page, stored};
+use gpubench_contract::RunEnd;
+use gpubench_testing::{competition, every_verdict, on_gpu};
+
+#[test]
+fn page_with_workers_a_comparison_and_a_history() {
+    insta::assert_snapshot!(outline(&full_page()));
+}
+
+#[test]
+fn page_with_every_verdict_on_the_cpu_device() {
+    insta::assert_snapshot!(outline(&plain_page(&stored(every_verdict()))));
+}
+
+#[test]
+fn page_of_implementations_that_compete() {
+    let page = outline(&plain_page(&stored(competition())));
+    let contests = page.split("## One problem, several kernels").nth(1).unwrap();
+    insta::assert_snapshot!(contests.split("## ").next().unwrap());
+}
+
+#[test]
+fn page_of_a_run_that_never_came_to_its_end_says_so() {
+    let mut run = stored(every_verdict());
+    run.results.truncate(2);
+    run.finished = None;
+    assert!(outline(&plain_page(&run)).contains("The run never came to its end."));
+}
+
+#[test]
+fn page_of_an_interrupted_run_says_what_was_not_run() {
+    let mut run = stored(on_gpu());
+    if let Some(finished) = &mut run.finished {
+        finished.end = RunEnd::Interrupted;
+        finished.not_run = 3;
+    }
+    let page = outline(&plain_page(&run));
+    assert!(page.contains("3 not run") && page.contains("interrupted"), "{page}");
+}
+
+#[test]
+fn a_run_without_cases_has_a_page() {
+    let mut run = stored(on_gpu());
+    run.results.clear();
+    assert!(outline(&plain_page(&run)).contains("0 cases"));
+}
+
+#[test]
+fn a_history_holds_what_was_measured_before_and_not_the_run_itself() {
+    let page = outline(&full_page());
+    assert!(page.contains("in 12 earlier runs and this one"), "{page}");
+    assert!(!outline(&plain_page(&stored(on_gpu()))).contains("earlier run"));
+}

@@ -1,0 +1,57 @@
+//! The machine contract on a stream: one JSON object a line.
+
+use std::io;
+
+use super::{Output, OutputError, Reporter};
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Record, RunFinished, RunStarted};
+
+/// Writes every record as one line of JSON, as soon as it is known.
+pub struct JsonReporter {
+    output: Output,
+}
+
+impl JsonReporter {
+    /// Writes to `output`.
+    pub fn new(output: Output) -> JsonReporter {
+        JsonReporter { output }
+    }
+
+    fn write(&mut self, record: &Record) -> Result<(), OutputError> {
+        self.output.print(&json_line(record)?)
+    }
+}
+
+/// A record as a line of the contract.
+///
+/// # Errors
+/// Never in practice: every record has a form in JSON.
+pub fn json_line(record: &Record) -> Result<String, OutputError> {
+    let mut line = serde_json::to_string(record).map_err(|error| OutputError::Failed {
+        name: "JSON".to_owned(),
+        source: io::Error::other(error),
+    })?;
+    line.push('\n');
+    Ok(line)
+}
+
+impl Reporter for JsonReporter {
+    fn run_started(&mut self, run: &RunStarted, _: &[BenchmarkStarted]) -> Result<(), OutputError> {
+        self.write(&Record::RunStarted(Box::new(run.clone())))
+    }
+
+    fn benchmark_started(&mut self, started: &BenchmarkStarted) -> Result<(), OutputError> {
+        self.write(&Record::BenchmarkStarted(started.clone()))
+    }
+
+    fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
+        self.write(&Record::BenchmarkComplete(Box::new(result.clone())))
+    }
+
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        self.write(&Record::ComparisonComplete(Box::new(comparison.clone())))
+    }
+
+    fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
+        self.write(&Record::RunFinished(finished.clone()))
+    }
+}

@@ -1,0 +1,115 @@
+//! The gate as a case of the report.
+
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, TestCase, TestSuite};
+
+use super::{Compared, empty_suite, failed};
+use crate::Gate;
+use gpubench_contract::ComparisonComplete;
+
+/// A suite whose only case is the gate, which stops a run for what none of the run's cases failed by.
+pub(super) fn suite(gate: Gate, comparison: &ComparisonComplete, started_at: &str) -> TestSuite {
+    let baseline = &comparison.baseline.name;
+    let why = comparison
+        .undecided()
+        .unwrap_or_else(|| format!("not every benchmark was judged against `{baseline}`"));
+    let stopped = comparison.rows.iter().filter(|row| gate.stops(row, comparison));
+    let told = stopped.map(|row| {
+        let compared = Compared {
+            row,
+            baseline,
+            is_stopped: true,
+        };
+        format!("\n{}: {}", row.case, compared.in_words())
+    });
+    let told = format!("{why}{}", told.collect::<String>());
+    let status = failed(NonSuccessKind::Failure, "inconclusive", &why, &told);
+    let mut case = TestCase::new("--fail-on-inconclusive", status);
+    case.set_classname("comparison").set_time(Duration::ZERO);
+    let mut suite = empty_suite("comparison", started_at);
+    suite.add_test_case(case);
+    suite
+}
+
+#[cfg(test)]
+mod tests {
+    use roxmltree::Document;
+
+    use super::*;
+    use crate::junit::tests::{counts_add_up, said};
+    use crate::tests::written;
+    use crate::{JunitReporter, OnInconclusive};
+    use gpubench_contract::ChangeVerdict;
+    use gpubench_contract::Verdict;
+    use gpubench_testing::compared_run;
+    use gpubench_testing::{SampleRun, all_passed};
+
+    /// A run whose benchmarks all passed, and a comparison with rows of some of them.
+    fn passed_and_compared(rows: impl Fn(&mut ComparisonComplete)) -> SampleRun {
+        let mut run = all_passed();
+        let mut comparison = compared_run().comparison.expect("it was compared");
+        rows(&mut comparison);
+        run.comparison = Some(comparison);
+        run
+    }
+
+    #[test]
+    fn a_run_that_a_gate_stops_has_a_failed_case_though_none_of_its_own_is_to_blame() {
+        let only_new = passed_and_compared(|comparison| {
+            comparison.rows.clear();
+            comparison.removed.clear();
+            comparison.new = vec!["axpy".to_owned(), "scan".to_owned()];
+        });
+        let behind = |on_inconclusive| {
+            let gate = Gate {
+                on_inconclusive,
+                ..Gate::default()
+            };
+            written(&only_new, |output| JunitReporter::new(output).behind(gate))
+        };
+        for on_inconclusive in [OnInconclusive::FailForAll, OnInconclusive::FailForAny] {
+            let text = behind(on_inconclusive);
+            counts_add_up(&text);
+            let document = Document::parse(&text).expect("well-formed");
+            assert_eq!(
+                said(&document, "--fail-on-inconclusive", "failure"),
+                [(
+                    Some("inconclusive"),
+                    Some("no benchmark was judged against `main`: 2 new")
+                )]
+            );
+            assert_eq!(document.root_element().attribute("failures"), Some("1"));
+        }
+        assert!(!behind(OnInconclusive::Show).contains("<failure"));
+    }
+
+    #[test]
+    fn the_failed_gate_names_the_benchmarks_that_were_not_judged_and_did_not_run() {
+        let mut run = passed_and_compared(|comparison| {
+            comparison.rows.truncate(2);
+            comparison.rows[0].verdict = ChangeVerdict::NoChange;
+            comparison.rows[1].verdict = ChangeVerdict::NotCompared;
+            comparison.rows[1].change = None;
+            comparison.rows[1].remark = Some("the candidate was skipped".to_owned());
+        });
+        let skipped = run.comparison.as_ref().expect("it was compared").rows[1].case.clone();
+        run.results
+            .iter_mut()
+            .filter(|result| result.case == skipped)
+            .for_each(|result| result.verdict = Verdict::Skipped);
+        let gate = Gate {
+            on_inconclusive: OnInconclusive::FailForAny,
+            ..Gate::default()
+        };
+        let text = written(&run, |output| JunitReporter::new(output).behind(gate));
+        counts_add_up(&text);
+        assert!(
+            text.contains(&format!(
+                "type=\"inconclusive\">not every benchmark was judged against `main`\n{skipped}: \
+                 not compared against `main`: the candidate was skipped</failure>"
+            )),
+            "{text}"
+        );
+    }
+}

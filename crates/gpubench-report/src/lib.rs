@@ -1,0 +1,40 @@
+//! What people and machines read: terminal table, JSON lines, CSV, Markdown, JUnit and HTML.
+//!
+//! Everything here is a view of the records of [`contract`](gpubench_contract), so that a table
+//! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod contest;
+mod csv;
+mod gate;
+mod html;
+mod json;
+mod junit;
+mod markdown;
+mod markdown_text;
+mod outlet;
+mod output;
+mod pull_request;
+mod remarks;
+mod reporter;
+mod summary;
+mod terminal;
+mod wording;
+
+#[cfg(test)]
+mod tests;
+
+pub use csv::CsvReporter;
+pub use gate::*;
+pub use html::HtmlReport;
+pub use json::{JsonReporter, json_line};
+pub use junit::JunitReporter;
+pub use markdown::MarkdownReporter;
+pub use markdown_text::GITHUB_LIMIT;
+pub use outlet::Outlet;
+pub use output::{Output, OutputError, address, ensure_replaceable, replace_file};
+pub use pull_request::*;
+pub use reporter::*;
+pub use summary::CPU_NOTICE;
+pub use terminal::*;

@@ -1,0 +1,175 @@
+//! Results as a Markdown table, for a comment under a change.
+
+use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
+use super::pull_request::comparison_below_results;
+use super::remarks::{Remarks, named};
+use super::wording::capitalized;
+use super::{Output, OutputError, Reporter};
+use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, RunFinished, RunStarted};
+
+/// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are counted.
+pub struct MarkdownReporter {
+    output: Output,
+    /// Bytes that may still be written.
+    left: usize,
+    rows_left_out: usize,
+    remarks: Remarks,
+    /// Bytes kept for a comparison below the table.
+    for_the_comparison: usize,
+    table: Table,
+}
+
+/// Whether the table has begun: its head has the name of the metric, which the first result tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Table {
+    Ahead,
+    Begun,
+}
+
+/// Bytes kept for the last lines.
+const FOR_THE_SUMMARY: usize = 512;
+
+/// Bytes that only rows of failures may use.
+const FOR_FAILURES: usize = 8 * 1024;
+
+const HEADER: &str = "\
+| Case | Verdict | VALUE | ± 95 % | CV | n | Bandwidth | Compute | Grade |
+|:-----|:--------|-------:|-------:|---:|--:|----------:|--------:|:------|
+";
+
+impl MarkdownReporter {
+    /// Writes to `output`.
+    pub fn new(output: Output) -> MarkdownReporter {
+        MarkdownReporter {
+            output,
+            left: GITHUB_LIMIT,
+            rows_left_out: 0,
+            remarks: Remarks::default(),
+            for_the_comparison: 0,
+            table: Table::Ahead,
+        }
+    }
+
+    /// Leaves half of the room to a comparison.
+    pub fn beside_a_comparison(self) -> MarkdownReporter {
+        MarkdownReporter {
+            for_the_comparison: GITHUB_LIMIT / 2,
+            ..self
+        }
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), OutputError> {
+        self.left = self.left.saturating_sub(text.len());
+        self.output.print(text)
+    }
+
+    /// Bytes that results may use.
+    fn room(&self) -> usize {
+        self.left.saturating_sub(FOR_THE_SUMMARY + self.for_the_comparison)
+    }
+
+    /// Bytes that a row may use.
+    fn room_for(&self, result: &BenchmarkComplete) -> usize {
+        let failures = if result.verdict.is_failure() { 0 } else { FOR_FAILURES };
+        self.room().saturating_sub(failures)
+    }
+
+    /// Says once what is to be known of the rows, and how many rows and remarks had no room.
+    fn end_table(&mut self) -> Result<(), OutputError> {
+        let rows = std::mem::take(&mut self.rows_left_out);
+        self.note(rows, "row")?;
+        let mut left_out = 0;
+        for (said, cases) in std::mem::take(&mut self.remarks).iter() {
+            let quote = format!("\n> ⚠️ {} ({})\n", remark(said), named(cases, code));
+            if quote.len() > self.room() {
+                left_out += 1;
+            } else {
+                self.print(&quote)?;
+            }
+        }
+        self.note(left_out, "remark")
+    }
+
+    fn note(&mut self, left_out: usize, what: &str) -> Result<(), OutputError> {
+        if left_out == 0 {
+            return Ok(());
+        }
+        let (what, were) = (counted(left_out, what), if left_out == 1 { "was" } else { "were" });
+        self.print(&format!(
+            "\n{what} {were} left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
+        ))
+    }
+}
+
+impl Reporter for MarkdownReporter {
+    fn run_started(&mut self, run: &RunStarted, _: &[BenchmarkStarted]) -> Result<(), OutputError> {
+        let (version, device) = (plain(&run.tool_version), plain(&run.device.name));
+        let note = match run.device.kind {
+            DeviceKind::Cpu => format!("\n{}\n", super::CPU_NOTICE),
+            DeviceKind::Cuda => String::new(),
+        };
+        self.print(&format!("`cargo gpubench` {version} on {device}\n{note}\n"))
+    }
+
+    fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
+        if std::mem::replace(&mut self.table, Table::Begun) == Table::Ahead {
+            self.print(&HEADER.replace("VALUE", &plain(&capitalized(&result.metric.name))))?;
+        }
+        self.remarks.enter(result, &result.case);
+        let row = row(result);
+        if row.len() > self.room_for(result) {
+            self.rows_left_out += 1;
+            return Ok(());
+        }
+        self.print(&row)
+    }
+
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        self.end_table()?;
+        let room = self.left.saturating_sub(FOR_THE_SUMMARY);
+        self.print(&format!("\n{}", comparison_below_results(comparison, room)))
+    }
+
+    fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
+        self.end_table()?;
+        self.print(&format!("\n{}\n", super::summary::line(finished)))
+    }
+}
+
+fn row(result: &BenchmarkComplete) -> String {
+    let stats = result.stats.as_ref().filter(|_| !result.verdict.is_failure());
+    let verdict = match result.verdict {
+        verdict if verdict.is_failure() => format!("**{verdict}**"),
+        verdict => verdict.to_string(),
+    };
+    let cause = result.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+    let cells = [
+        format!("{} {}", plain(&result.package), code(&result.case)),
+        format!("{verdict}{cause}"),
+        shown(stats.map(|stats| result.metric.quantity(stats.value))),
+        shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),
+        shown(stats.and_then(|stats| stats.cv).map(percent)),
+        shown(stats.map(|stats| stats.n)),
+        shown(
+            stats
+                .and(result.throughput.bytes_per_s)
+                .map(|rate| bandwidth(rate, result.throughput.of_peak_bandwidth)),
+        ),
+        shown(stats.and(result.throughput.flops_per_s).map(flop_rate)),
+        shown(result.grade),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// `2.451 TB/s (51.1% of peak)`.
+fn bandwidth(bytes_per_second: f64, of_peak: Option<f64>) -> String {
+    match of_peak {
+        Some(share) => format!("{} ({} of peak)", byte_rate(bytes_per_second), percent(share)),
+        None => byte_rate(bytes_per_second).to_string(),
+    }
+}
+
+fn shown(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}

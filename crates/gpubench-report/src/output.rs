@@ -1,0 +1,184 @@
+//! Where reports go.
+
+use std::io::{self, Write};
+
+use camino::Utf8Path;
+
+use gpubench_store::Replacement;
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The reader has gone, as in `cargo gpubench | head`; nothing more can be said there, and nothing is wrong with the run.
+    #[error("`{name}` was closed by its reader")]
+    Closed {
+        /// Name of the destination.
+        name: String,
+    },
+    /// The write failed, on a full disk for example.
+    #[error("could not write to `{name}`")]
+    Failed {
+        /// Name of the destination.
+        name: String,
+        /// What the operating system says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Writes a file whole: whoever reads it meanwhile, or after a crash, has the old text or the new one. Folders that are missing are made.
+///
+/// # Errors
+/// When the file cannot be written; an old one is then as it was.
+pub fn replace_file(path: &Utf8Path, text: &str) -> Result<(), OutputError> {
+    Replacement::of(path)
+        .and_then(|replacement| replacement.commit(text.as_bytes()))
+        .map_err(not_written(path))
+}
+
+/// Looks whether a file could be written whole, before there is anything to lose.
+///
+/// # Errors
+/// When it could not.
+pub fn ensure_replaceable(path: &Utf8Path) -> Result<(), OutputError> {
+    Replacement::of(path)
+        .and_then(Replacement::abandon)
+        .map_err(not_written(path))
+}
+
+fn not_written(path: &Utf8Path) -> impl Fn(io::Error) -> OutputError {
+    move |source| OutputError::Failed {
+        name: path.to_string(),
+        source,
+    }
+}
+
+/// The address of a file, which a terminal makes a link of: `file:///home/me/report.html`, with what an address must not contain encoded (RFC 3986).
+pub fn address(path: &Utf8Path) -> String {
+    let absolute = camino::absolute_utf8(path).unwrap_or_else(|_| path.to_owned());
+    let encoded = absolute.as_str().bytes().map(|byte| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    format!("file://{}", encoded.collect::<String>())
+}
+
+/// A destination with a name for errors. What is printed is flushed, so that results so far survive whatever ends the run.
+pub struct Output {
+    name: String,
+    writer: Box<dyn Write>,
+}
+
+impl Output {
+    /// Standard output.
+    pub fn stdout() -> Output {
+        Output::new("standard output", Box::new(io::stdout()))
+    }
+
+    /// Standard output for texts that hold ANSI styles, which are kept where it shows them.
+    pub fn stdout_as_styled() -> Output {
+        Output::new("standard output", Box::new(anstream::stdout()))
+    }
+
+    /// Standard error.
+    pub fn stderr() -> Output {
+        Output::new("standard error", Box::new(io::stderr()))
+    }
+
+    /// A new file; one that exists is replaced.
+    pub fn file(path: &Utf8Path) -> Result<Output, OutputError> {
+        let file = std::fs::File::create(path).map_err(not_written(path))?;
+        Ok(Output::new(path.as_str(), Box::new(file)))
+    }
+
+    /// Any writer under a name.
+    pub fn new(name: impl Into<String>, writer: Box<dyn Write>) -> Output {
+        Output {
+            name: name.into(),
+            writer,
+        }
+    }
+
+    /// Writes a text and flushes it.
+    ///
+    /// # Errors
+    /// The reader has gone, or the write failed.
+    pub fn print(&mut self, text: &str) -> Result<(), OutputError> {
+        self.writer
+            .write_all(text.as_bytes())
+            .and_then(|()| self.writer.flush())
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::BrokenPipe => OutputError::Closed {
+                    name: self.name.clone(),
+                },
+                _ => OutputError::Failed {
+                    name: self.name.clone(),
+                    source,
+                },
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_has_gone_is_told_from_a_failed_write() {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let closed = Output::new("pipe", Box::new(writer)).print("x").unwrap_err();
+        assert_eq!(closed.to_string(), "`pipe` was closed by its reader");
+        assert!(matches!(closed, OutputError::Closed { .. }));
+    }
+
+    #[test]
+    fn a_full_disk_is_reported_with_the_name_of_the_file() {
+        let full = Output::file(Utf8Path::new("/dev/full"))
+            .unwrap()
+            .print("x")
+            .unwrap_err();
+        assert_eq!(full.to_string(), "could not write to `/dev/full`");
+        assert!(matches!(full, OutputError::Failed { .. }));
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("new/report.html");
+        replace_file(&path, "old").unwrap();
+        replace_file(&path, "new").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(path.parent().unwrap().read_dir_utf8().unwrap().count(), 1);
+        assert!(ensure_replaceable(&path).is_ok());
+        let folder = path.parent().unwrap();
+        assert!(replace_file(folder, "x").is_err() && ensure_replaceable(folder).is_err());
+        assert_eq!(folder.read_dir_utf8().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn nothing_takes_the_place_of_a_device() {
+        let null = Utf8Path::new("/dev/null");
+        assert!(ensure_replaceable(null).is_err() && replace_file(null, "x").is_err());
+        let names = Utf8Path::new("/dev").read_dir_utf8().unwrap().flatten();
+        assert!(
+            !names
+                .map(|entry| entry.file_name().to_owned())
+                .any(|name| name == ".null.tmp")
+        );
+    }
+
+    #[test]
+    fn an_address_has_nothing_in_it_that_ends_a_link() {
+        assert_eq!(
+            address(Utf8Path::new("/a b/µ/r?.html")),
+            "file:///a%20b/%C2%B5/r%3F.html"
+        );
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_created_is_reported_at_once() {
+        let missing = Output::file(Utf8Path::new("/nonexistent/results.csv")).err().unwrap();
+        assert_eq!(missing.to_string(), "could not write to `/nonexistent/results.csv`");
+    }
+}

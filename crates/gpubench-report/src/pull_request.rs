@@ -1,0 +1,258 @@
+//! A comparison as GitHub Markdown, for a comment under a pull request.
+
+use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
+use super::terminal::{interval, level};
+use super::{CPU_NOTICE, wording};
+use gpubench_contract::Metric;
+use gpubench_contract::units::{change, percent};
+use gpubench_contract::{
+    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind,
+    ThresholdSource,
+};
+
+/// Bytes kept free for what is said of rows that were left out.
+const FOR_THE_NOTE: usize = 160;
+
+/// What stands above a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Above {
+    Nothing,
+    /// The candidate's results, with what there is to know of their device.
+    ItsResults,
+}
+
+/// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
+pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
+    comment(comparison, limit, Above::Nothing)
+}
+
+/// The same as a part of a comment, below the candidate's results.
+pub(super) fn comparison_below_results(comparison: &ComparisonComplete, limit: usize) -> String {
+    comment(comparison, limit, Above::ItsResults)
+}
+
+fn comment(comparison: &ComparisonComplete, limit: usize, above: Above) -> String {
+    let environment = environment(comparison);
+    let alarm = if comparison.has_failed() { "❌ " } else { "" };
+    let head = format!(
+        "### `cargo gpubench`: {alarm}{}\n\n{}",
+        summary(comparison),
+        introduction(comparison, above)
+    );
+    let mut body = Body {
+        text: head,
+        left: limit.saturating_sub(environment.len() + FOR_THE_NOTE),
+        left_out: 0,
+    };
+    body.left = body.left.saturating_sub(body.text.len());
+    let rows = comparison.by_relevance();
+    let (failed, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.has_failed());
+    let of = |verdicts: fn(ChangeVerdict) -> bool| others.iter().copied().filter(move |row| verdicts(row.verdict));
+    let changed = |verdict: ChangeVerdict| !verdict.is_quiet() && verdict != ChangeVerdict::NotCompared;
+    let first = failed.iter().copied().chain(of(changed));
+    body.section(&table_head(comparison), first.map(row), "\n");
+    let one_sided = [
+        ("Only in the candidate", &comparison.new),
+        ("Only in the baseline", &comparison.removed),
+    ];
+    for (title, cases) in one_sided {
+        body.section(
+            &format!("{title}:\n\n"),
+            cases.iter().map(|case| format!("- {}\n", code(case))),
+            "\n",
+        );
+    }
+    let not_compared = of(|verdict| verdict == ChangeVerdict::NotCompared).count();
+    body.section(
+        &format!("<details>\n<summary>{not_compared} not compared</summary>\n\n| Benchmark | Why |\n|:--|:--|\n"),
+        of(|verdict| verdict == ChangeVerdict::NotCompared).map(reason),
+        "\n</details>\n\n",
+    );
+    let quiet = of(ChangeVerdict::is_quiet).count();
+    body.section(
+        &format!(
+            "<details>\n<summary>{quiet} without a change</summary>\n\n{}",
+            table_head(comparison)
+        ),
+        of(ChangeVerdict::is_quiet).map(row),
+        "\n</details>\n\n",
+    );
+    if body.left_out > 0 {
+        let note = format!(
+            "{} rows were left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n\n",
+            body.left_out
+        );
+        body.text.push_str(&note);
+    }
+    body.text + &environment
+}
+
+/// A text that grows by whole rows within a limit.
+struct Body {
+    text: String,
+    left: usize,
+    left_out: usize,
+}
+
+impl Body {
+    /// A section with as many of its rows as fit; nothing where it has none or not even one fits.
+    fn section(&mut self, head: &str, rows: impl Iterator<Item = String>, tail: &str) {
+        let mut room = self.left.checked_sub(head.len() + tail.len());
+        let mut kept = String::new();
+        for row in rows {
+            match room.and_then(|room| room.checked_sub(row.len())) {
+                Some(rest) => {
+                    room = Some(rest);
+                    kept.push_str(&row);
+                }
+                None => self.left_out += 1,
+            }
+        }
+        if let (Some(room), false) = (room, kept.is_empty()) {
+            self.left = room;
+            self.text.extend([head, &kept, tail]);
+        }
+    }
+}
+
+/// `1 now fails, 2 regressed, 1 improved, 30 no change, 1 new`.
+fn summary(comparison: &ComparisonComplete) -> String {
+    match comparison.counts() {
+        none if none.is_empty() => "nothing to compare".to_owned(),
+        counts => counts.join(", "),
+    }
+}
+
+fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
+    let ComparisonComplete {
+        baseline, candidate, ..
+    } = comparison;
+    let how = match comparison.arrangement {
+        Arrangement::Apart => "",
+        Arrangement::Interleaved => ", measured in turns, window by window",
+    };
+    let mut text = format!("{} against {}{how}.\n", titled(candidate), titled(baseline));
+    if candidate.device.kind == DeviceKind::Cpu && above == Above::Nothing {
+        text.extend(["\n", CPU_NOTICE, "\n"]);
+    }
+    text.extend(
+        comparison
+            .undecided()
+            .map(|undecided| format!("\n> ⚠️ {}\n", remark(&undecided))),
+    );
+    text.extend(wording::one_run(comparison).map(|said| format!("\n> ⚠️ {}\n", remark(&said))));
+    text.extend(
+        comparison
+            .differences
+            .iter()
+            .map(|difference| format!("\n> ⚠️ {}\n", plain(difference))),
+    );
+    text.extend(
+        comparison
+            .left_out
+            .iter()
+            .map(|left_out| format!("\n{}.\n", remark(&wording::left_out(left_out)))),
+    );
+    text + "\n"
+}
+
+/// `` `change` (012345678 on main) ``.
+fn titled(run: &ComparedRun) -> String {
+    format!("{} ({})", code(&run.name), plain(&wording::revision_of(run)))
+}
+
+fn table_head(comparison: &ComparisonComplete) -> String {
+    let confidence = comparison
+        .rows
+        .iter()
+        .find_map(|row| Some(row.change.as_ref()?.confidence));
+    let interval = confidence.map_or("Interval".to_owned(), |confidence| {
+        format!("{} interval", level(confidence))
+    });
+    format!(
+        "| Verdict | Benchmark | Baseline | Candidate | Change | {interval} | Threshold | Remark |\n|:--|:--|--:|--:|--:|:-:|--:|:--|\n"
+    )
+}
+
+fn row(row: &ComparisonRow) -> String {
+    let shown = |text: Option<String>| text.unwrap_or_default();
+    let figures = row.change.as_ref();
+    let threshold = figures.map(|figures| match figures.threshold_source {
+        ThresholdSource::Floor => percent(figures.threshold),
+        ThresholdSource::History => format!("{} (history)", percent(figures.threshold)),
+    });
+    let cells = [
+        verdict(row),
+        name(row),
+        value(&row.metric, &row.baseline),
+        value(&row.metric, &row.candidate),
+        shown(figures.map(|figures| change(figures.ratio))),
+        shown(figures.map(|figures| interval(figures.interval))),
+        shown(threshold),
+        shown(row.remark.as_deref().map(remark)),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Why a benchmark is not compared.
+fn reason(row: &ComparisonRow) -> String {
+    let why = row.remark.as_deref().map(remark).unwrap_or_default();
+    format!("| {} | {why} |\n", name(row))
+}
+
+fn verdict(row: &ComparisonRow) -> String {
+    match row.verdict {
+        ChangeVerdict::NowFails => format!("❌ **now fails**: {}", code(&row.candidate.verdict.to_string())),
+        _ if row.has_failed() => format!("❌ **failed**: {}", code(&row.candidate.verdict.to_string())),
+        ChangeVerdict::Regressed => "❌ **regressed**".to_owned(),
+        ChangeVerdict::Improved => "✅ **improved**".to_owned(),
+        ChangeVerdict::Inconclusive => "❔ inconclusive".to_owned(),
+        quiet => quiet.to_string(),
+    }
+}
+
+fn name(row: &ComparisonRow) -> String {
+    match row.baseline_name() {
+        Some(other) => format!("{} against {}", code(&row.case), code(other)),
+        None => code(&row.case),
+    }
+}
+
+fn value(metric: &Metric, result: &ComparedResult) -> String {
+    let value = result.value.map(|value| metric.quantity(value).to_string());
+    value.unwrap_or_default()
+}
+
+/// The surroundings of both runs, in a fold.
+fn environment(comparison: &ComparisonComplete) -> String {
+    let earlier = |run: &ComparedRun| (run.earlier_results > 0).then(|| run.earlier_results.to_string());
+    let rows = [
+        ("Device", each(comparison, |run| Some(run.device.name.clone()))),
+        ("Driver", each(comparison, |run| run.driver.clone())),
+        (
+            "Revision",
+            each(comparison, |run| {
+                run.revision.as_ref().map(|revision| revision.commit.clone())
+            }),
+        ),
+        ("Began", each(comparison, |run| Some(run.started_at.clone()))),
+        ("Tool", each(comparison, |run| Some(run.tool_version.clone()))),
+        ("Run", each(comparison, |run| Some(run.run_id.clone()))),
+    ];
+    let kept = ("Results of earlier runs", each(comparison, earlier));
+    let has_kept = [&comparison.baseline, &comparison.candidate]
+        .iter()
+        .any(|run| run.earlier_results > 0);
+    let rows: String = rows
+        .into_iter()
+        .chain(has_kept.then_some(kept))
+        .map(|(what, [baseline, candidate])| format!("| {what} | {baseline} | {candidate} |\n"))
+        .collect();
+    format!(
+        "<details>\n<summary>Environment</summary>\n\n| | Baseline | Candidate |\n|:--|:--|:--|\n{rows}\n</details>\n"
+    )
+}
+
+fn each(comparison: &ComparisonComplete, of: impl Fn(&ComparedRun) -> Option<String>) -> [String; 2] {
+    [&comparison.baseline, &comparison.candidate].map(|run| plain(&of(run).unwrap_or_else(|| "not known".to_owned())))
+}

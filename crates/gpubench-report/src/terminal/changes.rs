@@ -1,0 +1,170 @@
+//! The columns of a comparison and how they give way where the terminal is narrow.
+
+use anstyle::Style;
+
+use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
+use super::table::{Cell, Column, GAP, NONE, Table, aligned};
+use super::text::{in_one_line, width};
+use crate::wording::change_sign;
+use gpubench_contract::units::{change, percent};
+use gpubench_contract::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
+use gpubench_diagnostic::printable_line;
+
+/// What a column after the name shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Figure {
+    Verdict,
+    Baseline,
+    Candidate,
+    Change,
+    Interval,
+    Threshold,
+}
+
+use Figure::*;
+
+/// All columns, in order.
+const ALL: [Column<Figure>; 6] = [
+    Column::left(Verdict, 14, "verdict"),
+    Column::right(Baseline, 8, "baseline"),
+    Column::right(Candidate, 9, "candidate"),
+    Column::right(Change, 7, "change"),
+    Column::right(Interval, 18, "interval"),
+    Column::right(Threshold, 9, "threshold"),
+];
+
+/// Which columns give way, from the widest line to the narrowest. Verdict and change always stay.
+const DROPPED: [&[Figure]; 7] = [
+    &[],
+    &[Threshold],
+    &[Interval],
+    &[Interval, Threshold],
+    &[Baseline, Interval, Threshold],
+    &[Candidate, Interval, Threshold],
+    &[Baseline, Candidate, Interval, Threshold],
+];
+
+/// After a threshold that comes from the history.
+pub(super) const FROM_HISTORY: &str = "*";
+
+/// Which columns are shown, and how wide names are.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    table: Table<Figure>,
+    styling: Styling,
+}
+
+impl Columns {
+    /// Columns for some rows and a line of `line` columns, of which the longest name may take two fifths.
+    pub(super) fn fit(line: usize, rows: &[&ComparisonRow], styling: Styling) -> Columns {
+        let names = rows.iter().map(|row| width(&name_of(row)));
+        let confidence = rows.iter().find_map(|row| Some(row.change.as_ref()?.confidence));
+        let columns = ALL.map(|column| match (column.key, confidence) {
+            (Interval, Some(confidence)) => column.titled(format!("{} interval", level(confidence))),
+            _ => column,
+        });
+        Columns {
+            table: Table::new(columns.to_vec(), names, line * 2 / 5, styling).fit(line, DROPPED),
+            styling,
+        }
+    }
+
+    /// Whether thresholds are shown.
+    pub(super) fn show_thresholds(&self) -> bool {
+        self.table.shows(Threshold)
+    }
+
+    /// The line above the rows.
+    pub(super) fn titles(&self) -> String {
+        self.table.row("", "", &self.table.titles())
+    }
+
+    /// A row, on two lines where its name is too long.
+    pub(super) fn row(&self, row: &ComparisonRow) -> String {
+        let figures = if row.has_failed() {
+            // It has no figures, and how it fails needs their room.
+            let (failed, style) = failed(row);
+            " ".repeat(GAP) + &self.styling.paint(style, &failed)
+        } else {
+            self.table.cells(|column| column.key.cell(row))
+        };
+        let line = self.table.row(&name_of(row), "", &figures);
+        match row.baseline_name() {
+            Some(other) => {
+                line + &self
+                    .styling
+                    .paint(FAINT, &format!("  against {}", printable_line(other)))
+                    + "\n"
+            }
+            None => line,
+        }
+    }
+}
+
+impl Figure {
+    fn cell(self, row: &ComparisonRow) -> Cell {
+        let figures = row.change.as_ref();
+        let of_result = |result: &ComparedResult| aligned(result.value.map(|value| row.metric.quantity(value)), 2);
+        let (text, style) = match self {
+            Verdict => {
+                let (sign, style) = sign_of(row.verdict);
+                (Some(format!("{sign} {}", row.verdict)), style)
+            }
+            Baseline => (Some(of_result(&row.baseline)), PLAIN),
+            Candidate => (Some(of_result(&row.candidate)), PLAIN),
+            Change => {
+                let style = match row.verdict {
+                    ChangeVerdict::Regressed | ChangeVerdict::Improved => TITLE,
+                    _ => PLAIN,
+                };
+                (figures.map(|figures| change(figures.ratio)), style)
+            }
+            Interval => (figures.map(|figures| interval(figures.interval)), PLAIN),
+            Threshold => {
+                let threshold = figures.map(|figures| match figures.threshold_source {
+                    ThresholdSource::Floor => percent(figures.threshold),
+                    ThresholdSource::History => percent(figures.threshold) + FROM_HISTORY,
+                });
+                (threshold, FAINT)
+            }
+        };
+        (text.unwrap_or_else(|| NONE.to_owned()), style)
+    }
+}
+
+/// `✗ now fails: wrong-output`, or `✗ failed: wrong-output` where it is not known to have passed.
+fn failed(row: &ComparisonRow) -> Cell {
+    let (sign, style) = sign_of(ChangeVerdict::NowFails);
+    let word = match row.verdict {
+        ChangeVerdict::NowFails => row.verdict.to_string(),
+        _ => "failed".to_owned(),
+    };
+    (format!("{sign} {word}: {}", row.candidate.verdict), style)
+}
+
+fn name_of(row: &ComparisonRow) -> String {
+    in_one_line(&printable_line(&row.case), usize::MAX)
+}
+
+/// `99%`, `99.9%`.
+pub(crate) fn level(confidence: f64) -> String {
+    // As many digits as were asked for: 0.999 times 100 is not 99.9.
+    format!("{}%", (confidence * 1e8).round() / 1e6)
+}
+
+/// `-0.42% to +1.10%`.
+pub(crate) fn interval([low, high]: [f64; 2]) -> String {
+    format!("{} to {}", change(low), change(high))
+}
+
+/// The sign of a verdict, which says the same as its word for eyes that skim.
+pub(super) fn sign_of(verdict: ChangeVerdict) -> (char, Style) {
+    let style = match verdict {
+        ChangeVerdict::NowFails | ChangeVerdict::Regressed => BAD,
+        ChangeVerdict::Improved => GOOD,
+        ChangeVerdict::Inconclusive | ChangeVerdict::NotCompared => DOUBTFUL,
+        ChangeVerdict::WithinNoise => PLAIN,
+        ChangeVerdict::NoChange => FAINT,
+    };
+    (change_sign(verdict), style)
+}

@@ -1,0 +1,214 @@
+//! The columns of the table and how they give way where the terminal is narrow.
+
+use anstyle::Style;
+
+use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
+use super::table::{Cell, Column, GAP, NONE, Table, aligned};
+use super::text::{in_one_line, width};
+use crate::wording;
+use gpubench_contract::Metric;
+use gpubench_contract::units::{byte_rate, flop_rate, percent};
+use gpubench_contract::{BenchmarkComplete, Stats};
+use gpubench_contract::{Grade, Verdict};
+use gpubench_diagnostic::printable_line;
+
+/// What a column after the name shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Figure {
+    Verdict,
+    Value,
+    Interval,
+    Cv,
+    Samples,
+    Bytes,
+    OfPeak,
+    Flops,
+    Grade,
+}
+
+use Figure::*;
+
+/// All columns, in order.
+const ALL: [Column<Figure>; 9] = [
+    Column::left(Verdict, 7, "verdict"),
+    Column::right(Value, 8, "time"),
+    Column::right(Interval, 7, "± 95%"),
+    Column::right(Cv, 6, "cv"),
+    Column::right(Samples, 4, "n"),
+    Column::right(Bytes, 10, "bandwidth"),
+    Column::right(OfPeak, 7, "of peak"),
+    Column::right(Flops, 13, "compute"),
+    Column::left(Grade, 9, "grade"),
+];
+
+/// Columns in the order in which they give way. Verdict and median always stay, and the grade goes last: no time stands without it for
+/// as long as there is room.
+const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
+
+/// Whether the device's peak bandwidth is known, and bandwidths can be shown as shares of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Peak {
+    /// It is.
+    Known,
+    /// It is not, as on the CPU device.
+    Unknown,
+}
+
+/// Which columns are shown, and how wide names are.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    /// The names and their figures.
+    pub table: Table<Figure>,
+    /// Columns of a whole line.
+    pub line: usize,
+    styling: Styling,
+}
+
+impl Columns {
+    /// Columns for a line of `line` columns and names of the given widths, of which the longest may take half of a line.
+    pub(super) fn fit(line: usize, names: impl IntoIterator<Item = usize>, peak: Peak, styling: Styling) -> Columns {
+        let mut columns = ALL.to_vec();
+        if peak == Peak::Unknown {
+            columns.retain(|column| column.key != OfPeak);
+        }
+        let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
+        Columns {
+            table: Table::new(columns, names, line / 2, styling).fit(line, dropped),
+            line,
+            styling,
+        }
+    }
+
+    /// Without figures.
+    pub(super) fn verdict_only(self) -> Columns {
+        Columns {
+            table: self.table.only(Verdict),
+            ..self
+        }
+    }
+
+    /// The titles, to stand after a package's name.
+    pub(super) fn titles(&self, metric: &Metric) -> String {
+        self.table.clone().titled(Value, &metric.name).titles()
+    }
+
+    /// What stands after the name of a case.
+    pub(super) fn figures(&self, result: &BenchmarkComplete) -> String {
+        match (&result.stats, result.verdict) {
+            (Some(stats), Verdict::Pass) => self.table.cells(|column| column.key.cell(result, stats)),
+            _ => self.outcome(result),
+        }
+    }
+
+    /// A verdict in words, in place of figures that it takes the meaning from.
+    fn outcome(&self, result: &BenchmarkComplete) -> String {
+        let (verdict, style) = signed(result.verdict);
+        let reason = match (result.verdict, result.cause, &result.message) {
+            (Verdict::Skipped, _, Some(message)) => format!(": {}", printable_line(message)),
+            (_, Some(cause), _) => format!(": {cause}"),
+            _ => String::new(),
+        };
+        let room = self.line.saturating_sub(self.table.name + GAP + width(&verdict));
+        let reason = in_one_line(&reason, room);
+        format!("{}{}{}", " ".repeat(GAP), self.styling.paint(style, &verdict), reason)
+    }
+}
+
+impl Figure {
+    fn cell(self, result: &BenchmarkComplete, stats: &Stats) -> Cell {
+        let throughput = &result.throughput;
+        let text = match self {
+            Verdict => return signed(result.verdict),
+            Value => return (aligned(Some(result.metric.quantity(stats.value)), 2), TITLE),
+            // One sample has no spread to tell of.
+            Interval => stats
+                .relative_interval()
+                .filter(|_| stats.n > 1)
+                .map(|share| format!("±{}", percent(share))),
+            Cv => stats.cv.map(percent),
+            Samples => Some(stats.n.to_string()),
+            Bytes => Some(aligned(throughput.bytes_per_s.map(byte_rate), 4)),
+            OfPeak => throughput.of_peak_bandwidth.map(percent),
+            Flops => Some(aligned(throughput.flops_per_s.map(flop_rate), 7)),
+            Grade => {
+                return match result.grade {
+                    Some(grade) => (grade.to_string(), style_of(grade)),
+                    None => (NONE.to_owned(), FAINT),
+                };
+            }
+        };
+        (text.unwrap_or_else(|| NONE.to_owned()), PLAIN)
+    }
+}
+
+/// A verdict and its sign.
+fn signed(verdict: Verdict) -> Cell {
+    let (sign, style) = sign_of(verdict);
+    (format!("{sign} {verdict}"), style)
+}
+
+/// The sign of a verdict, which says the same as its word for eyes that skim.
+pub(super) fn sign_of(verdict: Verdict) -> (char, Style) {
+    let style = match verdict {
+        Verdict::Pass => GOOD,
+        Verdict::Skipped => DOUBTFUL,
+        _ => BAD,
+    };
+    (wording::sign(verdict), style)
+}
+
+fn style_of(grade: Grade) -> Style {
+    match grade {
+        Grade::Sealed => GOOD,
+        Grade::Bracketed => PLAIN,
+        Grade::Advisory => DOUBTFUL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(line: usize, peak: Peak) -> Vec<Figure> {
+        let table = Columns::fit(line, [20], peak, Styling::Plain).table;
+        let keys = ALL.map(|column| column.key).into_iter();
+        keys.filter(|key| table.shows(*key)).collect()
+    }
+
+    #[test]
+    fn columns_give_way_in_the_stated_order() {
+        let shown_at = |line| shown(line, Peak::Unknown);
+        assert_eq!(
+            shown_at(120),
+            [Verdict, Value, Interval, Cv, Samples, Bytes, Flops, Grade]
+        );
+        assert_eq!(shown_at(99), [Verdict, Value, Interval, Cv, Bytes, Flops, Grade]);
+        assert_eq!(shown_at(90), [Verdict, Value, Interval, Bytes, Flops, Grade]);
+        assert_eq!(shown_at(75), [Verdict, Value, Interval, Bytes, Grade]);
+        assert_eq!(shown_at(64), [Verdict, Value, Interval, Grade]);
+        assert_eq!(shown_at(52), [Verdict, Value, Grade]);
+        assert_eq!(shown_at(40), [Verdict, Value]);
+        assert_eq!(shown_at(10), [Verdict, Value]);
+    }
+
+    #[test]
+    fn a_share_of_the_peak_stays_longer_than_the_bandwidth_itself() {
+        let shown_at = |line| shown(line, Peak::Known);
+        assert_eq!(shown_at(120), ALL.map(|column| column.key));
+        assert_eq!(shown_at(84), [Verdict, Value, Interval, Bytes, OfPeak, Grade]);
+        assert_eq!(shown_at(74), [Verdict, Value, Interval, OfPeak, Grade]);
+        assert_eq!(shown_at(60), [Verdict, Value, Interval, Grade]);
+    }
+
+    #[test]
+    fn every_choice_of_columns_fits_its_line() {
+        for line in 40..200 {
+            for name in [0, 10, 30, 90] {
+                for peak in [Peak::Known, Peak::Unknown] {
+                    let columns = Columns::fit(line, [name, 10], peak, Styling::Plain);
+                    assert!(columns.table.width() <= line, "{line} {name}");
+                }
+            }
+        }
+    }
+}

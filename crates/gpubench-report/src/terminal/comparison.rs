@@ -1,0 +1,188 @@
+//! The page people look at when two runs have been compared.
+
+use super::changes::{Columns, FROM_HISTORY, sign_of};
+use super::remarks::{below_the_table, noted};
+use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
+use super::table::GAP;
+use super::tally::tally;
+use super::text::{width, wrapped};
+use super::{Detail, TerminalOptions};
+use crate::CPU_NOTICE;
+use crate::remarks::{Remarks, named};
+use crate::wording::{left_out, one_run, phrases};
+use gpubench_contract::{Arrangement, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, ThresholdSource};
+use gpubench_diagnostic::printable_line;
+
+/// Behind what a person can do.
+const HINT: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();
+
+/// Both runs, a row for every benchmark, what is to be known of some of them, and how many have which verdict. [`Detail::Brief`] leaves out rows that are no change or noise.
+pub fn comparison_page(comparison: &ComparisonComplete, options: TerminalOptions) -> String {
+    let page = Page { comparison, options };
+    let rows: Vec<&ComparisonRow> = comparison
+        .by_relevance()
+        .into_iter()
+        .filter(|row| options.detail != Detail::Brief || !row.verdict.is_quiet())
+        .collect();
+    [
+        page.runs(),
+        page.differences(),
+        page.table(&rows),
+        page.remarks(),
+        page.one_sided(),
+        page.summary(),
+        page.hints(),
+    ]
+    .concat()
+}
+
+struct Page<'a> {
+    comparison: &'a ComparisonComplete,
+    options: TerminalOptions,
+}
+
+impl Page<'_> {
+    fn paint(&self, style: anstyle::Style, text: &str) -> String {
+        self.options.styling.paint(style, text)
+    }
+
+    /// Who is compared with whom.
+    fn runs(&self) -> String {
+        let ComparisonComplete {
+            baseline, candidate, ..
+        } = self.comparison;
+        let together = match self.comparison.arrangement {
+            Arrangement::Apart => String::new(),
+            Arrangement::Interleaved => self.paint(FAINT, "measured in turns, window by window") + "\n",
+        };
+        named_runs(&[("baseline   ", baseline), ("candidate  ", candidate)], self.options) + &together
+    }
+
+    fn differences(&self) -> String {
+        let said = self
+            .comparison
+            .differences
+            .iter()
+            .cloned()
+            .chain(one_run(self.comparison));
+        said.map(|said| noted(&printable_line(&said), self.options)).collect()
+    }
+
+    fn table(&self, rows: &[&ComparisonRow]) -> String {
+        if rows.is_empty() {
+            return String::new();
+        }
+        let columns = Columns::fit(self.options.width, rows, self.options.styling);
+        let lines: String = rows.iter().map(|row| columns.row(row)).collect();
+        let from_history = columns.show_thresholds() && rows.iter().any(|row| is_from_history(row));
+        let footnote = if from_history {
+            let text = format!("{FROM_HISTORY} from the history of the device");
+            self.paint(FAINT, &text) + "\n"
+        } else {
+            String::new()
+        };
+        format!("\n{}{lines}{footnote}", columns.titles())
+    }
+
+    /// What is said of rows. What is said of the runs stands above already.
+    fn remarks(&self) -> String {
+        let mut remarks = Remarks::default();
+        for row in self.comparison.by_relevance() {
+            let of_the_runs = |remark: &&String| {
+                self.comparison
+                    .differences
+                    .iter()
+                    .any(|difference| remark.ends_with(difference))
+            };
+            if let Some(remark) = row.remark.as_ref().filter(|remark| !of_the_runs(remark)) {
+                remarks.add(remark.clone(), row.case.clone());
+            }
+        }
+        below_the_table(&remarks, self.options)
+    }
+
+    /// Benchmarks that only one run has.
+    fn one_sided(&self) -> String {
+        let ComparisonComplete { new, removed, .. } = self.comparison;
+        let lists = [("only in the candidate", new), ("only in the baseline", removed)];
+        let lines = lists
+            .into_iter()
+            .filter(|(_, cases)| !cases.is_empty())
+            .map(|(what, cases)| {
+                let lines = wrapped(&format!("{what}: {}", named(cases, printable_line)), self.options.width);
+                format!("\n{}\n", lines.join("\n  "))
+            });
+        lines.collect()
+    }
+
+    /// `1 regressed, 12 no change; 1 new`.
+    fn summary(&self) -> String {
+        let counts = tally(self.comparison, |verdict, count| self.paint(sign_of(verdict).1, count));
+        let counts = match counts {
+            None => "nothing to compare: neither run measured a benchmark".to_owned(),
+            Some(counts) => wrapped(&counts, self.options.width).join("\n"),
+        };
+        let notice = match self.comparison.candidate.device.kind {
+            DeviceKind::Cpu => self.paint(DOUBTFUL, CPU_NOTICE) + "\n",
+            DeviceKind::Cuda => String::new(),
+        };
+        format!("\n{counts}\n{}{notice}", self.left_out())
+    }
+
+    /// What `-t` hides.
+    fn left_out(&self) -> String {
+        let words = self.comparison.left_out.as_ref().map(left_out);
+        words.map_or_else(String::new, |words| {
+            wrapped(&words, self.options.width).join("\n") + "\n"
+        })
+    }
+
+    fn hints(&self) -> String {
+        let apart = self.comparison.arrangement == Arrangement::Apart;
+        let drift = (self.comparison.has_regressed() && apart).then_some(
+            "drift between two runs is part of their difference; `--against REVISION` measures both in turns",
+        );
+        let unlike = |row: &ComparisonRow| {
+            row.remark
+                .as_ref()
+                .is_some_and(|remark| remark.starts_with("not measured alike"))
+        };
+        let setups = self
+            .comparison
+            .rows
+            .iter()
+            .any(unlike)
+            .then_some("`--allow-different-setups` compares them all the same");
+        let hints = [drift, setups].into_iter().flatten().map(|hint| {
+            let lines = wrapped(&format!("(hint: {hint})"), self.options.width);
+            let text = lines.join("\n");
+            match self.options.styling {
+                Styling::Plain => text + "\n",
+                Styling::Ansi => text.replacen("hint", &self.paint(HINT, "hint"), 1) + "\n",
+            }
+        });
+        hints.collect()
+    }
+}
+
+/// Runs with their roles, one below the other.
+pub(super) fn named_runs(runs: &[(&str, &ComparedRun)], options: TerminalOptions) -> String {
+    let names = runs.iter().map(|(_, run)| printable_line(&run.name));
+    let widest = names.clone().map(|name| width(&name)).max().unwrap_or(0);
+    let line = |((role, run), name): (&(&str, &ComparedRun), String)| {
+        let indent = width(role) + widest + GAP;
+        let phrases: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
+        let phrases = wrapped(&phrases.join(" · "), options.width.saturating_sub(indent));
+        let rest = phrases.join(&format!("\n{}", " ".repeat(indent)));
+        let gap = " ".repeat(widest - width(&name) + GAP);
+        let [role, name] = [(FAINT, *role), (TITLE, &*name)].map(|(style, text)| options.styling.paint(style, text));
+        format!("{role}{name}{gap}{rest}\n")
+    };
+    runs.iter().zip(names).map(line).collect()
+}
+
+fn is_from_history(row: &ComparisonRow) -> bool {
+    row.change
+        .as_ref()
+        .is_some_and(|change| change.threshold_source == ThresholdSource::History)
+}

@@ -1,0 +1,133 @@
+//! What is known of a case beyond the line in the table.
+
+use std::time::Duration;
+
+use super::text::NO_BREAK;
+use gpubench_contract::Metric;
+use gpubench_contract::Verdict;
+use gpubench_contract::units::{percent, time, wall_time};
+use gpubench_contract::{BenchmarkComplete, Stats};
+use gpubench_diagnostic::printable_line;
+
+/// Lines on the samples, on how they were taken and on what they amount to; none for a case that did not pass.
+pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
+    let (Some(stats), Verdict::Pass) = (&result.stats, result.verdict) else {
+        return Vec::new();
+    };
+    let mut phrases = vec![samples(&result.metric, stats), measurement(result)];
+    phrases.extend(workers(result));
+    phrases.extend(work(result));
+    phrases.extend(grade(result));
+    phrases.extend(result.notices.iter().map(|notice| printable_line(notice)));
+    phrases
+}
+
+/// `min 1.199 ms · quartiles 1.202 to 1.206 ms · …`.
+fn samples(metric: &Metric, stats: &Stats) -> String {
+    let shown = |value| metric.quantity(value).to_string();
+    joined([
+        Some(format!("95% of the {} {}", metric.name, metric.range(stats.ci95))),
+        Some(format!("median {}", shown(stats.median))),
+        Some(format!("quartiles {} and {}", shown(stats.q1), shown(stats.q3))),
+        Some(format!("min {}", shown(stats.min))),
+        Some(format!("max {}", shown(stats.max))),
+        Some(format!("mean {}", shown(stats.mean))),
+        stats.stddev.map(|stddev| format!("σ {}", shown(stddev))),
+    ])
+}
+
+fn measurement(result: &BenchmarkComplete) -> String {
+    let counts = result.window_counts;
+    let flagged = result.sample_flags.len();
+    joined([
+        result.stop.as_ref().map(|stop| format!("stopped by {}", stop.reason)),
+        Some(format!(
+            "{} windows ({} warm-up, {} early-check)",
+            result.windows, counts.warm_up, counts.early_check
+        )),
+        (flagged > 0).then(|| format!("{flagged} disturbed")),
+        result
+            .event_overhead_ns
+            .map(|overhead| format!("empty measurement {}", time(overhead))),
+        result
+            .host_ns
+            .as_ref()
+            .map(|host| format!("host {}", time(host.median_ns))),
+        Some(format!("took {}", wall_time(Duration::from_nanos(result.wall_ns)))),
+    ])
+}
+
+/// `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`; nothing where there is one.
+fn workers(result: &BenchmarkComplete) -> Option<String> {
+    let values = || result.workers.iter().filter_map(|worker| worker.value);
+    let range = [values().reduce(f64::min)?, values().reduce(f64::max)?];
+    let number = result.workers.len();
+    let told = || format!("{number} workers, each {}", result.metric.range(range)).replace(' ', NO_BREAK);
+    (number > 1).then(told)
+}
+
+/// `41.8% of peak bandwidth · y: largest error 1.2e-7 absolute`; nothing where neither is known.
+fn work(result: &BenchmarkComplete) -> Option<String> {
+    let throughput = &result.throughput;
+    let phrase = joined([
+        throughput
+            .of_peak_bandwidth
+            .map(|share| format!("{} of peak bandwidth", percent(share))),
+        throughput
+            .of_peak_flops
+            .map(|share| format!("{} of peak compute", percent(share))),
+        result.conservation.as_ref().map(|clocks| {
+            format!(
+                "claimed {}, observed {}",
+                time(clocks.claimed_ns),
+                time(clocks.observed_ns)
+            )
+        }),
+        result.conservation.as_ref().and_then(|clocks| {
+            let (excess, bound) = (clocks.excess_ns?, clocks.bound_ns?);
+            Some(format!(
+                "{:+.1} µs beyond a null worker, ±{:.1} µs explained",
+                excess / 1e3,
+                bound / 1e3
+            ))
+        }),
+    ]);
+    (!phrase.is_empty()).then_some(phrase)
+}
+
+/// `advisory: kernels of the CPU device are native code in the worker`.
+fn grade(result: &BenchmarkComplete) -> Option<String> {
+    let (grade, reason) = (result.grade?, result.grade_reason.as_deref()?);
+    Some(format!("{grade}: {}", printable_line(reason)))
+}
+
+/// Phrases with dots between them, to be broken there only.
+fn joined<const N: usize>(phrases: [Option<String>; N]) -> String {
+    let unbroken = phrases
+        .into_iter()
+        .flatten()
+        .map(|phrase| phrase.replace(' ', NO_BREAK));
+    unbroken.collect::<Vec<_>>().join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_contract::WorkerShare;
+    use gpubench_testing::on_gpu;
+
+    #[test]
+    fn the_medians_of_several_workers_are_told_and_those_of_one_are_not() {
+        let mut result = on_gpu().results[0].clone();
+        let told = workers(&result).map(|phrase| phrase.replace(NO_BREAK, " "));
+        assert_eq!(told.as_deref(), Some("3 workers, each 3.612 µs to 3.721 µs"));
+        result.workers.truncate(1);
+        assert_eq!(workers(&result), None);
+        let nothing = WorkerShare {
+            samples: 0,
+            value: None,
+        };
+        result.workers = vec![nothing.clone(), nothing];
+        assert_eq!(workers(&result), None);
+    }
+}

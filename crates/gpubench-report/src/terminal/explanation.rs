@@ -1,0 +1,248 @@
+//! What went wrong with a case, below the table.
+
+use super::columns::sign_of;
+use super::style::{FAINT, Styling, TITLE};
+use super::text::{folded, padded, width, wrapped};
+use crate::wording::{found_in, gloss};
+use gpubench_contract::{BenchmarkComplete, Check};
+use gpubench_diagnostic::{printable, printable_line};
+
+/// A bar stands before every line, so that it is clear where an explanation ends even if it holds a compiler's output.
+const BAR: &str = "  │ ";
+
+/// The command that runs a case again, as far as it is the same for every case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatedCommand {
+    /// What is started: `cargo gpubench`, or the executable itself where there is no cargo.
+    pub program: &'static str,
+    /// Options that are repeated, word by word.
+    pub options: Vec<String>,
+    /// Axes whose values are the command line's.
+    pub overridden_axes: Vec<String>,
+}
+
+impl Default for RepeatedCommand {
+    fn default() -> RepeatedCommand {
+        RepeatedCommand {
+            program: "cargo gpubench",
+            options: Vec::new(),
+            overridden_axes: Vec::new(),
+        }
+    }
+}
+
+impl RepeatedCommand {
+    /// The whole command for a case of a run with this seed, as a shell takes it.
+    pub(super) fn for_case(&self, result: &BenchmarkComplete, seed: &str) -> String {
+        let mut words = self.options.clone();
+        words.extend(["--exact".to_owned(), result.case.clone()]);
+        let is_overridden = |name: &String| self.overridden_axes.contains(name);
+        for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
+            words.extend(["--axis".to_owned(), format!("{name}={value}")]);
+        }
+        if result.windows > 0 {
+            words.extend(["--seed".to_owned(), seed.to_owned()]);
+        }
+        let quoted: String = words
+            .iter()
+            .map(|word| format!(" {}", shell_quoted(&printable_line(word))))
+            .collect();
+        format!("{}{quoted}", self.program)
+    }
+}
+
+/// What is said of a failed case.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Message<'a> {
+    /// Nothing.
+    None,
+    /// This.
+    Own(&'a str),
+    /// What is said of this case, which stands above.
+    AsOf(&'a BenchmarkComplete),
+}
+
+impl<'a> Message<'a> {
+    /// What is said of a failure behind others. A text of several lines, as a compiler has them for all cases of a source, is there once.
+    pub(super) fn behind(others: &'a [BenchmarkComplete], failure: &'a BenchmarkComplete) -> Message<'a> {
+        let Some(message) = &failure.message else {
+            return Message::None;
+        };
+        let has_it = |other: &&BenchmarkComplete| (&other.message, other.cause) == (&failure.message, failure.cause);
+        match others.iter().find(has_it) {
+            Some(other) if message.contains('\n') => Message::AsOf(other),
+            _ => Message::Own(message),
+        }
+    }
+}
+
+/// The explanation of a failed case, line by line.
+pub(super) fn lines(
+    result: &BenchmarkComplete,
+    message: Message<'_>,
+    command: &str,
+    line_width: usize,
+    styling: Styling,
+) -> Vec<String> {
+    let room = line_width.saturating_sub(width(BAR)).max(20);
+    let (sign, style) = sign_of(result.verdict);
+    let name = format!("{} {}", printable_line(&result.package), printable_line(&result.case));
+    let mut lines = vec![format!(
+        "{} {}",
+        styling.paint(style, &sign.to_string()),
+        styling.paint(TITLE, &name)
+    )];
+    let mut said = wrapped(&styled_outcome(result, styling), room);
+    match message {
+        Message::None => {}
+        Message::Own(message) => {
+            // What stands behind the first line, a compiler or a kernel has laid out. Where it is too long, a terminal would go on below the bar.
+            let message = printable(message);
+            let mut given = message.lines();
+            said.extend(given.next().into_iter().flat_map(|first| wrapped(first, room)));
+            said.extend(given.flat_map(|line| folded(line, room)));
+        }
+        Message::AsOf(other) => {
+            let same = format!("the same error as `{}`, above", printable_line(&other.case));
+            said.extend(wrapped(&same, room));
+        }
+    }
+    // The message speaks of the output that decided; of a single one there is nothing to add.
+    if result.checks.len() > 1 {
+        said.extend(outputs(&result.checks).iter().flat_map(|line| wrapped(line, room)));
+    }
+    let barred = |line: String| format!("{}{line}", styling.paint(FAINT, BAR)).trim_end().to_owned();
+    lines.extend(said.into_iter().map(barred));
+    lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
+    lines
+}
+
+/// The verdict, its cause and what the cause means.
+fn styled_outcome(result: &BenchmarkComplete, styling: Styling) -> String {
+    let (_, style) = sign_of(result.verdict);
+    let verdict = styling.paint(style, result.verdict.as_str());
+    match result.cause {
+        Some(cause) => format!("{verdict}: {cause}{}", gloss(cause)),
+        None => verdict,
+    }
+}
+
+/// Every output that is not right, one line each, names aligned.
+fn outputs(checks: &[Check]) -> Vec<String> {
+    let wrong = checks.iter().filter(|check| check.matched < check.elements);
+    let longest = wrong
+        .clone()
+        .map(|check| width(&printable_line(&check.output)))
+        .max()
+        .unwrap_or(0);
+    wrong
+        .map(|check| {
+            format!(
+                "{}  {}",
+                padded(&printable_line(&check.output), longest),
+                found_in(check)
+            )
+        })
+        .collect()
+}
+
+/// A name as a shell takes it whole.
+fn shell_quoted(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-:=,./+@%".contains(letter);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        name.to_owned()
+    } else {
+        format!("'{}'", name.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_diagnostic::quoted;
+    use gpubench_testing::every_verdict;
+
+    #[test]
+    fn names_with_spaces_are_quoted_for_the_shell() {
+        assert_eq!(shell_quoted("image::gray::w=1,h=2.5"), "image::gray::w=1,h=2.5");
+        assert_eq!(shell_quoted("a::b::mode=it's on"), r"'a::b::mode=it'\''s on'");
+    }
+
+    #[test]
+    fn the_first_line_of_a_message_is_wrapped_and_what_was_laid_out_stays_as_it_is() {
+        let result = BenchmarkComplete {
+            message: Some(
+                "one of the elements is wrong; the worker last wrote:\nx[0]   and x[1]  and x[2]  are 1.0".to_owned(),
+            ),
+            ..every_verdict().results.remove(1)
+        };
+        let message = Message::behind(&[], &result);
+        let lines = lines(&result, message, "-", 40, Styling::Plain);
+        assert!(
+            lines.contains(&"  │ one of the elements is wrong; the".to_owned()),
+            "{lines:#?}"
+        );
+        assert!(
+            lines.contains(&"  │ x[0]   and x[1]  and x[2]  are 1.0".to_owned()),
+            "{lines:#?}"
+        );
+    }
+
+    #[test]
+    fn what_user_code_prints_has_a_bar_and_an_indent_before_it_on_every_row_of_the_terminal() {
+        let printed = format!("run it alone: evil\n{}✓ it passed, too", " ".repeat(76));
+        let result = BenchmarkComplete {
+            message: Some(format!("it is wrong; the worker last wrote:\n{}", quoted(&printed))),
+            ..every_verdict().results.remove(1)
+        };
+        let lines = lines(&result, Message::behind(&[], &result), "-", 80, Styling::Plain);
+        let position = lines.iter().position(|line| line.ends_with("last wrote:"));
+        let said = &lines[position.expect("the message") + 1..];
+        assert_eq!(
+            said[..3],
+            ["  │     run it alone: evil", "  │", "  │     ✓ it passed, too"]
+        );
+    }
+
+    #[test]
+    fn what_a_compiler_says_of_several_cases_is_there_once_and_one_line_is_repeated() {
+        let failed = |case: &str, message: &str| BenchmarkComplete {
+            case: case.to_owned(),
+            message: Some(message.to_owned()),
+            ..every_verdict().results.remove(1)
+        };
+        let failures = [
+            failed("a", "could not compile\nline 1"),
+            failed("b", "not found"),
+            failed("c", "could not compile\nline 1"),
+            failed("d", "not found"),
+            failed("e", "could not compile\nline 2"),
+        ];
+        let said: Vec<Message<'_>> = (0..5)
+            .map(|position| Message::behind(&failures[..position], &failures[position]))
+            .collect();
+        let [compiler, missing] = [Message::Own("could not compile\nline 1"), Message::Own("not found")];
+        let other = Message::Own("could not compile\nline 2");
+        assert_eq!(said, [compiler, missing, Message::AsOf(&failures[0]), missing, other]);
+        let lines = lines(&failures[2], said[2], "again", 80, Styling::Plain).join("\n");
+        assert!(lines.contains("\n  │ the same error as `a`, above\n"), "{lines}");
+    }
+
+    #[test]
+    fn the_command_repeats_its_options_as_a_shell_takes_them() {
+        let mut result = every_verdict().results.remove(0);
+        result.params.0.clear();
+        result.case = "add".to_owned();
+        let repeated = RepeatedCommand {
+            program: "cargo gpubench",
+            options: ["--manifest-path", "my kernels/Cargo.toml", "--features", "fp8 bf16"]
+                .map(str::to_owned)
+                .to_vec(),
+            overridden_axes: Vec::new(),
+        };
+        assert_eq!(
+            repeated.for_case(&result, "5eed"),
+            "cargo gpubench --manifest-path 'my kernels/Cargo.toml' --features 'fp8 bf16' --exact add --seed 5eed"
+        );
+    }
+}

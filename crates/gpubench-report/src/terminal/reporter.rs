@@ -1,0 +1,336 @@
+//! The reporter that people watch.
+
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+
+use super::columns::{Columns, Peak};
+use super::comparison::comparison_page;
+use super::contest;
+use super::details;
+use super::explanation::{self, Message, RepeatedCommand};
+use super::progress::ProgressLine;
+use super::remarks::below_the_table;
+use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
+use super::text::{padded, width, wrapped};
+use super::tree::{Line, Tree};
+use crate::contest::Contests;
+use crate::remarks::Remarks;
+use crate::wording::{abilities, kind_in_words};
+use crate::{CPU_NOTICE, Output, OutputError, Progress, Reporter, summary};
+use gpubench_contract::Metric;
+use gpubench_contract::Verdict;
+use gpubench_contract::units::{counted, listed};
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Device, DeviceKind, RunFinished, RunStarted,
+};
+use gpubench_diagnostic::printable_line;
+
+/// Columns where the output is no terminal.
+const UNKNOWN_WIDTH: usize = 120;
+
+/// Columns that a table needs; a narrower terminal wraps it.
+const LEAST_WIDTH: usize = 40;
+
+/// How the table is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TerminalOptions {
+    /// Columns of a line.
+    pub width: usize,
+    /// Whether there are colours.
+    pub styling: Styling,
+    /// Where progress is shown.
+    pub progress: ProgressDisplay,
+    /// How much is printed of each case.
+    pub detail: Detail,
+}
+
+/// How much is printed of each case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Failures and the summary.
+    Brief,
+    /// A line for each case.
+    #[default]
+    Table,
+    /// Quartiles, overheads, windows and the reason for stopping below each line.
+    Full,
+}
+
+/// Where progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgressDisplay {
+    /// On standard error, where that is a terminal.
+    Stderr,
+    /// Nowhere.
+    Hidden,
+}
+
+impl TerminalOptions {
+    /// What suits standard output as it is: a terminal's width, or 120 columns for a pipe or a file.
+    pub fn of_stdout(color: Color) -> TerminalOptions {
+        TerminalOptions {
+            width: width_of(&io::stdout()),
+            styling: Styling::of_stdout(color),
+            progress: ProgressDisplay::Stderr,
+            detail: Detail::Table,
+        }
+    }
+
+    /// What suits standard error where standard output is for something else. On a terminal that has both, a line that is rewritten would be written through.
+    pub fn of_stderr(color: Color) -> TerminalOptions {
+        TerminalOptions {
+            width: width_of(&io::stderr()),
+            styling: Styling::of_stderr(color),
+            progress: match io::stdout().is_terminal() {
+                true => ProgressDisplay::Hidden,
+                false => ProgressDisplay::Stderr,
+            },
+            detail: Detail::Table,
+        }
+    }
+}
+
+/// The width of a stream that is a terminal.
+fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
+    if !stream.is_terminal() {
+        return UNKNOWN_WIDTH;
+    }
+    match rustix::termios::tcgetwinsize(stream) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => UNKNOWN_WIDTH,
+    }
+}
+
+/// Whether results have times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Figures {
+    Expected,
+    Absent,
+}
+
+/// Prints a tree of results while they come in, and explains failures at the end.
+pub struct TerminalReporter {
+    output: Output,
+    options: TerminalOptions,
+    tree: Tree,
+    columns: Columns,
+    progress: ProgressLine,
+    device: Option<DeviceKind>,
+    contests: Contests,
+    remarks: Remarks,
+    failures: Vec<BenchmarkComplete>,
+    comparison: Option<String>,
+    repeated: RepeatedCommand,
+    figures: Figures,
+}
+
+impl TerminalReporter {
+    /// Prints to `output`.
+    pub fn new(output: Output, options: TerminalOptions) -> TerminalReporter {
+        let options = TerminalOptions {
+            width: options.width.max(LEAST_WIDTH),
+            ..options
+        };
+        TerminalReporter {
+            output,
+            options,
+            tree: Tree::default(),
+            columns: Columns::fit(options.width, [], Peak::Unknown, options.styling),
+            progress: ProgressLine::hidden(),
+            device: None,
+            contests: Contests::default(),
+            remarks: Remarks::default(),
+            failures: Vec::new(),
+            comparison: None,
+            repeated: RepeatedCommand::default(),
+            figures: Figures::Expected,
+        }
+    }
+
+    /// Says how a command that runs a failed case again begins.
+    pub fn repeating(self, repeated: RepeatedCommand) -> TerminalReporter {
+        TerminalReporter { repeated, ..self }
+    }
+
+    /// Leaves the columns of figures out: nothing is timed.
+    pub fn without_figures(self) -> TerminalReporter {
+        TerminalReporter {
+            figures: Figures::Absent,
+            ..self
+        }
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), OutputError> {
+        let output = &mut self.output;
+        self.progress.aside(|| output.print(text))
+    }
+
+    /// The lines of a result: what leads to it in the tree, then the case with its figures.
+    fn lines_of(&mut self, result: &BenchmarkComplete) -> String {
+        let (columns, styling) = (self.columns.clone(), self.options.styling);
+        let figures = columns.figures(result);
+        let mut lines = self.tree.reveal(result.index);
+        let Some(own) = lines.pop() else {
+            return format!("{}{figures}\n", printable_line(&result.case));
+        };
+        let mut text: String = lines
+            .into_iter()
+            .map(|line| heading(line, &result.metric, &columns, styling))
+            .collect();
+        text += &entry(own, &figures, &columns, styling);
+        if self.options.detail == Detail::Full {
+            text += &details_below(own, result, &columns, styling);
+        }
+        text
+    }
+
+    fn explanations(&self, seed: &str) -> String {
+        let mut text = String::new();
+        for (position, failure) in self.failures.iter().enumerate() {
+            text.push('\n');
+            let message = Message::behind(&self.failures[..position], failure);
+            let command = self.repeated.for_case(failure, seed);
+            for line in explanation::lines(failure, message, &command, self.options.width, self.options.styling) {
+                text += &line;
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn summary(&self, finished: &RunFinished) -> String {
+        let style = match (finished.failed, finished.passed) {
+            (1.., _) => BAD,
+            (0, 0) => DOUBTFUL,
+            _ => GOOD,
+        };
+        let styling = self.options.styling;
+        let counts = styling.paint(style, &summary::line(finished));
+        match self.device {
+            // A comparison has said it already.
+            Some(DeviceKind::Cpu) if self.figures == Figures::Expected && self.comparison.is_none() => {
+                format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE))
+            }
+            _ => format!("\n{counts}\n"),
+        }
+    }
+}
+
+impl Reporter for TerminalReporter {
+    fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
+        self.tree = Tree::of(cases);
+        let peak = match run.device.peak_bandwidth {
+            Some(_) => Peak::Known,
+            None => Peak::Unknown,
+        };
+        let TerminalOptions {
+            width: line, styling, ..
+        } = self.options;
+        let columns = Columns::fit(line, self.tree.lines().iter().map(Line::width), peak, styling);
+        self.columns = match self.figures {
+            Figures::Expected => columns,
+            Figures::Absent => columns.verdict_only(),
+        };
+        self.device = Some(run.device.kind);
+        if self.options.progress == ProgressDisplay::Stderr {
+            self.progress = ProgressLine::on_stderr(run.cases);
+        }
+        if self.options.detail == Detail::Brief {
+            return Ok(());
+        }
+        let title = self.options.styling.paint(TITLE, "cargo gpubench");
+        let rest = format!(
+            "{} · {} · {}",
+            printable_line(&run.tool_version),
+            described(run),
+            counted(run.cases, "case")
+        );
+        let first = width("cargo gpubench") + 1;
+        let lines = wrapped(&rest, self.options.width.saturating_sub(first));
+        let indent = format!("\n{}", " ".repeat(first));
+        self.print(&format!("{title} {}\n\n", lines.join(&indent)))
+    }
+
+    fn benchmark_started(&mut self, started: &BenchmarkStarted) -> Result<(), OutputError> {
+        self.progress.start(started);
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Result<(), OutputError> {
+        self.progress.update(progress);
+        Ok(())
+    }
+
+    fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
+        if result.verdict.is_failure() {
+            self.failures.push(result.clone());
+        }
+        self.contests.enter(result);
+        // What passed has its remarks below its line, where there are such lines.
+        if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
+            self.remarks.enter(result, &result.case);
+        }
+        self.progress.advance();
+        if self.options.detail == Detail::Brief {
+            return Ok(());
+        }
+        let lines = self.lines_of(result);
+        self.print(&lines)
+    }
+
+    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        // It stands behind what is said of the run itself, where it is found.
+        self.comparison = Some(format!("\n{}", comparison_page(comparison, self.options)));
+        Ok(())
+    }
+
+    fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
+        self.progress.clear();
+        let contests = match self.options.detail {
+            Detail::Brief => String::new(),
+            Detail::Table | Detail::Full => contest::table(&self.contests, self.options.styling),
+        };
+        let remarks = below_the_table(&self.remarks, self.options);
+        let comparison = self.comparison.as_deref().unwrap_or_default();
+        let text = contests + &remarks + &self.explanations(&finished.seed) + comparison + &self.summary(finished);
+        self.output.print(&text)
+    }
+}
+
+/// A line of the tree that is no case; a package carries the titles of the columns.
+fn heading(line: &Line, metric: &Metric, columns: &Columns, styling: Styling) -> String {
+    if line.is_package() {
+        let name = padded(&line.name, columns.table.name);
+        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(metric))
+    } else {
+        format!("{}{}\n", styling.paint(FAINT, &line.branches), line.name)
+    }
+}
+
+/// A case with its figures, on the next line where its name is too long.
+fn entry(line: &Line, figures: &str, columns: &Columns, styling: Styling) -> String {
+    let name = styling.paint(FAINT, &line.branches) + &line.name;
+    let continued = padded(&line.continued, columns.table.name);
+    columns.table.row(&name, &styling.paint(FAINT, &continued), figures)
+}
+
+/// What is known of a case beyond its line, below it and behind the branches of the tree.
+fn details_below(line: &Line, result: &BenchmarkComplete, columns: &Columns, styling: Styling) -> String {
+    let indent = format!("{}  ", line.continued);
+    let room = columns.line.saturating_sub(width(&indent)).max(LEAST_WIDTH / 2);
+    details::phrases(result)
+        .iter()
+        .flat_map(|phrase| wrapped(phrase, room))
+        .map(|text| format!("{}\n", styling.paint(FAINT, &format!("{indent}{text}"))))
+        .collect()
+}
+
+/// `CPU device: AMD EPYC 9654, 2 threads` or `CUDA device: NVIDIA H200, 132 SMs, sm_90, driver 580.159`.
+fn described(run: &RunStarted) -> String {
+    let driver = run.environment.driver.as_ref();
+    let driver = driver.map(|driver| format!("driver {}", printable_line(driver)));
+    let Device { kind, name, .. } = &run.device;
+    let named = format!("{}: {}", kind_in_words(*kind), printable_line(name));
+    let driver = driver.filter(|_| *kind == DeviceKind::Cuda);
+    listed([Some(named)].into_iter().chain(abilities(&run.device)).chain([driver]))
+}

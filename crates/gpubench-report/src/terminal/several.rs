@@ -1,0 +1,171 @@
+//! The page of several runs, each beside the first.
+
+use std::collections::HashMap;
+
+use super::changes::sign_of;
+use super::comparison::named_runs;
+use super::remarks::noted;
+use super::style::{FAINT, PLAIN};
+use super::table::{Cell, Column, GAP, NONE, Table};
+use super::tally::tally;
+use super::text::{in_one_line, width, wrapped};
+use super::{Detail, TerminalOptions};
+use crate::wording::{left_out, one_run};
+use gpubench_contract::units::change;
+use gpubench_contract::{ChangeVerdict, ComparisonComplete, ComparisonRow};
+use gpubench_diagnostic::printable_line;
+
+/// Columns of a median.
+const BASELINE: usize = 8;
+
+/// Columns of a change with its sign, and of a run's name above it at most.
+const CHANGE: usize = 9;
+const LONGEST_TITLE: usize = 20;
+
+/// A line for every benchmark with the first run's median, and a column for each other run with its change. All comparisons have the same baseline.
+pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOptions) -> String {
+    let Some(first) = comparisons.first() else {
+        return String::new();
+    };
+    let table = Beside::of(comparisons, options);
+    let mut page = legend(first, comparisons, options);
+    page += &table.text();
+    for comparison in comparisons {
+        page += &summary(comparison, options);
+    }
+    page + &options
+        .styling
+        .paint(FAINT, "Intervals and remarks are shown where two runs are compared.")
+        + "\n"
+}
+
+/// Which run is which, and what was not alike.
+fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], options: TerminalOptions) -> String {
+    let candidates = comparisons.iter().map(|comparison| &comparison.candidate);
+    let runs: Vec<_> = std::iter::once(&first.baseline)
+        .chain(candidates)
+        .map(|run| ("", run))
+        .collect();
+    let differences = comparisons.iter().flat_map(|comparison| {
+        let name = &comparison.candidate.name;
+        let said = comparison.differences.iter().cloned().chain(one_run(comparison));
+        said.map(move |difference| noted(&printable_line(&format!("{name}: {difference}")), options))
+    });
+    named_runs(&runs, options) + &differences.collect::<String>()
+}
+
+/// Benchmarks of the first run, and what became of each in the others.
+struct Beside<'a> {
+    lines: Vec<Line<'a>>,
+    runs: Vec<String>,
+    options: TerminalOptions,
+}
+
+/// A benchmark; an entry for every run beside the first.
+struct Line<'a> {
+    name: String,
+    baseline: Option<String>,
+    changes: Vec<Option<&'a ComparisonRow>>,
+}
+
+impl<'a> Beside<'a> {
+    fn of(comparisons: &'a [ComparisonComplete], options: TerminalOptions) -> Beside<'a> {
+        let mut lines: Vec<Line<'a>> = Vec::new();
+        let mut position_of: HashMap<&str, usize> = HashMap::new();
+        for (run, comparison) in comparisons.iter().enumerate() {
+            for row in comparison.by_relevance() {
+                let position = *position_of.entry(&row.baseline_case).or_insert_with(|| {
+                    lines.push(Line {
+                        name: in_one_line(&printable_line(&row.baseline_case), usize::MAX),
+                        baseline: row.baseline.value.map(|value| row.metric.quantity(value).to_string()),
+                        changes: vec![None; comparisons.len()],
+                    });
+                    lines.len() - 1
+                });
+                lines[position].changes[run] = Some(row);
+            }
+        }
+        if options.detail == Detail::Brief {
+            lines.retain(|line| line.changes.iter().flatten().any(|row| !row.verdict.is_quiet()));
+        }
+        Beside {
+            lines,
+            runs: comparisons
+                .iter()
+                .map(|comparison| printable_line(&comparison.candidate.name))
+                .collect(),
+            options,
+        }
+    }
+
+    fn text(&self) -> String {
+        if self.lines.is_empty() {
+            return String::new();
+        }
+        // The column of the baseline, then one for each run.
+        let columns = self.widths().into_iter().zip(&self.runs).enumerate();
+        let runs =
+            columns.map(|(run, (width, name))| Column::right(Some(run), width, "").titled(in_one_line(name, width)));
+        let columns: Vec<_> = std::iter::once(Column::right(None, BASELINE, "baseline"))
+            .chain(runs)
+            .collect();
+        let figures: usize = columns.iter().map(|column| GAP + column.width).sum();
+        let names = self.lines.iter().map(|line| width(&line.name));
+        let room = self.options.width.saturating_sub(figures);
+        let table = Table::new(columns, names, room, self.options.styling);
+        let rows = self.lines.iter().map(|line| {
+            let cells = table.cells(|column| line.cell(column.key));
+            table.row(&line.name, "", &cells)
+        });
+        format!("\n{}{}", table.row("", "", &table.titles()), rows.collect::<String>())
+    }
+
+    /// How wide the column of each run is: its name is shown whole where the line has room for half of a benchmark's name beside it.
+    fn widths(&self) -> Vec<usize> {
+        let wide: Vec<usize> = self
+            .runs
+            .iter()
+            .map(|name| width(name).clamp(CHANGE, LONGEST_TITLE))
+            .collect();
+        let needed = GAP + BASELINE + wide.iter().map(|column| GAP + column).sum::<usize>();
+        if needed <= self.options.width / 2 {
+            wide
+        } else {
+            vec![CHANGE; self.runs.len()]
+        }
+    }
+}
+
+impl Line<'_> {
+    /// The time in the first run, or `+3.04% ✗` for one of the others.
+    fn cell(&self, run: Option<usize>) -> Cell {
+        let Some(run) = run else {
+            return (self.baseline.clone().unwrap_or_else(|| NONE.to_owned()), PLAIN);
+        };
+        let Some(row) = self.changes[run] else {
+            return (format!("{NONE}  "), PLAIN);
+        };
+        let figure = row.change.as_ref().map(|figures| change(figures.ratio));
+        let (sign, style) = match sign_of(row.verdict) {
+            (sign, _) if row.verdict == ChangeVerdict::NoChange => (sign, PLAIN),
+            signed => signed,
+        };
+        (format!("{} {sign}", figure.as_deref().unwrap_or(NONE)), style)
+    }
+}
+
+/// `after: ✗ 2 regressed, = 3 no change, 1 removed`.
+fn summary(comparison: &ComparisonComplete, options: TerminalOptions) -> String {
+    let counts = tally(comparison, |verdict, count| {
+        let (sign, style) = sign_of(verdict);
+        options.styling.paint(style, &format!("{sign} {count}"))
+    });
+    let counts = counts.unwrap_or_else(|| "nothing to compare".to_owned());
+    let hidden = comparison.left_out.as_ref();
+    let hidden = hidden.map_or_else(String::new, |said| format!("; {}", left_out(said)));
+    let lines = wrapped(
+        &format!("{}: {counts}{hidden}", printable_line(&comparison.candidate.name)),
+        options.width,
+    );
+    format!("\n{}\n", lines.join("\n  "))
+}

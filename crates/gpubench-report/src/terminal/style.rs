@@ -1,0 +1,104 @@
+//! Colours and when to use them.
+
+use std::io;
+
+use anstyle::{AnsiColor, Style};
+
+/// Whether output is coloured. On a terminal it is, unless `NO_COLOR` or `TERM=dumb` says otherwise; `CLICOLOR_FORCE` insists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Color {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// Makes every stream of this process colour, or not.
+    pub fn apply(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// Whether text carries escape sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Styling {
+    /// It does not.
+    Plain,
+    /// It does.
+    Ansi,
+}
+
+impl Styling {
+    /// What `color` means for standard output.
+    pub fn of_stdout(color: Color) -> Styling {
+        Styling::resolve(color, || anstream::AutoStream::choice(&io::stdout()))
+    }
+
+    /// What `color` means for standard error.
+    pub fn of_stderr(color: Color) -> Styling {
+        Styling::resolve(color, || anstream::AutoStream::choice(&io::stderr()))
+    }
+
+    fn resolve(color: Color, detect: impl FnOnce() -> anstream::ColorChoice) -> Styling {
+        match color {
+            Color::Always => Styling::Ansi,
+            Color::Never => Styling::Plain,
+            Color::Auto if detect() == anstream::ColorChoice::Never => Styling::Plain,
+            Color::Auto => Styling::Ansi,
+        }
+    }
+
+    /// A text in a style, where styles are used.
+    pub(super) fn paint(self, style: Style, text: &str) -> String {
+        match self {
+            Styling::Ansi if style != PLAIN && !text.is_empty() => format!("{style}{text}{style:#}"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// Text like any other.
+pub(super) const PLAIN: Style = Style::new();
+/// Titles and what must be found first.
+pub(super) const TITLE: Style = Style::new().bold();
+/// Lines of the tree, units and what matters less.
+pub(super) const FAINT: Style = Style::new().dimmed();
+/// What passed.
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+/// What failed.
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+/// What was left out, and times that nothing vouches for.
+pub(super) const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
+
+#[cfg(test)]
+mod tests {
+    use anstream::ColorChoice;
+
+    use super::*;
+
+    #[test]
+    fn colours_follow_the_option_and_then_the_stream() {
+        assert_eq!(Styling::resolve(Color::Always, || ColorChoice::Never), Styling::Ansi);
+        assert_eq!(Styling::resolve(Color::Never, || ColorChoice::Always), Styling::Plain);
+        assert_eq!(Styling::resolve(Color::Auto, || ColorChoice::Always), Styling::Ansi);
+        assert_eq!(Styling::resolve(Color::Auto, || ColorChoice::Never), Styling::Plain);
+    }
+
+    #[test]
+    fn plain_text_and_empty_text_carry_no_escapes() {
+        assert_eq!(Styling::Plain.paint(BAD, "x"), "x");
+        assert_eq!(Styling::Ansi.paint(PLAIN, "x"), "x");
+        assert_eq!(Styling::Ansi.paint(BAD, ""), "");
+        assert_eq!(Styling::Ansi.paint(GOOD, "x"), "\x1b[32mx\x1b[0m");
+    }
+}

@@ -1,0 +1,159 @@
+//! Cases as a tree: packages, modules, benchmarks, axis values.
+
+use std::collections::HashMap;
+
+use super::text::width;
+use gpubench_contract::{BenchmarkStarted, Params};
+use gpubench_diagnostic::printable_line;
+
+/// The lines of the whole tree in order, known before the first case runs, so that branches are drawn right while results come in.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    lines: Vec<Line>,
+    of_case: HashMap<u64, usize>,
+}
+
+/// A line of the tree.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// Branches before the name.
+    pub branches: String,
+    /// Branches before a second line of the same entry.
+    pub continued: String,
+    /// Name of the package, module or benchmark, or axis values.
+    pub name: String,
+    parent: Option<usize>,
+    shown: bool,
+}
+
+/// A node on the way to its lines.
+#[derive(Default)]
+struct Node {
+    name: String,
+    case: Option<u64>,
+    children: Vec<Node>,
+}
+
+impl Tree {
+    /// The tree of some cases, in their order.
+    pub(super) fn of(cases: &[BenchmarkStarted]) -> Tree {
+        let mut root = Node::default();
+        for case in cases {
+            root.insert(&path_of(case), case.index);
+        }
+        let mut tree = Tree::default();
+        for package in &root.children {
+            tree.add(package, None, Branches::default());
+        }
+        tree
+    }
+
+    /// Every line.
+    pub(super) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// The lines to print for a case: those of its package, modules and benchmark that have not been printed yet, then its own, which is the last.
+    /// Empty for a case that is not in the tree.
+    pub(super) fn reveal(&mut self, case: u64) -> Vec<&Line> {
+        let mut chain = Vec::new();
+        let mut next = self.of_case.get(&case).copied();
+        while let Some(position) = next {
+            let line = &mut self.lines[position];
+            let is_own = chain.is_empty();
+            if is_own || !line.shown {
+                chain.push(position);
+            }
+            line.shown = true;
+            next = line.parent;
+        }
+        chain.reverse();
+        chain.into_iter().map(|position| &self.lines[position]).collect()
+    }
+
+    fn add(&mut self, node: &Node, parent: Option<usize>, branches: Branches) {
+        let position = self.lines.len();
+        let has_children = !node.children.is_empty();
+        self.lines.push(Line {
+            branches: branches.own.clone(),
+            continued: branches.below.clone() + if has_children { "│  " } else { "" },
+            name: printable_line(&node.name),
+            parent,
+            shown: false,
+        });
+        if let Some(case) = node.case {
+            self.of_case.insert(case, position);
+        }
+        for (index, child) in node.children.iter().enumerate() {
+            let place = match index + 1 == node.children.len() {
+                true => LAST,
+                false => BETWEEN,
+            };
+            self.add(child, Some(position), branches.child(place));
+        }
+    }
+}
+
+impl Line {
+    /// Columns of the name with its branches.
+    pub(super) fn width(&self) -> usize {
+        width(&self.branches) + width(&self.name)
+    }
+
+    /// Whether the line is that of a package.
+    pub(super) fn is_package(&self) -> bool {
+        self.parent.is_none()
+    }
+}
+
+impl Node {
+    fn insert(&mut self, path: &[String], case: u64) {
+        let Some((first, rest)) = path.split_first() else {
+            self.case = Some(case);
+            return;
+        };
+        let known = self.children.iter().position(|child| child.name == *first);
+        let position = known.unwrap_or_else(|| {
+            self.children.push(Node {
+                name: first.clone(),
+                ..Node::default()
+            });
+            self.children.len() - 1
+        });
+        self.children[position].insert(rest, case);
+    }
+}
+
+/// What is drawn before a node and before the nodes below it.
+#[derive(Default)]
+struct Branches {
+    own: String,
+    below: String,
+}
+
+/// Branches of a node before others, and of the last one.
+const BETWEEN: [&str; 2] = ["├─ ", "│  "];
+const LAST: [&str; 2] = ["╰─ ", "   "];
+
+impl Branches {
+    fn child(&self, place: [&str; 2]) -> Branches {
+        let [own, below] = place.map(|added| format!("{}{added}", self.below));
+        Branches { own, below }
+    }
+}
+
+/// Package, modules, benchmark and, where it has axes, their values.
+fn path_of(case: &BenchmarkStarted) -> Vec<String> {
+    let mut path = vec![case.package.clone()];
+    path.extend(case.benchmark.split("::").map(str::to_owned));
+    if !case.params.0.is_empty() {
+        path.push(axis_values(&case.params));
+    }
+    path
+}
+
+/// `width=1024 height=4096`.
+fn axis_values(params: &Params) -> String {
+    let values = params.0.iter().map(|(name, value)| format!("{name}={value}"));
+    values.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,309 @@
+//! What people and machines read, as it is: exact copies of every output of the sample runs.
+
+use super::play::Play;
+use gpubench_contract::{DeviceKind, Record, RunEnd, RunFinished};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use crate::*;
+use gpubench_contract::Verdict;
+use gpubench_testing::compared_run;
+use gpubench_testing::{SampleRun, all_passed, competition, every_verdict, on_gpu};
+
+/// A writer whose contents can be read afterwards.
+#[derive(Clone, Default)]
+struct Page(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Page {
+    fn output(&self) -> Output {
+        Output::new("page", Box::new(self.clone()))
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.borrow().clone()).unwrap()
+    }
+}
+
+/// What a reporter writes of a run.
+pub(crate) fn written<R: Reporter>(run: &SampleRun, reporter: impl FnOnce(Output) -> R) -> String {
+    let page = Page::default();
+    run.play(&mut reporter(page.output())).unwrap();
+    page.text()
+}
+
+fn terminal(run: &SampleRun, width: usize, styling: Styling) -> String {
+    let options = TerminalOptions {
+        width,
+        styling,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
+    };
+    written(run, |output| TerminalReporter::new(output, options))
+}
+
+/// A text whose escape sequences can be read.
+fn visible(text: &str) -> String {
+    text.replace('\x1b', "␛")
+}
+
+#[test]
+fn the_sample_run_has_every_verdict() {
+    let seen: BTreeSet<_> = every_verdict().results.iter().map(|result| result.verdict).collect();
+    assert_eq!(seen, Verdict::ALL.iter().copied().collect());
+}
+
+#[test]
+fn table_of_120_columns() {
+    insta::assert_snapshot!(terminal(&every_verdict(), 120, Styling::Plain));
+}
+
+#[test]
+fn table_of_80_columns() {
+    insta::assert_snapshot!(terminal(&every_verdict(), 80, Styling::Plain));
+}
+
+#[test]
+fn table_of_120_columns_in_colour() {
+    insta::assert_snapshot!(visible(&terminal(&every_verdict(), 120, Styling::Ansi)));
+}
+
+#[test]
+fn table_of_80_columns_in_colour() {
+    insta::assert_snapshot!(visible(&terminal(&every_verdict(), 80, Styling::Ansi)));
+}
+
+#[test]
+fn table_where_everything_passed_on_a_gpu() {
+    insta::assert_snapshot!(terminal(&all_passed(), 100, Styling::Plain));
+}
+
+#[test]
+fn table_of_120_columns_on_a_gpu() {
+    insta::assert_snapshot!(terminal(&on_gpu(), 120, Styling::Plain));
+}
+
+#[test]
+fn table_of_80_columns_on_a_gpu() {
+    insta::assert_snapshot!(terminal(&on_gpu(), 80, Styling::Plain));
+}
+
+#[test]
+fn markdown_table_on_a_gpu() {
+    insta::assert_snapshot!(written(&on_gpu(), MarkdownReporter::new));
+}
+
+#[test]
+fn comma_separated_values_on_a_gpu() {
+    insta::assert_snapshot!(written(&on_gpu(), CsvReporter::new));
+}
+
+#[test]
+fn comma_separated_values_of_a_run_that_was_compared() {
+    let text = written(&compared_run(), |output| {
+        CsvReporter::new(output).awaiting_a_comparison()
+    });
+    insta::assert_snapshot!(text);
+    let header = |text: &str| text.lines().next().map(str::to_owned);
+    assert_eq!(
+        header(&text),
+        header(&written(&on_gpu(), CsvReporter::new)),
+        "the header is always the same"
+    );
+}
+
+#[test]
+fn comma_separated_values_of_a_run_that_was_not_compared_after_all() {
+    let awaited = written(&on_gpu(), |output| CsvReporter::new(output).awaiting_a_comparison());
+    assert_eq!(awaited, written(&on_gpu(), CsvReporter::new));
+}
+
+#[test]
+fn a_compared_run_says_once_what_times_of_the_cpu_device_are_worth() {
+    let mut run = SampleRun {
+        comparison: compared_run().comparison,
+        ..every_verdict()
+    };
+    let comparison = run.comparison.as_mut().expect("a comparison");
+    comparison.candidate.device.kind = DeviceKind::Cpu;
+    let text = terminal(&run, 120, Styling::Plain);
+    assert_eq!(text.matches(CPU_NOTICE).count(), 1, "{text}");
+}
+
+#[test]
+fn json_lines_on_a_gpu() {
+    let text = written(&on_gpu(), JsonReporter::new);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn table_with_every_detail() {
+    let options = TerminalOptions {
+        width: 100,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Full,
+    };
+    let mut run = every_verdict();
+    run.results.truncate(4);
+    insta::assert_snapshot!(written(&run, |output| TerminalReporter::new(output, options)));
+}
+
+#[test]
+fn table_of_cases_that_were_only_checked() {
+    let mut run = every_verdict();
+    for result in &mut run.results {
+        result.stats = None;
+        result.samples.clear();
+    }
+    let options = TerminalOptions {
+        width: 80,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
+    };
+    insta::assert_snapshot!(written(&run, |output| TerminalReporter::new(output, options).without_figures()));
+}
+
+#[test]
+fn brief_output_is_failures_and_the_summary() {
+    let options = TerminalOptions {
+        width: 100,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Brief,
+    };
+    let text = written(&every_verdict(), |output| TerminalReporter::new(output, options));
+    assert!(text.starts_with("\n✗ suite image::grayscale"), "{text}");
+    assert!(text.contains("3 passed, 8 failed, 1 skipped"));
+    let text = written(&all_passed(), |output| TerminalReporter::new(output, options));
+    assert_eq!(text, "\n1 passed, 0 failed, 0 skipped in 14.2 s\n");
+}
+
+#[test]
+fn table_of_implementations_that_compete() {
+    insta::assert_snapshot!(terminal(&competition(), 100, Styling::Plain));
+}
+
+#[test]
+fn table_of_an_interrupted_run() {
+    let mut run = every_verdict();
+    run.results.truncate(1);
+    run.finished = RunFinished {
+        passed: 1,
+        failed: 0,
+        skipped: 0,
+        not_run: 11,
+        end: RunEnd::Interrupted,
+        ..run.finished
+    };
+    insta::assert_snapshot!(terminal(&run, 80, Styling::Plain));
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    for width in [40, 80, 120] {
+        let styled = terminal(&every_verdict(), width, Styling::Ansi);
+        let stripped = anstream::adapter::strip_str(&styled).to_string();
+        assert_eq!(stripped, terminal(&every_verdict(), width, Styling::Plain));
+    }
+}
+
+#[test]
+fn rows_of_the_table_fit_the_terminal() {
+    for width in 60..140 {
+        let text = terminal(&every_verdict(), width, Styling::Plain);
+        let table = text.split("passed").next().unwrap().split("\n✗").next().unwrap();
+        for line in table.lines().filter(|line| line.contains(['✓', '✗', '!'])) {
+            assert!(unicode_width::UnicodeWidthStr::width(line) <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn each_case_is_printed_as_soon_as_it_is_done() {
+    let run = every_verdict();
+    let page = Page::default();
+    let options = TerminalOptions {
+        width: 80,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
+    };
+    let mut reporter = TerminalReporter::new(page.output(), options);
+    reporter.run_started(&run.started, &run.cases).unwrap();
+    assert!(!page.text().contains("len=1048576"));
+    reporter.benchmark_complete(&run.results[0]).unwrap();
+    assert!(page.text().contains("len=1048576"));
+    assert!(!page.text().contains("len=16777216"));
+}
+
+#[test]
+fn results_out_of_order_still_stand_below_their_benchmark() {
+    let run = every_verdict();
+    let mut shuffled = every_verdict();
+    shuffled.cases.clone_from(&run.cases);
+    shuffled.results.reverse();
+    let text = terminal(&shuffled, 120, Styling::Plain);
+    for case in ["len=1048576", "bf16", "endless"] {
+        assert_eq!(
+            text.lines()
+                .filter(|line| line.contains(case) && line.contains('─'))
+                .count(),
+            1,
+            "{case}"
+        );
+    }
+    assert!(text.find("mma").unwrap() < text.find("copy").unwrap());
+}
+
+#[test]
+fn json_lines() {
+    let text = written(&every_verdict(), JsonReporter::new);
+    assert_eq!(text.lines().count(), 2 + 2 * 12);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn json_lines_are_the_records_and_read_back() {
+    let run = every_verdict();
+    let text = written(&run, JsonReporter::new);
+    let read: Vec<Record> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(read, run.records());
+}
+
+#[test]
+fn comma_separated_values() {
+    insta::assert_snapshot!(written(&every_verdict(), CsvReporter::new));
+}
+
+#[test]
+fn markdown_table() {
+    insta::assert_snapshot!(written(&every_verdict(), MarkdownReporter::new));
+}
+
+#[test]
+fn every_listener_hears_of_everything_and_the_first_failure_is_returned() {
+    let page = Page::default();
+    let (reader, closed) = io::pipe().unwrap();
+    drop(reader);
+    let mut reporters = Reporters(vec![
+        Box::new(JsonReporter::new(Output::new("pipe", Box::new(closed)))),
+        Box::new(JsonReporter::new(page.output())),
+    ]);
+    let run = every_verdict();
+    let failure = reporters.run_started(&run.started, &run.cases).unwrap_err();
+    assert!(matches!(failure, OutputError::Closed { .. }));
+    assert_eq!(page.text().lines().count(), 1);
+}

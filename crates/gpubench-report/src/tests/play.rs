@@ -1,0 +1,25 @@
+//! Leads a reporter through a hand-made run.
+
+use gpubench_testing::SampleRun;
+
+use crate::{OutputError, Reporter};
+
+/// A run that a reporter can be led through.
+pub(crate) trait Play {
+    /// Leads `reporter` through the run.
+    fn play(&self, reporter: &mut dyn Reporter) -> Result<(), OutputError>;
+}
+
+impl Play for SampleRun {
+    fn play(&self, reporter: &mut dyn Reporter) -> Result<(), OutputError> {
+        reporter.run_started(&self.started, &self.cases)?;
+        for (case, result) in self.cases.iter().zip(&self.results) {
+            reporter.benchmark_started(case)?;
+            reporter.benchmark_complete(result)?;
+        }
+        if let Some(comparison) = &self.comparison {
+            reporter.comparison_complete(comparison)?;
+        }
+        reporter.run_finished(&self.finished)
+    }
+}

@@ -1,0 +1,247 @@
+//! Words and signs that every report for people uses in the same way.
+
+use gpubench_contract::units::percent;
+use gpubench_contract::{Better, Metric};
+use gpubench_contract::{Cause, Verdict};
+use gpubench_contract::{
+    Change, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, DeviceKind, LeftOut, Revision,
+    ThresholdSource, UNKNOWN_REVISION,
+};
+use gpubench_contract::{units::counted, units::listed, units::size};
+
+/// What a lower and a higher value are called: `faster` and `slower` of times.
+pub(super) fn lower_and_higher(metric: &Metric) -> [&'static str; 2] {
+    match metric.better {
+        _ if metric.is_time() => ["faster", "slower"],
+        Better::Lower => ["better", "worse"],
+        Better::Higher => ["worse", "better"],
+    }
+}
+
+/// What the best of several is called.
+pub(super) fn best(metric: &Metric) -> &'static str {
+    if metric.is_time() { "fastest" } else { "best" }
+}
+
+/// What the values of a comparison are values of, by its first row.
+pub(super) fn metric_of(comparison: &ComparisonComplete) -> Metric {
+    let first = comparison.rows.first();
+    first.map_or_else(Metric::time, |row| row.metric.clone())
+}
+
+/// A word as it begins a title.
+pub(super) fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+/// That a run is compared with itself; `None` where it is not.
+pub(super) fn one_run(comparison: &ComparisonComplete) -> Option<String> {
+    let run = &comparison.candidate.run_id;
+    let said = || format!("both are the same run, `{run}`: there is nothing to tell apart");
+    comparison.is_of_one_run().then(said)
+}
+
+/// `3 changes are below the threshold of 50.0% (-t) and not shown, 1 of them regressed`.
+pub(super) fn left_out(left_out: &LeftOut) -> String {
+    let all: u64 = left_out.verdicts.values().sum();
+    let changes = if all == 1 {
+        "1 change is"
+    } else {
+        &format!("{all} changes are")
+    };
+    let regressed = match left_out.count(ChangeVerdict::Regressed) {
+        0 => String::new(),
+        regressed => format!(", {regressed} of them regressed"),
+    };
+    let threshold = percent(left_out.least_change);
+    format!("{changes} below the threshold of {threshold} (`-t`) and not shown{regressed}")
+}
+
+/// `012345678 on main, modified`.
+pub(super) fn revision_of(run: &ComparedRun) -> String {
+    let revision = run.revision.as_ref();
+    revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)
+}
+
+/// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device and its driver, and how much of it is older.
+pub(super) fn phrases(run: &ComparedRun) -> Vec<String> {
+    let began = run.started_at.get(..16);
+    let began = began.map(|began| format!("{} UTC", began.replace('T', " ")));
+    let device = match &run.driver {
+        Some(driver) => format!("{}, driver {driver}", run.device.name),
+        None => run.device.name.clone(),
+    };
+    let earlier = match run.earlier_results {
+        0 => None,
+        1 => Some("1 result of an earlier run".to_owned()),
+        results => Some(format!("{results} results of earlier runs")),
+    };
+    [Some(revision_of(run)), began, Some(device), earlier]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The sign of a verdict, which says the same as its word for eyes that skim.
+pub(super) fn sign(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Pass => '✓',
+        Verdict::Skipped => '-',
+        Verdict::Error => '!',
+        _ => '✗',
+    }
+}
+
+/// The sign of what changed, likewise.
+pub(super) fn change_sign(verdict: ChangeVerdict) -> char {
+    match verdict {
+        ChangeVerdict::NowFails | ChangeVerdict::Regressed => '✗',
+        ChangeVerdict::Improved => '✓',
+        ChangeVerdict::Inconclusive => '?',
+        ChangeVerdict::NotCompared => '!',
+        ChangeVerdict::WithinNoise => '~',
+        ChangeVerdict::NoChange => '=',
+    }
+}
+
+/// What a cause means, where its word alone does not tell someone new: in parentheses, behind a space.
+pub(super) fn gloss(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Unwritten => " (elements were never written)",
+        Cause::Stale => " (the answer to the call before)",
+        Cause::Cached => " (the answer to the first call)",
+        Cause::Partial => " (part of the output was left)",
+        Cause::Constant => " (one value everywhere)",
+        Cause::Unsealed => " (the output changed after the call)",
+        Cause::ClaimTooShort => " (the referee's clock saw more time pass)",
+        Cause::ClaimsInconsistent => " (time was moved from one call's claim to another's)",
+        Cause::NotReproducible => " (a second recording gave another plan)",
+        _ => "",
+    }
+}
+
+/// What kind of device a run was on.
+pub(super) fn kind_in_words(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::Cpu => "CPU device",
+        DeviceKind::Cuda => "CUDA device",
+    }
+}
+
+/// `2 threads`, `32 MiB cache`, or `132 SMs`, `sm_90`, `60 MiB cache`, as far as they are known.
+pub(super) fn abilities(device: &Device) -> [Option<String>; 3] {
+    let unit = match device.kind {
+        DeviceKind::Cpu => "thread",
+        DeviceKind::Cuda => "SM",
+    };
+    [
+        device.multiprocessors.map(|count| counted(count, unit)),
+        device.capability.map(|capability| format!("sm_{capability}")),
+        device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
+    ]
+}
+
+/// `floor`, or `history`.
+pub(super) fn source_of_threshold(change: &Change) -> &'static str {
+    match change.threshold_source {
+        ThresholdSource::Floor => "floor",
+        ThresholdSource::History => "history",
+    }
+}
+
+/// `4 of 16 elements wrong; first at 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25 absolute, 0.5 relative`.
+pub(super) fn found_in(check: &Check) -> String {
+    let count = Some(format!(
+        "{} of {} elements wrong",
+        check.elements.saturating_sub(check.matched),
+        check.elements
+    ));
+    let first = check.first_wrong.as_ref().map(|first| {
+        let place = coordinates(first.index, &check.shape);
+        format!(
+            "first at {}{place}: expected {}, got {}",
+            first.index, first.expected, first.got
+        )
+    });
+    [count, first, largest_error(check)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// `largest error 0.25 absolute, 0.5 relative`.
+fn largest_error(check: &Check) -> Option<String> {
+    let errors = [(check.max_abs_error, "absolute"), (check.max_rel_error, "relative")];
+    let known = listed(errors.map(|(error, what)| Some(format!("{} {what}", three_digits(error?)))));
+    (!known.is_empty()).then(|| format!("largest error {known}"))
+}
+
+/// A number rounded to three significant digits, in its shortest form.
+pub(super) fn three_digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    format!("{rounded:?}")
+}
+
+/// ` [row, column]` of a flat index; nothing where it says no more than the index itself.
+pub(super) fn coordinates(index: u64, shape: &[u64]) -> String {
+    let elements = shape
+        .iter()
+        .try_fold(1u64, |product, extent| product.checked_mul(*extent));
+    if shape.len() < 2 || elements.is_none_or(|elements| index >= elements) {
+        return String::new();
+    }
+    let mut rest = index;
+    let mut place: Vec<String> = shape
+        .iter()
+        .rev()
+        .map(|extent| {
+            let coordinate = rest % extent;
+            rest /= extent;
+            coordinate.to_string()
+        })
+        .collect();
+    place.reverse();
+    format!(" [{}]", place.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_testing::every_change;
+
+    #[test]
+    fn a_flat_index_is_shown_with_its_coordinates() {
+        assert_eq!(coordinates(5, &[2, 4]), " [1, 1]");
+        assert_eq!(coordinates(23, &[2, 3, 4]), " [1, 2, 3]");
+        assert_eq!(coordinates(5, &[16]), "");
+        assert_eq!(coordinates(8, &[2, 4]), "");
+        assert_eq!(coordinates(0, &[0, 4]), "");
+        assert_eq!(coordinates(1, &[u64::MAX, u64::MAX]), "");
+    }
+
+    #[test]
+    fn a_run_that_kept_results_of_others_says_so() {
+        let mut run = every_change().baseline;
+        run.earlier_results = 1;
+        assert_eq!(
+            phrases(&run),
+            [
+                "012345678 on main",
+                "2026-11-20 13:43 UTC",
+                "NVIDIA H200, driver 580.159 (CUDA 13.0)",
+                "1 result of an earlier run"
+            ]
+        );
+    }
+
+    #[test]
+    fn errors_are_rounded_to_what_one_wants_to_know() {
+        assert_eq!(
+            [0.25, 1.23456e-7, 0.0, 65_504.0].map(three_digits),
+            ["0.25", "1.23e-7", "0.0", "65500.0"]
+        );
+    }
+}

@@ -1,0 +1,317 @@
+//! The ratio of two cases' figures, and how far it is known.
+
+use super::estimate::{Estimate, Level, MOST_FREEDOM};
+use super::interval::Interval;
+use super::student::student_quantile;
+
+/// Fewer fresh workers on a side cannot show how far the processes of one side differ.
+pub const FEWEST_WORKERS: usize = 3;
+
+/// The largest logarithm of a ratio, and the farthest that an interval reaches from it: nothing is known beyond, and both ends must be numbers.
+const FARTHEST: f64 = 100.0;
+
+/// How sure an interval is: above zero and below one.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Confidence(f64);
+
+impl Confidence {
+    /// 99 %: as many false alarms are too many already.
+    pub const DEFAULT: Confidence = Confidence(0.99);
+
+    /// 95 %: that of the interval that is shown of a case.
+    pub const SHOWN: Confidence = Confidence(0.95);
+
+    /// A fraction; `None` unless it is above zero and below one.
+    pub fn new(fraction: f64) -> Option<Confidence> {
+        (fraction > 0.0 && fraction < 1.0).then_some(Confidence(fraction))
+    }
+
+    /// As a fraction.
+    pub fn fraction(self) -> f64 {
+        self.0
+    }
+}
+
+impl Default for Confidence {
+    fn default() -> Confidence {
+        Confidence::DEFAULT
+    }
+}
+
+/// The ratio of two figures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The candidate's figure over the baseline's.
+    pub estimate: f64,
+    /// Its interval.
+    pub interval: Interval,
+}
+
+impl Ratio {
+    /// The ratio of two figures, with an interval of a two-level bootstrap: workers first, the samples of each second. `None` where a figure is not above zero.
+    ///
+    /// Plain resampling on both levels counts the noise of the samples twice, and once too little of the workers' shifts, by `(w - 1) / w` of `w` workers (A. C. Davison and
+    /// D. V. Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8). The workers' distances from their mean are therefore scaled such that both levels together vary as
+    /// much as the workers' values do, and no less than the samples alone (J. R. Carpenter, H. Goldstein and J. Rasbash, "A novel bootstrap procedure for assessing the
+    /// relationship between class size and achievement", Applied Statistics 52 (2003)). The standard error of that bootstrap has a closed form, so none is drawn; the interval is the estimate and
+    /// Student's t times that error on either side (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 12; T. Hesterberg, "What Teachers Should Know About
+    /// the Bootstrap", The American Statistician 69 (2015)), on a logarithmic scale, where up and down by the same factor are alike. Degrees of freedom are those of B. L. Welch, "The generalization
+    /// of Student's problem when several different population variances are involved", Biometrika 34 (1947), at most seven.
+    ///
+    /// With fewer than [`FEWEST_WORKERS`] on a side the interval is that of the samples alone, and too narrow. It always takes in a change of `step`, that of the clock for times.
+    pub fn of(baseline: &Estimate, candidate: &Estimate, confidence: Confidence, step: f64) -> Option<Ratio> {
+        let level = if baseline.workers().min(candidate.workers()) < FEWEST_WORKERS {
+            Level::Samples
+        } else {
+            Level::Workers
+        };
+        let (of_baseline, of_candidate) = (baseline.variance(level), candidate.variance(level));
+        let freedom = match level {
+            Level::Workers => freedom((of_baseline, baseline.workers()), (of_candidate, candidate.workers())),
+            Level::Samples => MOST_FREEDOM,
+        };
+        let error = (of_baseline + of_candidate).sqrt();
+        let reach = match error {
+            0.0 => 0.0,
+            error => student_quantile(confidence.0, freedom) * error,
+        };
+        let (before, after) = (baseline.value(), candidate.value());
+        let are_above_zero = before > 0.0 && after > 0.0;
+        are_above_zero.then(|| Ratio::around(after / before, reach, step, before.min(after)))
+    }
+
+    /// The ratio that is known to the logarithm `reach` on either side, and no better than to one step in the smaller of the two figures.
+    pub(super) fn around(estimate: f64, reach: f64, step: f64, smaller: f64) -> Ratio {
+        // A little more than the step: rounding must not make a change of exactly one look larger.
+        let step = (step.max(0.0) * (1.0 + 1e-9) / smaller).ln_1p();
+        let reach = reach.max(step).min(FARTHEST).exp();
+        let estimate = estimate.clamp((-FARTHEST).exp(), FARTHEST.exp());
+        Ratio {
+            estimate,
+            interval: Interval {
+                low: estimate / reach,
+                high: estimate * reach,
+            },
+        }
+    }
+
+    /// This ratio with an interval that takes in `other` as well.
+    pub fn reaching(self, other: f64) -> Ratio {
+        let Interval { low, high } = self.interval;
+        Ratio {
+            interval: Interval {
+                low: low.min(other),
+                high: high.max(other),
+            },
+            ..self
+        }
+    }
+}
+
+/// Welch's degrees of freedom of a difference, from the variance and the number of workers of each side: at least those of the smaller side, at most [`MOST_FREEDOM`].
+fn freedom(one: (f64, usize), other: (f64, usize)) -> f64 {
+    let own = |workers: usize| workers as f64 - 1.0;
+    let least = own(one.1.min(other.1));
+    let shares = one.0 * one.0 / own(one.1) + other.0 * other.0 / own(other.1);
+    let welch = (one.0 + other.0).powi(2) / shares;
+    // Two sides without any spread have no such number, nor a need for one.
+    let welch = if welch.is_finite() { welch } else { least };
+    welch.max(least).min(MOST_FREEDOM)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::interquartile_mean;
+
+    fn side(workers: &[Vec<f64>]) -> Estimate {
+        let workers: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();
+        Estimate::of(&workers).unwrap()
+    }
+
+    fn ratio(baseline: &[Vec<f64>], candidate: &[Vec<f64>]) -> Ratio {
+        Ratio::of(&side(baseline), &side(candidate), Confidence::DEFAULT, 0.0).unwrap()
+    }
+
+    fn scaled(workers: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
+        workers
+            .iter()
+            .map(|samples| samples.iter().map(|sample| sample * factor).collect())
+            .collect()
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+    }
+
+    #[test]
+    fn the_ratio_is_that_of_the_figures() {
+        let baseline = [vec![90.0, 100.0, 110.0], vec![300.0]];
+        assert!(near(side(&baseline).value(), 200.0));
+        assert!(near(ratio(&baseline, &[vec![300.0]]).estimate, 1.5));
+    }
+
+    #[test]
+    fn figures_that_are_not_above_zero_have_no_ratio() {
+        let fine = side(&[vec![1.0]]);
+        for broken in [0.0, -1.0] {
+            let broken = side(&[vec![broken]]);
+            assert_eq!(Ratio::of(&fine, &broken, Confidence::DEFAULT, 0.0), None);
+            assert_eq!(Ratio::of(&broken, &fine, Confidence::DEFAULT, 0.0), None);
+        }
+    }
+
+    #[test]
+    fn processes_that_differ_widen_the_interval_and_samples_that_agree_do_not_narrow_it() {
+        let quiet = vec![vec![100.0, 100.1, 100.2]; 3];
+        let shifted = [
+            vec![100.0, 100.1, 100.2],
+            vec![102.0, 102.1, 102.2],
+            vec![98.0, 98.1, 98.2],
+        ];
+        let (of_quiet, of_shifted) = (ratio(&quiet, &quiet), ratio(&shifted, &shifted));
+        assert!(of_quiet.interval.high < 1.01, "{of_quiet:?}");
+        assert!(of_shifted.interval.high > 1.05, "{of_shifted:?}");
+    }
+
+    #[test]
+    fn medians_that_agree_by_chance_do_not_hide_the_noise_of_the_samples() {
+        let noisy = vec![vec![90.0, 100.0, 110.0]; 3];
+        assert!(ratio(&noisy, &noisy).interval.high > 1.1);
+    }
+
+    #[test]
+    fn the_standard_error_is_that_of_resampled_workers_with_resampled_samples() {
+        let workers: Vec<Vec<f64>> = [0.0, 3.0, 1.0, 5.0]
+            .iter()
+            .map(|shift| (-12..12).map(|noise| 100.0 + shift + f64::from(noise) / 4.0).collect())
+            .collect();
+        let side = side(&workers);
+        let [among_workers, within_worker] = side.variances();
+        // Distances of workers from their mean, scaled as documented.
+        let number = workers.len() as f64;
+        let kept = (among_workers - within_worker).max(0.0);
+        let scale = (kept / (among_workers * (number - 1.0) / number)).sqrt();
+        let mut random = fastrand::Rng::with_seed(3);
+        let own: Vec<f64> = workers
+            .iter()
+            .map(|samples| interquartile_mean(samples).unwrap() / side.value())
+            .collect();
+        let center = own.iter().sum::<f64>() / number;
+        let mut replicate = || {
+            let of_workers = workers.iter().zip(&own).map(|(samples, own_value)| {
+                // The shift of one worker and the noise of another's value: which noise belongs to which shift is not known.
+                let shift = (own[random.usize(..own.len())] - center) * scale;
+                let resample: Vec<f64> = samples.iter().map(|_| samples[random.usize(..samples.len())]).collect();
+                shift + interquartile_mean(&resample).unwrap() / side.value() - own_value
+            });
+            of_workers.sum::<f64>() / number
+        };
+        let replicates: Vec<f64> = (0..20_000).map(|_| replicate()).collect();
+        let mean = replicates.iter().sum::<f64>() / replicates.len() as f64;
+        let variance = replicates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / replicates.len() as f64;
+        let exact = side.variance(Level::Workers);
+        assert!((variance / exact - 1.0).abs() < 0.1, "{variance} is not {exact}");
+    }
+
+    #[test]
+    fn a_change_of_one_tick_of_the_clock_is_always_possible() {
+        let [before, after] = [100.0, 132.0].map(|median| side(&[vec![median; 9], vec![median; 9], vec![median; 9]]));
+        let exact = Ratio::of(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
+        assert!(exact.interval.low > 1.0);
+        for (one, other) in [(&before, &after), (&after, &before)] {
+            let coarse = Ratio::of(one, other, Confidence::DEFAULT, 32.0).unwrap();
+            assert!(coarse.interval.low <= 1.0 && coarse.interval.high >= 1.0, "{coarse:?}");
+        }
+    }
+
+    #[test]
+    fn one_worker_a_side_has_the_interval_of_its_samples() {
+        let samples: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 5)).collect();
+        let side = [samples];
+        let ratio = ratio(&side, &side);
+        assert!(near(ratio.estimate, 1.0));
+        assert!(ratio.interval.high > 1.0 && ratio.interval.high < 1.05, "{ratio:?}");
+    }
+
+    #[test]
+    fn sides_of_different_size_have_the_freedom_of_the_smaller_at_least() {
+        assert_eq!(freedom((1.0, 3), (0.0, 8)), 2.0);
+        assert_eq!(freedom((0.0, 3), (0.0, 8)), 2.0);
+        assert_eq!(freedom((1.0, 3), (1.0, 3)), 4.0);
+        assert_eq!(freedom((1.0, 20), (1.0, 20)), MOST_FREEDOM);
+    }
+
+    #[test]
+    fn a_confidence_is_a_fraction() {
+        for broken in [0.0, 1.0, -0.5, 99.0, f64::NAN] {
+            assert_eq!(Confidence::new(broken), None, "{broken}");
+        }
+        assert_eq!(Confidence::new(0.95).map(Confidence::fraction), Some(0.95));
+    }
+
+    fn workers() -> impl Strategy<Value = Vec<Vec<f64>>> {
+        prop::collection::vec(prop::collection::vec(1.0..1e6f64, 1..12), 1..7)
+    }
+
+    /// Workers with any samples that a number can be, from the smallest above zero to the largest.
+    fn any_times() -> impl Strategy<Value = Vec<Vec<f64>>> {
+        let extreme = prop::sample::select(vec![f64::from_bits(1), f64::MIN_POSITIVE, 1.0, 1e300, f64::MAX]);
+        let time = prop_oneof![(1..=f64::MAX.to_bits()).prop_map(f64::from_bits), extreme];
+        prop::collection::vec(prop::collection::vec(time, 1..8), 1..6)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn swapping_the_sides_inverts_the_ratio(one in workers(), other in workers()) {
+            let (there, back) = (ratio(&one, &other), ratio(&other, &one));
+            prop_assert!(near(there.estimate, 1.0 / back.estimate));
+            prop_assert!(near(there.interval.low, 1.0 / back.interval.high));
+            prop_assert!(near(there.interval.high, 1.0 / back.interval.low));
+        }
+
+        #[test]
+        fn the_unit_does_not_matter(one in workers(), other in workers(), factor in 1e-3..1e3f64) {
+            let (plain, again) = (ratio(&one, &other), ratio(&scaled(&one, factor), &scaled(&other, factor)));
+            prop_assert!((plain.estimate.ln() - again.estimate.ln()).abs() < 1e-9);
+            prop_assert!((plain.interval.high.ln() - again.interval.high.ln()).abs() < 1e-6 * (1.0 + plain.interval.high.ln().abs()));
+        }
+
+        #[test]
+        fn the_order_of_workers_and_samples_does_not_matter(one in workers(), other in workers()) {
+            let turned = |side: &[Vec<f64>]| -> Vec<Vec<f64>> {
+                side.iter().rev().map(|samples| samples.iter().rev().copied().collect()).collect()
+            };
+            let (plain, again) = (ratio(&one, &other), ratio(&turned(&one), &turned(&other)));
+            prop_assert!(near(plain.estimate, again.estimate) && near(plain.interval.high, again.interval.high));
+        }
+
+        #[test]
+        fn an_interval_is_finite_however_sure_it_is(one in workers(), other in workers(), tick in 0.0..1e12f64) {
+            let confidence = Confidence::new(1.0 - 1e-12).unwrap();
+            let interval = Ratio::of(&side(&one), &side(&other), confidence, tick).unwrap().interval;
+            prop_assert!(interval.low > 0.0 && interval.high.is_finite(), "{:?}", interval);
+        }
+
+        #[test]
+        fn no_times_however_far_apart_have_a_ratio_that_is_no_number(one in any_times(), other in any_times(), tick in 0.0..1e3f64) {
+            let (one, other) = (side(&one), side(&other));
+            for (before, after) in [(&one, &other), (&other, &one), (&one, &one)] {
+                let Ratio { estimate, interval } = Ratio::of(before, after, Confidence::DEFAULT, tick).unwrap();
+                prop_assert!(interval.low > 0.0 && interval.low <= estimate && estimate <= interval.high && interval.high.is_finite());
+            }
+        }
+
+        #[test]
+        fn the_interval_holds_the_estimate_and_grows_with_the_confidence(one in workers(), other in workers()) {
+            let (one, other) = (side(&one), side(&other));
+            let [narrow, wide] = [0.9, 0.99].map(|confidence| Ratio::of(&one, &other, Confidence::new(confidence).unwrap(), 0.0).unwrap());
+            prop_assert!(narrow.interval.low <= narrow.estimate && narrow.estimate <= narrow.interval.high);
+            prop_assert!(wide.interval.low <= narrow.interval.low && narrow.interval.high <= wide.interval.high);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! When enough samples have been taken.
+
+use std::time::Duration;
+
+use super::interval::order_statistic_interval_of_sorted;
+use super::moments::Moments;
+use super::quantile::{quantile, sorted};
+use gpubench_contract::StopReason;
+
+/// When to stop sampling. A pure function of the samples so far and the time they took: the same samples always stop at the same place.
+///
+/// Nothing but `max_samples` stops before `min_samples`: a slow kernel takes longer than `max_time`.
+/// The rules are asked after every sample, which is a repeated look at the data: the interval that stopped a run
+/// covers a little less than 95 %, and is not the one that is reported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StopRule {
+    /// The coefficient of variation that is small enough. The samples of a short kernel never reach it (6 to 11 % at 4 µs on an H200).
+    pub target_cv: f64,
+    /// Half-width of the 95 % interval of the median that is small enough, relative to the median.
+    pub median_interval: f64,
+    /// Fewest samples.
+    pub min_samples: usize,
+    /// Samples before spread and interval count; `min_samples` where that is more.
+    pub spread_from: usize,
+    /// Most samples.
+    pub max_samples: usize,
+    /// Most time, by the clock that `decide`'s caller reads.
+    pub max_time: Duration,
+    /// Step of what the samples are measured with, as that of the device's clock: an interval cannot become narrower.
+    pub step: f64,
+    /// When the coefficient of variation counts as settled; `None` never.
+    pub plateau: Option<Plateau>,
+}
+
+/// When the estimate of the coefficient of variation has stopped moving.
+///
+/// The spread of samples does not shrink with their number, so a noisy kernel never reaches a target below its spread; NVBench therefore
+/// stops where the estimate itself no longer moves. Here: its values after each of the last `samples` samples spread by less than `spread`, relative to their mean.
+/// NVBench takes 5 % over up to 512; 2 % over 64 stops a kernel of 10 % spread after a few hundred samples, its median known to about 1.5 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plateau {
+    /// How many of the last estimates are compared.
+    pub samples: usize,
+    /// Standard deviation of the estimates relative to their mean.
+    pub spread: f64,
+}
+
+impl Default for Plateau {
+    fn default() -> Plateau {
+        Plateau {
+            samples: 64,
+            spread: 0.02,
+        }
+    }
+}
+
+impl Default for StopRule {
+    /// Stops where the interval is narrow or the spread is settled, without limits.
+    fn default() -> StopRule {
+        StopRule {
+            target_cv: 0.0,
+            median_interval: 0.01,
+            min_samples: 1,
+            spread_from: 0,
+            max_samples: usize::MAX,
+            max_time: Duration::MAX,
+            step: 0.0,
+            plateau: Some(Plateau::default()),
+        }
+    }
+}
+
+#[cfg(test)]
+impl StopRule {
+    /// With limits such as a run has.
+    pub(super) fn usual() -> StopRule {
+        StopRule {
+            target_cv: 0.01,
+            min_samples: 20,
+            max_samples: 1_000,
+            max_time: Duration::from_secs(2),
+            ..StopRule::default()
+        }
+    }
+}
+
+impl StopRule {
+    /// Whether the samples suffice, and why. To be asked after every sample: one pass and one sort, some 20 µs for hundreds of samples.
+    /// Never stops before the first sample. Samples that are not finite only meet the limits.
+    pub fn decide(&self, samples: &[f64], elapsed: Duration) -> Option<StopReason> {
+        if samples.is_empty() {
+            return None;
+        }
+        self.converged(samples)
+            .or_else(|| self.at_limit(samples.len(), elapsed))
+    }
+
+    fn converged(&self, samples: &[f64]) -> Option<StopReason> {
+        if samples.len() < self.min_samples.max(self.spread_from) {
+            return None;
+        }
+        let sorted = sorted(samples)?;
+        if Moments::of(samples).cv().is_some_and(|cv| cv < self.target_cv) {
+            return Some(StopReason::TargetCv);
+        }
+        self.interval_is_narrow(&sorted)
+            .or_else(|| self.cv_is_settled(samples).then_some(StopReason::Plateau))
+    }
+
+    fn interval_is_narrow(&self, sorted: &[f64]) -> Option<StopReason> {
+        let median = quantile(sorted, 0.5)?;
+        let reach = order_statistic_interval_of_sorted(sorted)?.reach_from(median);
+        if reach <= self.median_interval * median.abs() {
+            Some(StopReason::MedianInterval)
+        } else if reach <= self.step {
+            Some(StopReason::ClockTick)
+        } else {
+            None
+        }
+    }
+
+    fn cv_is_settled(&self, samples: &[f64]) -> bool {
+        let Some(plateau) = self.plateau else { return false };
+        let Some(first) = samples.len().checked_sub(plateau.samples) else {
+            return false;
+        };
+        if first < self.min_samples.max(self.spread_from) || plateau.samples < 2 {
+            return false;
+        }
+        let mut moments = Moments::of(&samples[..first]);
+        let mut estimates = Moments::default();
+        for sample in &samples[first..] {
+            moments.push(*sample);
+            let Some(cv) = moments.cv() else { return false };
+            estimates.push(cv);
+        }
+        estimates.cv().is_some_and(|spread| spread < plateau.spread)
+    }
+
+    fn at_limit(&self, samples: usize, elapsed: Duration) -> Option<StopReason> {
+        if samples >= self.max_samples {
+            Some(StopReason::MaxSamples)
+        } else if elapsed >= self.max_time && samples >= self.min_samples {
+            Some(StopReason::MaxTime)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_millis(1);
+
+    /// Samples spread evenly over `center` ± `half_width`, shuffled with a seed.
+    fn spread(n: usize, center: f64, half_width: f64) -> Vec<f64> {
+        let mut random = fastrand::Rng::with_seed(5);
+        (0..n)
+            .map(|_| center + half_width * (2.0 * random.f64() - 1.0))
+            .collect()
+    }
+
+    /// Asks the rule after every sample, as the broker does.
+    fn run(rule: &StopRule, samples: &[f64]) -> (usize, Option<StopReason>) {
+        for n in 0..=samples.len() {
+            if let Some(reason) = rule.decide(&samples[..n], SOON) {
+                return (n, Some(reason));
+            }
+        }
+        (samples.len(), None)
+    }
+
+    #[test]
+    fn steady_samples_stop_at_the_smallest_number() {
+        let samples = spread(100, 1e6, 5e3);
+        assert_eq!(run(&StopRule::usual(), &samples), (20, Some(StopReason::TargetCv)));
+    }
+
+    #[test]
+    fn a_narrow_interval_stops_where_the_spread_is_too_large() {
+        let (n, reason) = run(&StopRule::usual(), &spread(1_000, 1e4, 400.0));
+        assert_eq!(reason, Some(StopReason::MedianInterval));
+        assert!((21..200).contains(&n), "{n}");
+    }
+
+    #[test]
+    fn an_interval_of_one_tick_stops_where_one_per_cent_is_less_than_a_tick() {
+        let samples: Vec<f64> = (0..60).map(|i| [992.0, 1024.0, 1056.0][i % 3]).collect();
+        let rule = StopRule {
+            step: 32.0,
+            ..StopRule::usual()
+        };
+        assert_eq!(run(&rule, &samples), (20, Some(StopReason::ClockTick)));
+        assert!(run(&StopRule::usual(), &samples).0 > 20);
+    }
+
+    #[test]
+    fn a_noisy_kernel_stops_when_its_spread_is_known() {
+        let samples = spread(1_000, 1e4, 4e3);
+        let (n, reason) = run(&StopRule::usual(), &samples);
+        assert_eq!(reason, Some(StopReason::Plateau));
+        assert!((84..600).contains(&n), "{n}");
+        let without = StopRule {
+            plateau: None,
+            ..StopRule::usual()
+        };
+        assert_eq!(run(&without, &samples), (1_000, Some(StopReason::MaxSamples)));
+    }
+
+    #[test]
+    fn a_spread_that_still_grows_is_no_plateau() {
+        let rule = StopRule {
+            max_samples: 400,
+            ..StopRule::usual()
+        };
+        let growing: Vec<f64> = (0..400).map(|i| 1e3 * 1.03f64.powi(i)).collect();
+        assert_eq!(run(&rule, &growing), (400, Some(StopReason::MaxSamples)));
+    }
+
+    #[test]
+    fn time_ends_nothing_before_the_smallest_number_of_samples_but_the_largest_number_does() {
+        let rule = StopRule::usual();
+        let spread: Vec<f64> = (0..20).map(|i| 1e9 * f64::from(1 + i % 5)).collect();
+        assert_eq!(rule.decide(&spread[..19], Duration::from_secs(60)), None);
+        assert_eq!(rule.decide(&spread, Duration::from_secs(2)), Some(StopReason::MaxTime));
+        assert_eq!(rule.decide(&spread, Duration::from_secs(1)), None);
+        let few = StopRule {
+            max_samples: 3,
+            ..StopRule::usual()
+        };
+        assert_eq!(run(&few, &[1.0, 2.0, 3.0]), (3, Some(StopReason::MaxSamples)));
+    }
+
+    #[test]
+    fn sampling_never_stops_before_the_first_sample() {
+        assert_eq!(StopRule::usual().decide(&[], Duration::from_secs(60)), None);
+    }
+
+    #[test]
+    fn zeros_stop_by_their_interval_since_their_spread_is_not_defined() {
+        assert_eq!(
+            run(&StopRule::usual(), &[0.0; 30]),
+            (20, Some(StopReason::MedianInterval))
+        );
+    }
+
+    #[test]
+    fn samples_that_are_not_finite_only_meet_the_limits() {
+        let samples = [f64::NAN; 1_000];
+        assert_eq!(run(&StopRule::usual(), &samples), (1_000, Some(StopReason::MaxSamples)));
+    }
+
+    #[test]
+    fn words_in_json_are_those_of_display() {
+        for reason in [
+            StopReason::TargetCv,
+            StopReason::MedianInterval,
+            StopReason::ClockTick,
+            StopReason::Plateau,
+            StopReason::MaxSamples,
+            StopReason::MaxTime,
+        ] {
+            assert_eq!(serde_json::to_value(reason).unwrap(), reason.to_string());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn no_samples_panic_and_the_limits_always_end_it(
+            bits in prop::collection::vec(any::<u64>(), 1..80), seconds in 0u64..4, tick in any::<f64>(),
+        ) {
+            let samples: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
+            let rule = StopRule { step: tick, max_samples: 50, ..StopRule::usual() };
+            let reason = rule.decide(&samples, Duration::from_secs(seconds));
+            if samples.len() >= 50 || samples.len() >= rule.min_samples && seconds >= 2 {
+                prop_assert!(reason.is_some());
+            } else if samples.len() < rule.min_samples {
+                prop_assert_eq!(reason, None);
+            }
+        }
+
+        #[test]
+        fn the_unit_of_time_does_not_matter(seed in any::<u64>(), exponent in -20i32..20) {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let samples: Vec<f64> = (0..120).map(|_| 1e4 + 1e3 * random.f64()).collect();
+            let scaled: Vec<f64> = samples.iter().map(|sample| sample * 2f64.powi(exponent)).collect();
+            let rule = StopRule::usual();
+            prop_assert_eq!(run(&rule, &samples), run(&rule, &scaled));
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! How long a comparison of two stored runs takes, and how often it is right on simulated samples.
+//!
+//! `cargo bench -p gpubench-store --bench comparison` prints the time for 1 000 benchmarks, the rate of false alarms between runs of the same code, and how often changes are found.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use gpubench_contract::Better;
+use gpubench_contract::{Arrangement, ChangeVerdict, ThresholdSource};
+use gpubench_stats::{Confidence, Estimate, Looks, Paired, Ratio, median};
+use gpubench_store::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
+use gpubench_store::testing::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
+use gpubench_store::testing::{Size, run};
+use gpubench_store::{read, save};
+
+/// Comparisons behind each rate: its standard error at 1 % is 0.07 %.
+const TRIALS: usize = 20_000;
+
+/// Workers a side, and samples of each.
+const SIZES: [(usize, usize); 6] = [(3, 10), (3, 30), (5, 6), (5, 30), (8, 4), (8, 25)];
+
+/// A figure for a list of workers' samples.
+type Estimator = fn(&[Vec<f64>]) -> f64;
+
+fn main() {
+    let parts: [(&str, fn()); 9] = [
+        ("time", time),
+        ("alarms", alarms),
+        ("quiet", quiet),
+        ("power", power),
+        ("precision", precision),
+        ("turns-alarms", alarms_in_turns),
+        ("turns-quiet", quiet_in_turns),
+        ("turns-power", power_in_turns),
+        ("decided", until_decided),
+    ];
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    for (name, part) in parts {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            part();
+        }
+    }
+}
+
+fn time() {
+    let names: Vec<String> = (0..1_000).map(|index| format!("bench_{index}")).collect();
+    for (workers, samples) in [(5, 40), (1, 200)] {
+        let [before, after] = [1, 2].map(|seed| {
+            let benchmarks: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 1e5)).collect();
+            run(seed, &benchmarks, Size { workers, samples })
+        });
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = ["before.json", "after.json"].map(|name| folder.path().join(name));
+        let files = files.map(|file| camino::Utf8PathBuf::from_path_buf(file).expect("UTF-8"));
+        for (file, run) in files.iter().zip([&before, &after]) {
+            save(file, run).expect("it is saved");
+        }
+        let began = Instant::now();
+        let [before, after] = files.map(|file| read(&file).expect("it is read"));
+        let read_in = began.elapsed();
+        let began = Instant::now();
+        let [baseline, candidate] =
+            [("before", &before), ("after", &after)].map(|(name, run)| Contestant { name, run });
+        black_box(compare(baseline, candidate, Arrangement::Apart, &Rules::default()));
+        println!(
+            "1 000 benchmarks, {workers} workers of {samples} samples a side: read in {read_in:.0?}, compared in {:.0?}",
+            began.elapsed()
+        );
+    }
+}
+
+const FLOOR: Threshold = Threshold {
+    value: Rules::FLOOR,
+    source: ThresholdSource::Floor,
+};
+
+/// The verdicts of [`TRIALS`] comparisons in which the second side is slower by `factor`.
+fn verdicts(shape: &TwoLevel, (workers, samples): (usize, usize), factor: f64) -> Vec<ChangeVerdict> {
+    let mut random = fastrand::Rng::with_seed(2026);
+    let mut side = |center: f64| {
+        let side = shape.side(&mut random, workers, samples, center);
+        let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
+        Estimate::of(&side).expect("times")
+    };
+    (0..TRIALS)
+        .map(|_| {
+            let (before, after) = (side(100.0), side(100.0 * factor));
+            judge(&compared(&before, &after), FLOOR, Better::Lower)
+        })
+        .collect()
+}
+
+fn compared(before: &Estimate, after: &Estimate) -> Ratio {
+    Ratio::of(before, after, Confidence::DEFAULT, 0.0).expect("times")
+}
+
+/// Per cent of some verdicts.
+fn share(verdicts: &[ChangeVerdict], of: impl Fn(ChangeVerdict) -> bool) -> f64 {
+    100.0 * verdicts.iter().filter(|verdict| of(**verdict)).count() as f64 / verdicts.len() as f64
+}
+
+fn row(name: &str, figure: impl Fn((usize, usize)) -> f64) {
+    print!("  {name:52}");
+    for size in SIZES {
+        print!("  {:6.2}", figure(size));
+    }
+    println!();
+}
+
+fn title(text: &str) {
+    println!("\n{text}");
+    print!("  {:52}", "workers a side × samples of each");
+    for (workers, samples) in SIZES {
+        print!("  {:>6}", format!("{workers}×{samples}"));
+    }
+    println!();
+}
+
+fn is_alarm(verdict: ChangeVerdict) -> bool {
+    matches!(verdict, ChangeVerdict::Regressed | ChangeVerdict::Improved)
+}
+
+fn alarms() {
+    title("False alarms between runs of the same code, per cent");
+    for shape in SHAPES {
+        row(shape.name, |size| share(&verdicts(&shape, size, 1.0), is_alarm));
+    }
+    // What nobody can tell from a change with few workers: all of one side in one mode and all of the other in the other.
+    row(COIN.name, |size| share(&verdicts(&COIN, size, 1.0), is_alarm));
+}
+
+const COIN: TwoLevel = TwoLevel {
+    name: "every other worker 3 % slower",
+    shifts: Shifts::Modes(&[(0.5, 0.0), (0.5, 0.03)]),
+    noise: Noise::Normal(0.01),
+};
+
+fn quiet() {
+    title("No change between runs of the same code, per cent");
+    for (shift, noise) in [(0.002, 0.01), (0.005, 0.01), (0.01, 0.01), (0.02, 0.01)] {
+        let shape = normal(shift, noise);
+        let name = format!("shift {} %, noise {} %", shift * 100.0, noise * 100.0);
+        row(&name, |size| {
+            share(&verdicts(&shape, size, 1.0), ChangeVerdict::is_quiet)
+        });
+    }
+}
+
+fn power() {
+    title("Changes found, per cent");
+    for (change, shift, noise) in [
+        (0.03, 0.0, 0.01),
+        (0.03, 0.002, 0.01),
+        (0.03, 0.005, 0.01),
+        (0.03, 0.01, 0.01),
+        (0.05, 0.01, 0.01),
+        (0.1, 0.02, 0.01),
+    ] {
+        let shape = normal(shift, noise);
+        let name = format!(
+            "{} % slower, shift {} %, noise {} %",
+            change * 100.0,
+            shift * 100.0,
+            noise * 100.0
+        );
+        row(&name, |size| {
+            share(&verdicts(&shape, size, 1.0 + change), |verdict| {
+                verdict == ChangeVerdict::Regressed
+            })
+        });
+    }
+}
+
+fn precision() {
+    title("Standard deviation of a side, per cent");
+    let mut estimators: Vec<(&str, Estimator)> = Vec::new();
+    estimators.push(("the figure of a case", |side| {
+        let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
+        Estimate::of(&side).expect("samples").value().ln()
+    }));
+    estimators.push(("median of all samples", |side| {
+        median(&side.concat()).expect("samples").ln()
+    }));
+    for (shift, noise) in [(0.0, 0.01), (0.01, 0.01), (0.02, 0.01)] {
+        let shape = normal(shift, noise);
+        for (name, estimator) in &estimators {
+            let name = format!("shift {} %: {name}", shift * 100.0);
+            row(&name, |(workers, samples)| {
+                let mut random = fastrand::Rng::with_seed(5);
+                let values: Vec<f64> = (0..TRIALS / 4)
+                    .map(|_| estimator(&shape.side(&mut random, workers, samples, 100.0)))
+                    .collect();
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+                100.0 * (squares / values.len() as f64).sqrt()
+            });
+        }
+    }
+}
+
+/// What is compared of samples that were taken in turns.
+#[derive(Clone, Copy)]
+enum Method {
+    Paired,
+    Unpaired,
+}
+
+/// The verdicts of [`TRIALS`] comparisons in turns, in which the second side is slower by `factor`.
+fn verdicts_in_turns(
+    method: Method,
+    drift: &Drift,
+    shape: &TwoLevel,
+    size: (usize, usize),
+    factor: f64,
+) -> Vec<ChangeVerdict> {
+    let mut random = fastrand::Rng::with_seed(2026);
+    (0..TRIALS)
+        .map(|_| {
+            let sides = drift.sides(shape, &mut random, size, (100.0, factor));
+            let [before, after] = sides
+                .each_ref()
+                .map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let ratio = match method {
+                Method::Paired => Paired::of(&before, &after)
+                    .expect("rounds")
+                    .ratio(Confidence::DEFAULT, 0.0),
+                Method::Unpaired => {
+                    let [before, after] = [before, after].map(|side| Estimate::of(&side).expect("times"));
+                    compared(&before, &after)
+                }
+            };
+            judge(&ratio, FLOOR, Better::Lower)
+        })
+        .collect()
+}
+
+fn alarms_in_turns() {
+    title("In turns: false alarms between two sides of the same code, per cent");
+    let rates = |drift: &Drift, shape: &TwoLevel| {
+        row(&format!("{}: {}", drift.name, shape.name), |size| {
+            share(&verdicts_in_turns(Method::Paired, drift, shape, size, 1.0), is_alarm)
+        });
+    };
+    let [steady, .., everything] = &DRIFTS;
+    for drift in [steady, everything] {
+        for shape in SHAPES.iter().chain([&COIN]) {
+            rates(drift, shape);
+        }
+    }
+    for drift in &DRIFTS[1..DRIFTS.len() - 1] {
+        rates(drift, &SHAPES[0]);
+    }
+}
+
+fn quiet_in_turns() {
+    title("In turns: no change between two sides of the same code, per cent");
+    for drift in &DRIFTS {
+        row(&format!("{}: noise 1 %", drift.name), |size| {
+            let seen = verdicts_in_turns(Method::Paired, drift, &normal(0.0, 0.01), size, 1.0);
+            share(&seen, ChangeVerdict::is_quiet)
+        });
+    }
+}
+
+fn power_in_turns() {
+    title("In turns: 3 % slower with noise of 1 %, found, per cent");
+    for (method, name) in [(Method::Paired, "paired"), (Method::Unpaired, "unpaired")] {
+        for drift in &DRIFTS {
+            row(&format!("{}: {name}", drift.name), |size| {
+                let seen = verdicts_in_turns(method, drift, &normal(0.0, 0.01), size, 1.03);
+                share(&seen, |verdict| verdict == ChangeVerdict::Regressed)
+            });
+        }
+    }
+}
+
+/// Rounds that go on until they decide, beside five of them.
+fn until_decided() {
+    for pairs in [6, 20, 40] {
+        println!(
+            "\nIn turns, all drifts, {pairs} pairs a round: alarms and 3 % slower found in per cent, of 5 rounds and of rounds until decided; mean rounds of the same code, and of slower code"
+        );
+        for shape in SHAPES.iter().chain([&COIN, &SLICES, &STEADY, &SHIFTED]) {
+            let [same, slower] = [1.0, 1.03].map(|factor| decided(shape, pairs, factor));
+            let found = |verdict| verdict == ChangeVerdict::Regressed;
+            println!(
+                "{:<40} {:>6.2} {:>6.1} {:>6.2} {:>6.1} {:>5.1} {:>5.1}",
+                shape.name,
+                share(&same.of_five, is_alarm),
+                share(&slower.of_five, found),
+                share(&same.verdicts, is_alarm),
+                share(&slower.verdicts, found),
+                same.rounds,
+                slower.rounds
+            );
+        }
+    }
+}
+
+const STEADY: TwoLevel = TwoLevel {
+    name: "no shift, noise 1 %",
+    ..normal(0.0, 0.01)
+};
+
+const SHIFTED: TwoLevel = TwoLevel {
+    name: "shift 1 %, noise 1 %",
+    ..normal(0.01, 0.01)
+};
+
+const SLICES: TwoLevel = TwoLevel {
+    name: "shift 0.5 %, time slices in a third",
+    shifts: Shifts::Normal(0.005),
+    noise: Noise::TimeSlices(1.0 / 3.0),
+};
+
+/// What comes of rounds that go on.
+struct Decided {
+    /// Verdicts of the first five rounds, looked at once.
+    of_five: Vec<ChangeVerdict>,
+    verdicts: Vec<ChangeVerdict>,
+    rounds: f64,
+}
+
+fn decided(shape: &TwoLevel, pairs: usize, factor: f64) -> Decided {
+    let drift = &DRIFTS[DRIFTS.len() - 1];
+    let mut random = fastrand::Rng::with_seed(2026);
+    let [first, .., most] = Looks::ROUNDS;
+    let trials = TRIALS / 4;
+    let mut taken = 0;
+    let (of_five, verdicts) = (0..trials)
+        .map(|_| {
+            let sides = drift.sides(shape, &mut random, (most, pairs), (100.0, factor));
+            let [before, after] = sides
+                .each_ref()
+                .map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let ratio = |rounds: usize, looks: Looks| {
+                let paired = Paired::of(&before[..rounds], &after[..rounds]).expect("rounds");
+                paired.ratio(looks.confidence(Confidence::DEFAULT), 0.0)
+            };
+            let mut rounds = first;
+            while let Some(next) = Looks::UntilDecided.next(rounds) {
+                if is_decided(&ratio(rounds, Looks::UntilDecided), FLOOR) {
+                    break;
+                }
+                rounds = next;
+            }
+            taken += rounds;
+            (
+                judge(&ratio(first, Looks::Once), FLOOR, Better::Lower),
+                judge(&ratio(rounds, Looks::UntilDecided), FLOOR, Better::Lower),
+            )
+        })
+        .unzip();
+    Decided {
+        of_five,
+        verdicts,
+        rounds: taken as f64 / trials as f64,
+    }
+}
+
+const fn normal(shift: f64, noise: f64) -> TwoLevel {
+    TwoLevel {
+        name: "",
+        shifts: Shifts::Normal(shift),
+        noise: Noise::Normal(noise),
+    }
+}

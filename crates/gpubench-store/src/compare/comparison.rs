@@ -1,0 +1,80 @@
+//! Two runs side by side.
+
+use super::Rules;
+use super::difference;
+use super::pairing::Pairing;
+use super::row::{Ground, row};
+use crate::StoredRun;
+use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
+
+/// A run and what it was asked for by.
+#[derive(Clone, Copy, Debug)]
+pub struct Contestant<'a> {
+    /// A baseline's name, a file's or a revision's.
+    pub name: &'a str,
+    /// The run.
+    pub run: &'a StoredRun,
+}
+
+/// Compares what `candidate` measured with what `baseline` did. The same runs and rules always give the same record.
+pub fn compare(
+    baseline: Contestant<'_>,
+    candidate: Contestant<'_>,
+    arrangement: Arrangement,
+    rules: &Rules,
+) -> ComparisonComplete {
+    let differences = difference::of_runs(&baseline.run.origin(), &candidate.run.origin());
+    let ground = Ground {
+        rules,
+        arrangement,
+        runs: [baseline.run, candidate.run],
+        differences: &differences,
+        tick: tick(&baseline).max(tick(&candidate)),
+    };
+    let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
+    ComparisonComplete {
+        schema_version: SchemaVersion,
+        baseline: compared_run(&baseline),
+        candidate: compared_run(&candidate),
+        arrangement,
+        differences: differences.iter().map(ToString::to_string).collect(),
+        rows: pairing
+            .both
+            .iter()
+            .filter(|pair| !pair.is_skipped())
+            .map(|pair| row(pair, &ground))
+            .collect(),
+        new: names(&pairing.new),
+        removed: names(&pairing.removed),
+        left_out: None,
+    }
+}
+
+/// The step of the device's clock in nanoseconds, which is the step of times.
+fn tick(contestant: &Contestant<'_>) -> f64 {
+    contestant
+        .run
+        .run
+        .device
+        .clock_tick_ns
+        .filter(|tick| tick.is_finite())
+        .unwrap_or(0.0)
+}
+
+fn names(results: &[&BenchmarkComplete]) -> Vec<String> {
+    results.iter().map(|result| result.case.clone()).collect()
+}
+
+fn compared_run(contestant: &Contestant<'_>) -> ComparedRun {
+    let StoredRun { run, revision, .. } = contestant.run;
+    ComparedRun {
+        name: contestant.name.to_owned(),
+        run_id: run.run_id.clone(),
+        started_at: run.started_at.clone(),
+        tool_version: run.tool_version.clone(),
+        device: run.device.clone(),
+        driver: run.environment.driver.clone(),
+        revision: revision.clone(),
+        earlier_results: contestant.run.kept().count() as u64,
+    }
+}

@@ -1,0 +1,95 @@
+//! Which results of two runs belong together.
+
+use std::collections::HashMap;
+
+use super::{CaseKey, Matching};
+use gpubench_contract::BenchmarkComplete;
+use gpubench_contract::Verdict;
+
+/// The results of two runs, put together.
+#[derive(Debug)]
+pub(super) struct Pairing<'a> {
+    /// In the candidate's order.
+    pub both: Vec<Pair<'a>>,
+    /// In the candidate's order.
+    pub new: Vec<&'a BenchmarkComplete>,
+    /// In the baseline's order.
+    pub removed: Vec<&'a BenchmarkComplete>,
+}
+
+/// Results of both runs that belong together.
+#[derive(Debug)]
+pub(super) struct Pair<'a> {
+    pub baseline: &'a BenchmarkComplete,
+    pub candidate: &'a BenchmarkComplete,
+    /// Others of either run that belong to them as well; one of them would have to be chosen.
+    pub rivals: Vec<&'a BenchmarkComplete>,
+}
+
+impl Pair<'_> {
+    /// Whether neither run measured it: it is for another device.
+    pub(super) fn is_skipped(&self) -> bool {
+        [self.baseline, self.candidate]
+            .iter()
+            .all(|result| result.verdict == Verdict::Skipped)
+    }
+}
+
+impl<'a> Pairing<'a> {
+    pub(super) fn of(
+        baseline: &'a [BenchmarkComplete],
+        candidate: &'a [BenchmarkComplete],
+        matching: &Matching,
+    ) -> Pairing<'a> {
+        let before = by_key(baseline, matching);
+        let after = by_key(candidate, matching);
+        let mut pairing = Pairing {
+            both: Vec::new(),
+            new: Vec::new(),
+            removed: Vec::new(),
+        };
+        for (key, result) in keyed(candidate, matching) {
+            match (before.get(&key), after.get(&key)) {
+                (Some(baselines), Some(candidates)) => pairing.both.push(Pair {
+                    baseline: baselines[0],
+                    candidate: result,
+                    rivals: rivals(baselines, candidates),
+                }),
+                _ => pairing.new.push(result),
+            }
+        }
+        let gone = keyed(baseline, matching).filter(|(key, _)| !after.contains_key(key));
+        pairing.removed = gone.map(|(_, result)| result).collect();
+        pairing
+    }
+}
+
+/// The results of a run that take part, with what they are matched by.
+fn keyed<'a>(
+    results: &'a [BenchmarkComplete],
+    matching: &Matching,
+) -> impl Iterator<Item = (CaseKey, &'a BenchmarkComplete)> {
+    results.iter().filter_map(move |result| {
+        let key = match matching {
+            Matching::Names => Some(CaseKey::of(result)),
+            Matching::Groups(expression) => CaseKey::by_groups(expression, result),
+        };
+        Some((key?, result))
+    })
+}
+
+fn by_key<'a>(results: &'a [BenchmarkComplete], matching: &Matching) -> HashMap<CaseKey, Vec<&'a BenchmarkComplete>> {
+    let mut by_key: HashMap<CaseKey, Vec<&BenchmarkComplete>> = HashMap::new();
+    for (key, result) in keyed(results, matching) {
+        by_key.entry(key).or_default().push(result);
+    }
+    by_key
+}
+
+/// All that share a key, where one of the runs has more than one of them.
+fn rivals<'a>(baselines: &[&'a BenchmarkComplete], candidates: &[&'a BenchmarkComplete]) -> Vec<&'a BenchmarkComplete> {
+    match (baselines, candidates) {
+        ([_], [_]) => Vec::new(),
+        ([_], several) | (several, [_]) | (several, _) => several.to_vec(),
+    }
+}

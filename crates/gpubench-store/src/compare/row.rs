@@ -1,0 +1,412 @@
+//! One benchmark in both runs.
+
+use std::cmp::Ordering;
+
+use super::difference::{self, Difference, Weight};
+use super::judgement::{NOISY_HISTORY, judge, reach, ruled_out};
+use super::pairing::Pair;
+use super::{CaseKey, Rules, Setups, Threshold};
+use crate::{Origin, StoredRun};
+use gpubench_contract::units::{self, percent};
+use gpubench_contract::{
+    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom, Metric,
+    SampleFlagKind, ThresholdSource,
+};
+use gpubench_contract::{Grade, Verdict};
+use gpubench_diagnostic::in_backticks;
+use gpubench_stats::{Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
+
+/// What a row needs to know beside its two results.
+pub(super) struct Ground<'a> {
+    pub rules: &'a Rules,
+    pub arrangement: Arrangement,
+    /// The baseline and the candidate.
+    pub runs: [&'a StoredRun; 2],
+    /// What is not alike between the runs.
+    pub differences: &'a [Difference],
+    /// The step of the coarser of the two devices' clocks, in nanoseconds.
+    pub tick: f64,
+}
+
+/// What is said of two results.
+struct Finding {
+    verdict: ChangeVerdict,
+    change: Option<Change>,
+    remarks: Vec<String>,
+}
+
+impl Finding {
+    fn not_compared(reason: String) -> Finding {
+        Finding::without_figures(ChangeVerdict::NotCompared, reason)
+    }
+
+    fn without_figures(verdict: ChangeVerdict, reason: String) -> Finding {
+        Finding {
+            verdict,
+            change: None,
+            remarks: vec![reason],
+        }
+    }
+}
+
+pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
+    let (before, after) = (pair.baseline, pair.candidate);
+    let sides = [before, after].map(side);
+    let origins = [(before, ground.runs[0]), (after, ground.runs[1])].map(|(result, run)| run.origin_of(result));
+    let differences = differences(pair, &origins, ground);
+    let is_same = is_one_measurement(pair, &origins, ground);
+    let mut finding = match obstacle(pair, ground, &differences) {
+        Some(reason) if newly_failed(pair) => Finding::without_figures(ChangeVerdict::NowFails, reason),
+        Some(reason) => Finding::not_compared(reason),
+        None if is_same => same(pair, ground),
+        None => compared(pair, &sides, ground, &differences),
+    };
+    let kept_from = [0, 1].map(|side| kept_from(&origins[side], ground.runs[side]));
+    if !is_same {
+        finding.remarks.extend(older(&kept_from, ground));
+    }
+    let [of_baseline, of_candidate] = kept_from;
+    ComparisonRow {
+        package: after.package.clone(),
+        benchmark: after.benchmark.clone(),
+        params: after.params.clone(),
+        case: after.case.clone(),
+        baseline_case: before.case.clone(),
+        metric: after.metric.clone(),
+        baseline: ComparedResult {
+            kept_from: of_baseline,
+            ..compared_result(before, sides[0].as_ref())
+        },
+        candidate: ComparedResult {
+            kept_from: of_candidate,
+            ..compared_result(after, sides[1].as_ref())
+        },
+        verdict: finding.verdict,
+        remark: (!finding.remarks.is_empty()).then(|| finding.remarks.join("; ")),
+        change: finding.change,
+    }
+}
+
+/// The samples of a result that passed; those of others mean nothing.
+fn side(result: &BenchmarkComplete) -> Option<Estimate> {
+    (result.verdict == Verdict::Pass).then(|| Estimate::of(&result.samples_by_worker()))?
+}
+
+fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>) -> ComparedResult {
+    ComparedResult {
+        verdict: result.verdict,
+        grade: result.grade,
+        value: side.map(Estimate::value),
+        n: result.samples.len() as u64,
+        workers: side.map_or(0, |side| side.workers() as u64),
+        kept_from: None,
+    }
+}
+
+/// What was not alike when two results were measured, whichever runs of their files they are of.
+fn differences(pair: &Pair<'_>, origins: &[Origin<'_>; 2], ground: &Ground<'_>) -> Vec<Difference> {
+    let are_of_the_runs = [0, 1].map(|side| origins[side].run_id == ground.runs[side].run.run_id) == [true; 2];
+    let of_runs = match are_of_the_runs {
+        true => ground.differences.to_vec(),
+        false => difference::of_runs(&origins[0], &origins[1]),
+    };
+    [of_runs, difference::of_results(pair.baseline, pair.candidate)].concat()
+}
+
+/// The run that a result is of, where it is not the one that is compared.
+fn kept_from(origin: &Origin<'_>, run: &StoredRun) -> Option<KeptFrom> {
+    (origin.run_id != run.run.run_id).then(|| KeptFrom {
+        run_id: origin.run_id.to_owned(),
+        started_at: origin.started_at.to_owned(),
+        revision: origin.revision.cloned(),
+    })
+}
+
+/// Which sources results are of that are not of their run's.
+fn older(kept_from: &[Option<KeptFrom>; 2], ground: &Ground<'_>) -> Vec<String> {
+    let sides = kept_from.iter().zip(ground.runs).zip(["baseline", "candidate"]);
+    let of_others = sides.filter_map(|((kept_from, run), side)| {
+        let KeptFrom {
+            revision, started_at, ..
+        } = kept_from.as_ref().filter(|from| from.revision != run.revision)?;
+        let day = started_at.get(..10).unwrap_or(started_at);
+        Some(match revision {
+            Some(revision) => format!("the {side} is of {}, {day}", revision.in_words()),
+            None => format!("the {side} is of {day}, from sources that are not known"),
+        })
+    });
+    of_others.collect()
+}
+
+/// Why two results must not be compared.
+fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> Option<String> {
+    rivalry(pair)
+        .or_else(|| failed_beside_nothing(pair))
+        .or_else(|| wrong_by_another_reference(pair, ground))
+        .or_else(|| ended(pair.baseline, "baseline"))
+        .or_else(|| ended(pair.candidate, "candidate"))
+        .or_else(|| other_metric(pair))
+        .or_else(|| match ground.rules.setups {
+            Setups::MayDiffer => None,
+            Setups::MustAgree => {
+                let decides = |difference: &&Difference| difference.weight == Weight::Decides;
+                differences
+                    .iter()
+                    .find(decides)
+                    .map(|first| format!("not measured alike: {first}"))
+            }
+        })
+}
+
+/// However the two were measured, a kernel that has become wrong is what its author must know.
+fn newly_failed(pair: &Pair<'_>) -> bool {
+    pair.baseline.verdict == Verdict::Pass && pair.candidate.verdict.is_failure()
+}
+
+fn rivalry(pair: &Pair<'_>) -> Option<String> {
+    let names = in_backticks(pair.rivals.iter().map(|rival| &rival.case));
+    (!names.is_empty()).then(|| format!("{names} are one group; the expression must tell them apart"))
+}
+
+/// A candidate that failed says more than a baseline that was skipped: perhaps because it takes turns with the candidate.
+fn failed_beside_nothing(pair: &Pair<'_>) -> Option<String> {
+    let is_first = pair.baseline.verdict == Verdict::Skipped && pair.candidate.verdict.is_failure();
+    is_first.then(|| ended(pair.candidate, "candidate"))?
+}
+
+/// In turns the candidate's reference judges both sides: where only the baseline is wrong, it is the two references that may differ.
+fn wrong_by_another_reference(pair: &Pair<'_>, ground: &Ground<'_>) -> Option<String> {
+    let is_judge = ground.arrangement == Arrangement::Interleaved && pair.candidate.verdict == Verdict::Pass;
+    let is_wrong = pair.baseline.verdict == Verdict::WrongOutput;
+    (is_judge && is_wrong).then(|| "the baseline ended in `wrong-output` by the candidate's reference".to_owned())
+}
+
+/// However much setups may differ, there is no ratio of two metrics.
+fn other_metric(pair: &Pair<'_>) -> Option<String> {
+    let [baseline, candidate] = [pair.baseline, pair.candidate].map(|result| &result.metric);
+    let named = |metric: &Metric| format!("{} in {}", metric.name, metric.unit);
+    (baseline != candidate).then(|| {
+        let (baseline, candidate) = (named(baseline), named(candidate));
+        format!("another metric: {baseline} in the baseline, {candidate} in the candidate")
+    })
+}
+
+fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
+    match result.verdict {
+        Verdict::Pass => None,
+        Verdict::Skipped => Some(match &result.message {
+            None => format!("the {side} was skipped"),
+            Some(reason) => format!("the {side} was skipped: {reason}"),
+        }),
+        failure => Some(match result.cause.filter(|_| failure == Verdict::Error) {
+            None => format!("the {side} ended in `{failure}`"),
+            Some(cause) => format!("the {side} ended in `{failure}: {cause}`"),
+        }),
+    }
+}
+
+/// Whether both sides are the same measurement: of one run, case by case, with the same samples. A file whose samples were edited is none.
+fn is_one_measurement(pair: &Pair<'_>, origins: &[Origin<'_>; 2], ground: &Ground<'_>) -> bool {
+    ground.arrangement == Arrangement::Apart
+        && origins[0].run_id == origins[1].run_id
+        && CaseKey::of(pair.baseline) == CaseKey::of(pair.candidate)
+        && pair.baseline.samples == pair.candidate.samples
+}
+
+/// What is said of a measurement beside itself: there is nothing to tell apart.
+fn same(pair: &Pair<'_>, ground: &Ground<'_>) -> Finding {
+    let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
+    let ratio = Ratio {
+        estimate: 1.0,
+        interval: Interval { low: 1.0, high: 1.0 },
+    };
+    let run = &ground.runs[0].run.run_id;
+    // What is so of all rows is said of the runs.
+    let is_of_one_run = *run == ground.runs[1].run.run_id;
+    Finding {
+        verdict: ChangeVerdict::NoChange,
+        change: Some(change(&ratio, threshold, ground.rules)),
+        remarks: (!is_of_one_run)
+            .then(|| format!("both are the same measurement, of the run `{}`", pair.candidate.run_id))
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn change(ratio: &Ratio, threshold: Threshold, rules: &Rules) -> Change {
+    Change {
+        ratio: ratio.estimate,
+        interval: [ratio.interval.low, ratio.interval.high],
+        confidence: rules.confidence.fraction(),
+        threshold: threshold.value,
+        threshold_source: threshold.source,
+    }
+}
+
+fn compared(
+    pair: &Pair<'_>,
+    sides: &[Option<Estimate>; 2],
+    ground: &Ground<'_>,
+    differences: &[Difference],
+) -> Finding {
+    let metric = &pair.candidate.metric;
+    let step = if metric.is_time() { ground.tick } else { 0.0 };
+    let confidence = ground.rules.confidence;
+    let of_figures = match sides {
+        [Some(baseline), Some(candidate)] => Ratio::of(baseline, candidate, confidence, step),
+        _ => None,
+    };
+    let ([Some(baseline), Some(candidate)], Some(of_figures)) = (sides, of_figures) else {
+        return Finding::not_compared(format!("a {} that is not above zero has no ratio", metric.name));
+    };
+    let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
+    let looks = ground.rules.looks_at(&CaseKey::of(pair.candidate));
+    let paired = match ground.arrangement {
+        Arrangement::Apart => None,
+        Arrangement::Interleaved => Paired::of(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker()),
+    };
+    let of_pairs = paired.map(|paired| paired.ratio(looks.confidence(confidence), step));
+    // What decides: drift leaves the ratios of pairs alone, and moves the figures of both sides.
+    let ratio = of_pairs.unwrap_or(of_figures);
+    // What is shown: the two figures and their own ratio, with what is known of it.
+    let shown = match of_pairs {
+        None => of_figures,
+        Some(of_pairs) => Ratio {
+            estimate: of_figures.estimate,
+            ..of_pairs.reaching(of_figures.estimate)
+        },
+    };
+    let workers = [baseline.workers(), candidate.workers()];
+    let are_too_few = workers.iter().any(|workers| *workers < FEWEST_WORKERS);
+    let (verdict, reason) = if are_too_few {
+        (ChangeVerdict::Inconclusive, Some(too_few(workers)))
+    } else {
+        let verdict = judge(&ratio, threshold, metric.better);
+        (
+            verdict,
+            (verdict == ChangeVerdict::Inconclusive).then(|| match &paired {
+                None => too_wide(threshold, workers),
+                Some(paired) => too_wide_in_turns(threshold, &ratio, paired, pair.candidate),
+            }),
+        )
+    };
+    let unpaired = (ground.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
+        .then(|| UNPAIRED.to_owned());
+    let drifted = (!are_too_few && judge(&shown, threshold, metric.better) != verdict).then(|| by_pairs(&ratio));
+    Finding {
+        verdict,
+        change: Some(change(&shown, threshold, ground.rules)),
+        remarks: reason
+            .into_iter()
+            .chain(too_noisy(threshold))
+            .chain(unpaired)
+            .chain(drifted)
+            .chain(doubts(pair, ground, differences))
+            .collect(),
+    }
+}
+
+/// Said of sides that were measured in turns and cannot be compared so.
+const UNPAIRED: &str = "the two sides do not have a worker each in the same rounds, three at least, so drift between their samples counts as noise";
+
+/// Said of a verdict that the shown figures alone would not have.
+fn by_pairs(ratio: &Ratio) -> String {
+    let Interval { low, high } = ratio.interval;
+    let [ratio, low, high] = [ratio.estimate, low, high].map(units::change);
+    format!("judged by pairs of neighbouring samples, {ratio} ({low} to {high}): drift moved the figures of both sides")
+}
+
+fn too_few([baseline, candidate]: [usize; 2]) -> String {
+    let fewest = if baseline.min(candidate) == 1 {
+        "one fresh worker"
+    } else {
+        "two fresh workers"
+    };
+    let (side, again) = match [baseline, candidate].map(|workers| workers < FEWEST_WORKERS) {
+        [true, false] => (" of the baseline", " the baseline again"),
+        [false, true] => (" of the candidate", " the candidate again"),
+        _ => (" a side", ""),
+    };
+    format!(
+        "{fewest}{side} cannot tell a change from a shift between processes; measure{again} with at least `--workers {FEWEST_WORKERS}`"
+    )
+}
+
+fn too_wide(threshold: Threshold, workers: [usize; 2]) -> String {
+    format!(
+        "the samples cannot rule out a change beyond {}; {}",
+        percent(ruled_out(threshold)),
+        more_workers(workers)
+    )
+}
+
+/// Why sides that were measured in turns leave a ratio open, and what would decide it: that depends on what it is that varies.
+fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candidate: &BenchmarkComplete) -> String {
+    let rounds = paired.rounds();
+    let known = percent(reach(ratio).exp_m1());
+    let ruled_out = ruled_out(threshold);
+    // An interval becomes narrower with the square root of the rounds.
+    let enough = (rounds as f64 * (reach(ratio) / ruled_out.ln_1p()).powi(2)).ceil() as usize;
+    let workers = enough.max(2 * rounds);
+    let more_rounds = (workers <= MOST_WORKERS).then(|| format!("`--workers {workers}`"));
+    let more_samples = (paired.wide_for() == Spread::WithinRounds).then(|| "a longer `--max-time`".to_owned());
+    let fewer_threads = candidate.environment.threads.is_some_and(|threads| threads > 1);
+    let fewer_threads = fewer_threads.then(|| "`--threads 1`".to_owned());
+    let remedies: Vec<String> = [more_rounds, more_samples, fewer_threads]
+        .into_iter()
+        .flatten()
+        .collect();
+    let because = match paired.wide_for() {
+        Spread::AmongRounds => "processes differ",
+        Spread::WithinRounds => "samples spread",
+    };
+    let remedies = remedies
+        .iter()
+        .fold("a quieter machine".to_owned(), |all, remedy| format!("{all}, {remedy}"));
+    format!(
+        "known to ±{known} after {rounds} rounds, since {because}: a change by {} cannot be ruled out; what may decide it: {remedies}",
+        percent(ruled_out)
+    )
+}
+
+/// What would tell more: the side with fewer workers first, and both with twice as many where they have the same.
+fn more_workers([baseline, candidate]: [usize; 2]) -> String {
+    match baseline.cmp(&candidate) {
+        Ordering::Less => format!("measure the baseline again with `--workers {candidate}`"),
+        Ordering::Greater => format!("measure the candidate again with `--workers {baseline}`"),
+        Ordering::Equal if baseline >= MOST_WORKERS => "more workers than these cannot be had".to_owned(),
+        Ordering::Equal => format!(
+            "measure both with more workers, such as `--workers {}`",
+            (2 * baseline).min(MOST_WORKERS)
+        ),
+    }
+}
+
+/// A threshold this wide hides what a reader takes for a regression, and must not do so in silence.
+fn too_noisy(threshold: Threshold) -> Option<String> {
+    let noisy = threshold.source == ThresholdSource::History && threshold.value > NOISY_HISTORY;
+    noisy.then(|| {
+        format!(
+            "the history is too noisy to tell changes below {}",
+            percent(threshold.value)
+        )
+    })
+}
+
+/// What a reader should know of figures that are compared, beyond what is said of the runs.
+fn doubts(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> Vec<String> {
+    let own = differences.iter().filter(|own| !ground.differences.contains(own));
+    let sides = [(pair.baseline, "baseline"), (pair.candidate, "candidate")];
+    let throttled = sides.iter().filter_map(|(result, side)| {
+        let flags = result.sample_flags.iter();
+        let samples = flags.filter(|flag| flag.flag == SampleFlagKind::Throttled).count();
+        let all = result.samples.len();
+        (samples > 0).then(|| format!("the GPU throttled in {samples} of {all} samples of the {side}"))
+    });
+    // On the CPU device every result is, and the report says so once.
+    let advisory = sides
+        .iter()
+        .all(|(result, _)| result.grade == Some(Grade::Advisory) && result.device.kind == DeviceKind::Cuda)
+        .then(|| "advisory in both runs".to_owned());
+    own.map(ToString::to_string).chain(throttled).chain(advisory).collect()
+}

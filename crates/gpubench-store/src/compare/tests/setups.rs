@@ -1,0 +1,174 @@
+//! Results that were not measured alike, or not by the run that they are stored with.
+
+use super::*;
+
+#[test]
+fn another_device_driver_or_flush_is_never_compared_silently() {
+    let baseline = run(vec![quiet("axpy", 1e5)]);
+    type Change = fn(&mut RunStarted);
+    let changed: [(&str, Change); 6] = [
+        (
+            "device: a GPU in the baseline, the CPU device in the candidate",
+            |run| run.device.kind = DeviceKind::Cpu,
+        ),
+        (
+            "device: NVIDIA H200 in the baseline, NVIDIA B200 in the candidate",
+            |run| run.device.name = "NVIDIA B200".into(),
+        ),
+        ("multiprocessors: 132 in the baseline, 16 in the candidate", |run| {
+            run.device.multiprocessors = Some(16)
+        }),
+        ("driver: 580.159 in the baseline, 570.86 in the candidate", |run| {
+            run.environment.driver = Some("570.86".into())
+        }),
+        (
+            "bytes of the cache flush: 120 MiB in the baseline, 0 B in the candidate",
+            |run| run.environment.flush_bytes = Some(0),
+        ),
+        ("compute capability: 90 in the baseline, 100 in the candidate", |run| {
+            run.device.capability = Some(100)
+        }),
+    ];
+    for (difference, change) in changed {
+        let mut candidate = run(vec![quiet("axpy", 1.5e5)]);
+        change(&mut candidate.run);
+        let strict = compared(&baseline, &candidate, &Rules::default());
+        assert_eq!(strict.differences, [difference]);
+        assert_eq!(strict.rows[0].verdict, ChangeVerdict::NotCompared);
+        assert_eq!(remark(&strict.rows[0]), format!("not measured alike: {difference}"));
+        let lenient = Rules {
+            setups: Setups::MayDiffer,
+            ..Rules::default()
+        };
+        let allowed = compared(&baseline, &candidate, &lenient);
+        assert_eq!(allowed.differences, [difference]);
+        assert_eq!(allowed.rows[0].verdict, ChangeVerdict::Regressed);
+    }
+}
+
+#[test]
+fn what_does_not_change_times_by_itself_is_listed_and_compared() {
+    let baseline = run(vec![quiet("axpy", 1e5)]);
+    let mut candidate = run(vec![quiet("axpy", 1.5e5)]);
+    candidate.run.tool_version = "0.2.0".into();
+    candidate.run.environment.cpu = Some("Another Processor".into());
+    candidate.run.environment.compiler = Some("nvcc 13".into());
+    let comparison = compared(&baseline, &candidate, &Rules::default());
+    assert_eq!(comparison.differences.len(), 3, "{:?}", comparison.differences);
+    assert_eq!(comparison.rows[0].verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
+fn the_host_decides_where_it_is_the_device() {
+    let on_cpu = |processor: &str| {
+        let mut run = run(vec![quiet("axpy", 1e5)]);
+        run.run.device.kind = DeviceKind::Cpu;
+        run.run.environment.cpu = Some(processor.into());
+        run
+    };
+    let comparison = compared(&on_cpu("one"), &on_cpu("another"), &Rules::default());
+    assert_eq!(comparison.rows[0].verdict, ChangeVerdict::NotCompared);
+}
+
+#[test]
+fn cold_and_warm_results_are_not_compared() {
+    let warm = BenchmarkComplete {
+        mode: Method::Warm,
+        ..quiet("axpy", 1e5)
+    };
+    let row = row_of(quiet("axpy", 1e5), warm.clone(), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+    let lenient = Rules {
+        setups: Setups::MayDiffer,
+        ..Rules::default()
+    };
+    let row = row_of(quiet("axpy", 1e5), warm, &lenient);
+    assert_eq!(row.verdict, ChangeVerdict::NoChange);
+    assert_eq!(
+        remark(&row),
+        "caches before a call: cold in the baseline, warm in the candidate"
+    );
+}
+
+#[test]
+fn throttled_and_advisory_results_are_remarked_on() {
+    let throttled = BenchmarkComplete {
+        sample_flags: vec![SampleFlag {
+            sample: 3,
+            flag: SampleFlagKind::Throttled,
+            reasons: vec!["power-cap".into()],
+        }],
+        grade: Some(Grade::Advisory),
+        ..quiet("axpy", 1e5)
+    };
+    let row = row_of(quiet("axpy", 1e5), throttled.clone(), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::NoChange);
+    assert_eq!(
+        remark(&row),
+        "grade: sealed in the baseline, advisory in the candidate; the GPU throttled in 1 of 60 samples of the candidate"
+    );
+    let row = row_of(throttled.clone(), throttled, &Rules::default());
+    assert!(remark(&row).ends_with("; advisory in both runs"), "{row:?}");
+}
+
+/// A run that keeps the result of another one, of another revision.
+pub(super) fn with_a_kept_result(mut stored: StoredRun) -> StoredRun {
+    let RunStarted {
+        seed_commitment,
+        device,
+        environment,
+        ..
+    } = stored.run.clone();
+    stored.run.earlier_runs.push(EarlierRun {
+        run_id: "old".into(),
+        started_at: "2026-10-01T08:00:00Z".into(),
+        tool_version: "0.0.9".into(),
+        seed_commitment,
+        device,
+        revision: Some(Revision {
+            commit: "fedcba9876543210fedcba9876543210fedcba98".into(),
+            branch: Some("main".into()),
+            modified: false,
+        }),
+        environment,
+    });
+    stored.results[0].run_id = "old".into();
+    stored
+}
+
+#[test]
+fn a_row_says_which_revision_its_result_is_of_where_that_is_not_the_runs() {
+    let measured = || run(vec![quiet("axpy", 100.0), quiet("gemm", 100.0)]);
+    let baseline = with_a_kept_result(measured());
+    let comparison = compared(&baseline, &measured(), &Rules::default());
+    assert_eq!(comparison.baseline.earlier_results, 1);
+    assert_eq!(comparison.candidate.earlier_results, 0);
+    let [old, new] = &comparison.rows[..] else {
+        panic!("{comparison:#?}")
+    };
+    assert_eq!(
+        old.baseline.kept_from.as_ref().map(|from| from.run_id.as_str()),
+        Some("old")
+    );
+    let remark = old.remark.as_deref().unwrap_or_default();
+    assert!(
+        remark.contains("the baseline is of fedcba987 on main, 2026-10-01"),
+        "{remark}"
+    );
+    assert!(
+        remark.contains("version of the tool: 0.0.9 in the baseline"),
+        "{remark}"
+    );
+    assert_eq!(new.baseline.kept_from, None);
+    assert!(!new.remark.as_deref().unwrap_or_default().contains("fedcba9"));
+}
+
+#[test]
+fn a_kept_result_of_another_driver_is_not_compared() {
+    let measured = || run(vec![quiet("axpy", 100.0), quiet("gemm", 100.0)]);
+    let mut baseline = with_a_kept_result(measured());
+    baseline.run.earlier_runs[0].environment.driver = Some("570.86".into());
+    let comparison = compared(&baseline, &measured(), &Rules::default());
+    assert_eq!(comparison.rows[0].verdict, ChangeVerdict::NotCompared);
+    assert_ne!(comparison.rows[1].verdict, ChangeVerdict::NotCompared);
+}

@@ -1,0 +1,276 @@
+//! Why a stored run or a history cannot be read or written.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use thiserror::Error;
+
+use super::{Contradiction, FORMAT, NotAlike};
+use gpubench_contract::units::counted;
+use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::Expected;
+use gpubench_diagnostic::{closest, in_backticks};
+
+/// Why a stored run or a history cannot be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// No baseline has the name.
+    #[error("there is no baseline `{name}`")]
+    NoBaseline {
+        /// The name.
+        name: String,
+        /// The names of those there are.
+        known: Vec<String>,
+    },
+    /// A baseline is named where there is nowhere to keep one.
+    #[error("there is no target directory in which the baseline `{name}` could be")]
+    Homeless {
+        /// The name.
+        name: String,
+    },
+    /// A run is to be added to a history where there is nowhere to keep one.
+    #[error("there is no target directory in which a history could be")]
+    HomelessHistory,
+    /// A page is to be written where there is no place for one.
+    #[error("there is no target directory in which the report could be")]
+    HomelessPage,
+    /// A file is not there.
+    #[error("there is no file `{path}`")]
+    NoFile {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// A file is there and cannot be read.
+    #[error("could not read `{path}`")]
+    Unreadable {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What the operating system says.
+        #[source]
+        source: io::Error,
+    },
+    /// A file has nothing in it.
+    #[error("`{path}` is empty")]
+    Empty {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// A file ends in the middle.
+    #[error("`{path}` is truncated: it ends in line {line}")]
+    Truncated {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Its last line.
+        line: usize,
+    },
+    /// A file is not JSON.
+    #[error("`{path}` is not JSON")]
+    NotJson {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Where it goes wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A file is something else.
+    #[error("`{path}` is no {wanted}: {found}")]
+    Foreign {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What it should be.
+        wanted: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// A later tool wrote a file.
+    #[error("`{path}` has format version {found}, and this tool, {tool}, knows {known}")]
+    Newer {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The file's version.
+        found: u64,
+        /// The version that this tool knows.
+        known: u64,
+        /// This tool's version.
+        tool: &'static str,
+        /// Version of the tool that wrote it, where the file says so.
+        written_by: Option<String>,
+    },
+    /// An earlier tool wrote a file, with other figures in it.
+    #[error("`{path}` is a {what} of format version {found}, and this tool, {tool}, knows {known}")]
+    Older {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What it is.
+        what: &'static str,
+        /// The file's version.
+        found: u64,
+        /// The version that this tool knows.
+        known: u64,
+        /// This tool's version.
+        tool: &'static str,
+    },
+    /// A file of a known format lacks something, or has something else in its place.
+    #[error("`{path}` is not as its format demands")]
+    Malformed {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What is wrong, and where.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A file's contents are not those that were written.
+    #[error("`{path}` was changed after it was written: its digest is not that of its contents")]
+    Altered {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// A file says what cannot be.
+    #[error("`{path}` contradicts itself")]
+    Contradictory {
+        /// The file.
+        path: Utf8PathBuf,
+        /// How.
+        #[source]
+        source: Contradiction,
+    },
+    /// Results that would stay in a file were measured otherwise than those that are to be saved to it.
+    #[error("`{path}` keeps {} that this run does not have, and they were not measured alike", counted(source.kept, "result"))]
+    NotAlike {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What was not alike.
+        #[source]
+        source: NotAlike,
+    },
+    /// A file with the records of more than one run.
+    #[error("`{path}` holds {runs} runs")]
+    SeveralRuns {
+        /// The file.
+        path: Utf8PathBuf,
+        /// How many.
+        runs: usize,
+    },
+    /// A line of a history cannot be read.
+    #[error("line {line} of the history `{path}` is damaged")]
+    HistoryLine {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A file cannot be written. One that was there is still there.
+    #[error("could not write `{path}`")]
+    NotWritten {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What the operating system says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl StoreError {
+    /// A file has another format version than the one that this tool knows.
+    pub(super) fn of_another_version(
+        path: &Utf8Path,
+        what: &'static str,
+        found: u64,
+        known: u64,
+        written_by: Option<&str>,
+    ) -> StoreError {
+        let (path, tool) = (path.to_owned(), env!("CARGO_PKG_VERSION"));
+        match found > known {
+            true => StoreError::Newer {
+                path,
+                found,
+                known,
+                tool,
+                written_by: written_by.map(str::to_owned),
+            },
+            false => StoreError::Older {
+                path,
+                what,
+                found,
+                known,
+                tool,
+            },
+        }
+    }
+}
+
+impl Expected for StoreError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            StoreError::NotWritten { .. } => ExitCode::OutputFailed,
+            _ => ExitCode::Usage,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let keep = "it is left as it is; name another, or remove it";
+        match self {
+            StoreError::NoBaseline { name, known } => Some(baselines_hint(name, known)),
+            StoreError::Homeless { name } => Some(format!("name a file, as in `./{name}.json`")),
+            StoreError::HomelessPage => Some("`--report html=FILE` names a file".to_owned()),
+            StoreError::HomelessHistory => Some("`--history-dir` names a folder".to_owned()),
+            StoreError::NoFile { .. } => {
+                Some("a name with a path separator, or one that ends in `.json`, is a file's".to_owned())
+            }
+            StoreError::Empty { .. }
+            | StoreError::Truncated { .. }
+            | StoreError::NotJson { .. }
+            | StoreError::Malformed { .. } => Some(keep.to_owned()),
+            StoreError::Foreign { wanted, .. } => Some(match *wanted {
+                FORMAT_NAME => format!("`--save-baseline` and `--export-json` write stored runs; {keep}"),
+                _ => keep.to_owned(),
+            }),
+            StoreError::Newer { written_by, .. } => Some(match written_by {
+                Some(version) => format!("`cargo gpubench` {version} wrote it; use that version or a later one"),
+                None => "a later `cargo gpubench` wrote it; use that one".to_owned(),
+            }),
+            StoreError::Older { what, .. } => Some(match *what {
+                FORMAT_NAME => "its figures mean something else than today's; record it again, as with `--save-baseline`".to_owned(),
+                _ => "its figures mean something else than today's; remove it to record again, or name another folder with `--history-dir`".to_owned(),
+            }),
+            StoreError::Altered { .. } | StoreError::Contradictory { .. } => {
+                Some("figures that were not measured prove nothing; measure all of it again with `--save-baseline`".to_owned())
+            }
+            StoreError::NotAlike { .. } => Some(
+                "times of different devices do not belong together; save under another name, or remove the file and measure every benchmark".to_owned(),
+            ),
+            StoreError::SeveralRuns { .. } => Some("split it into a file a run".to_owned()),
+            StoreError::HistoryLine { .. } => Some("remove the line, or the file to begin anew".to_owned()),
+            StoreError::Unreadable { .. } | StoreError::NotWritten { .. } => None,
+        }
+    }
+}
+
+/// What a stored run is called in messages.
+pub(super) const FORMAT_NAME: &str = "stored run";
+
+fn baselines_hint(name: &str, known: &[String]) -> String {
+    match (known, closest(name, known.iter().map(String::as_str))) {
+        _ if name == "html" => {
+            "`cargo gpubench --report html` makes a page of a run; `report` one of a stored run".to_owned()
+        }
+        ([], _) => format!("there is none at all yet; `--save-baseline {name}` makes it"),
+        ([_], Some(similar)) => format!("did you mean `{similar}`?"),
+        (_, Some(similar)) => format!("`{similar}` is similar; there are {}", in_backticks(known)),
+        ([_], None) => format!("there is {}", in_backticks(known)),
+        (_, None) => format!("there are {}", in_backticks(known)),
+    }
+}
+
+/// What a file is, by what it says of itself.
+pub(super) fn foreign_format(found: Option<&serde_json::Value>) -> String {
+    match found {
+        Some(serde_json::Value::String(format)) => format!("its format is `{format:.40}`, not `{FORMAT}`"),
+        Some(_) => "its format is no text".to_owned(),
+        None => "it does not say which format it has".to_owned(),
+    }
+}

@@ -1,0 +1,196 @@
+//! Reading histories.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::HistoryEntry;
+use crate::StoreError;
+use gpubench_contract::DeviceIdentity;
+use gpubench_contract::Metric;
+use gpubench_stats::PastValue;
+
+/// What the first line of every history says it is.
+pub const HISTORY_FORMAT: &str = "gpubench-history";
+
+/// The version of the format that this tool writes.
+pub const HISTORY_FORMAT_VERSION: u64 = 2;
+
+/// What a history is called in messages.
+pub(crate) const HISTORY: &str = "history";
+
+const EXTENSION: &str = "jsonl";
+
+/// The first line of a history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HistoryHead {
+    /// [`HISTORY_FORMAT`].
+    pub format: String,
+    /// [`HISTORY_FORMAT_VERSION`].
+    pub format_version: u64,
+    /// The device of all its runs.
+    pub identity: DeviceIdentity,
+}
+
+impl HistoryHead {
+    /// The head of a device's history.
+    pub fn of(identity: DeviceIdentity) -> HistoryHead {
+        HistoryHead {
+            format: HISTORY_FORMAT.to_owned(),
+            format_version: HISTORY_FORMAT_VERSION,
+            identity,
+        }
+    }
+}
+
+/// What can be known of a head of any version.
+#[derive(Deserialize)]
+struct AnyHead {
+    format: Option<Value>,
+    format_version: Option<u64>,
+}
+
+/// The runs on one device, oldest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// The device.
+    pub identity: DeviceIdentity,
+    /// The runs.
+    pub entries: Vec<HistoryEntry>,
+    /// How the file ends.
+    pub tail: Tail,
+}
+
+/// How a history's file ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// With a whole line.
+    Whole,
+    /// With a part of one, which a writer left that was killed; it is not among the entries, and the next append cuts it off.
+    Unfinished,
+}
+
+impl History {
+    /// The figures of a case in a metric, over the runs that have it, with the commits that were measured. Sources with changes of their own are not known to be those of another run.
+    pub fn values(&self, case: &str, metric: &Metric) -> Vec<PastValue<&str>> {
+        let mut values = Vec::new();
+        for entry in &self.entries {
+            let revision = entry.revision.as_ref().filter(|revision| !revision.modified);
+            let found = entry
+                .cases
+                .iter()
+                .find(|known| known.case == case && known.metric == *metric);
+            values.extend(found.map(|found| PastValue {
+                value: found.value,
+                sources: revision.map(|revision| revision.commit.as_str()),
+            }));
+        }
+        values
+    }
+}
+
+/// The file of a device in a folder of histories.
+pub(super) fn path_of(folder: &Utf8Path, identity: &DeviceIdentity) -> Utf8PathBuf {
+    folder.join(identity.key()).with_extension(EXTENSION)
+}
+
+/// The history of a device; `None` where there is none yet.
+///
+/// # Errors
+/// The file cannot be read, is no history, of another tool's format, or damaged in the middle.
+pub fn of_device(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<Option<History>, StoreError> {
+    let path = path_of(folder, identity);
+    match fs_err::read(&path) {
+        Ok(text) => parse(&path, &text).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(StoreError::Unreadable { path, source }),
+    }
+}
+
+/// Every history in a folder, in the order of the files' names; none where there is no folder.
+///
+/// # Errors
+/// As [`of_device`].
+pub fn all(folder: &Utf8Path) -> Result<Vec<History>, StoreError> {
+    let entries = match folder.read_dir_utf8() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => {
+            let path = folder.to_owned();
+            return Err(StoreError::Unreadable { path, source });
+        }
+    };
+    let mut paths: Vec<Utf8PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.into_path())
+        .filter(|path| path.extension() == Some(EXTENSION))
+        .collect();
+    paths.sort();
+    let read = |path: Utf8PathBuf| match fs_err::read(&path) {
+        Ok(text) => parse(&path, &text),
+        Err(source) => Err(StoreError::Unreadable { path, source }),
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The whole lines of a history's text, and how it ends.
+pub(super) fn whole_lines(text: &[u8]) -> (&[u8], Tail) {
+    match text.iter().rposition(|byte| *byte == b'\n') {
+        Some(last) if last + 1 == text.len() => (text, Tail::Whole),
+        Some(last) => (&text[..=last], Tail::Unfinished),
+        None => (&text[..0], Tail::Unfinished),
+    }
+}
+
+/// Looks at the first line only.
+///
+/// # Errors
+/// It is not that of a history which this tool knows.
+pub(super) fn head(path: &Utf8Path, text: &[u8]) -> Result<HistoryHead, StoreError> {
+    let foreign = |found: &str| StoreError::Foreign {
+        path: path.to_owned(),
+        wanted: HISTORY,
+        found: found.to_owned(),
+    };
+    let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let any: AnyHead = serde_json::from_slice(first).map_err(|_| foreign("its first line is not a history's"))?;
+    match (&any.format, any.format_version) {
+        (Some(Value::String(format)), Some(version)) if format == HISTORY_FORMAT => match version {
+            HISTORY_FORMAT_VERSION => serde_json::from_slice(first).map_err(|source| StoreError::Malformed {
+                path: path.to_owned(),
+                source,
+            }),
+            found => Err(StoreError::of_another_version(
+                path,
+                HISTORY,
+                found,
+                HISTORY_FORMAT_VERSION,
+                None,
+            )),
+        },
+        _ => Err(foreign("its first line is not a history's")),
+    }
+}
+
+fn parse(path: &Utf8Path, text: &[u8]) -> Result<History, StoreError> {
+    let HistoryHead { identity, .. } = head(path, text)?;
+    let (whole, tail) = whole_lines(text);
+    let lines = whole.split(|byte| *byte == b'\n').enumerate().skip(1);
+    let filled = lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace));
+    let entry = |(position, line): (usize, &[u8])| {
+        serde_json::from_slice(line).map_err(|source| StoreError::HistoryLine {
+            path: path.to_owned(),
+            line: position + 1,
+            source,
+        })
+    };
+    let entries = filled.map(entry).collect::<Result<_, _>>()?;
+    Ok(History {
+        identity,
+        entries,
+        tail,
+    })
+}

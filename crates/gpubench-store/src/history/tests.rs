@@ -1,0 +1,229 @@
+use camino::{Utf8Path, Utf8PathBuf};
+use tempfile::TempDir;
+
+use super::*;
+use crate::StoreError;
+use crate::tests::stored;
+use gpubench_contract::Metric;
+use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_diagnostic::{Expected, chain};
+use gpubench_testing::on_gpu;
+
+struct Folder {
+    path: Utf8PathBuf,
+    _kept: TempDir,
+}
+
+fn folder() -> Folder {
+    let kept = tempfile::tempdir().unwrap();
+    Folder {
+        path: Utf8PathBuf::from_path_buf(kept.path().join("history")).unwrap(),
+        _kept: kept,
+    }
+}
+
+fn identity() -> DeviceIdentity {
+    DeviceIdentity::of(&on_gpu().started)
+}
+
+fn entry(run_id: &str, value: f64) -> HistoryEntry {
+    HistoryEntry {
+        run_id: run_id.to_owned(),
+        started_at: "2026-11-20T13:43:00Z".to_owned(),
+        tool_version: "0.1.0".to_owned(),
+        revision: None,
+        cases: vec![HistoryCase {
+            case: "suite::axpy".to_owned(),
+            metric: Metric::time(),
+            value,
+            ci95: [value * 0.99, value * 1.01],
+            n: 30,
+            workers: 5,
+        }],
+    }
+}
+
+fn file(folder: &Utf8Path) -> Utf8PathBuf {
+    file::path_of(folder, &identity())
+}
+
+fn read(folder: &Utf8Path) -> History {
+    of_device(folder, &identity()).unwrap().unwrap()
+}
+
+fn ids(history: &History) -> Vec<&str> {
+    history.entries.iter().map(|entry| entry.run_id.as_str()).collect()
+}
+
+#[test]
+fn entries_read_back_in_the_order_of_the_appends() {
+    let folder = folder();
+    assert_eq!(of_device(&folder.path, &identity()).unwrap(), None);
+    for (run_id, value) in [("a", 100.0), ("b", 103.0), ("c", 0.1 + 0.2)] {
+        append(&folder.path, &identity(), &entry(run_id, value)).unwrap();
+    }
+    let history = read(&folder.path);
+    assert_eq!(history.identity, identity());
+    assert_eq!(history.entries[2], entry("c", 0.1 + 0.2));
+    let values: Vec<f64> = history
+        .values("suite::axpy", &Metric::time())
+        .iter()
+        .map(|past| past.value)
+        .collect();
+    assert_eq!(values, [100.0, 103.0, 0.1 + 0.2]);
+    assert!(history.values("suite::other", &Metric::time()).is_empty());
+}
+
+#[test]
+fn only_a_commit_without_changes_tells_which_sources_a_run_measured() {
+    let folder = folder();
+    let revision = |modified| Revision {
+        commit: "0123456789".to_owned(),
+        branch: None,
+        modified,
+    };
+    for revision in [None, Some(revision(false)), Some(revision(true))] {
+        let entry = HistoryEntry {
+            revision,
+            ..entry("a", 1.0)
+        };
+        append(&folder.path, &identity(), &entry).unwrap();
+    }
+    let history = read(&folder.path);
+    let sources: Vec<Option<&str>> = history
+        .values("suite::axpy", &Metric::time())
+        .iter()
+        .map(|past| past.sources)
+        .collect();
+    assert_eq!(sources, [None, Some("0123456789"), None]);
+}
+
+#[test]
+fn only_cases_that_passed_are_kept() {
+    let run = stored(&on_gpu());
+    let kept = HistoryEntry::of(&run);
+    let passed = run
+        .results
+        .iter()
+        .filter(|result| result.verdict == gpubench_contract::Verdict::Pass);
+    assert_eq!(kept.cases.len(), passed.count());
+    assert!(kept.cases.len() < run.results.len());
+    assert_eq!(kept.cases[0].case, "suite::axpy::add_one::n=1024");
+}
+
+#[test]
+fn devices_have_histories_of_their_own() {
+    let folder = folder();
+    let other = DeviceIdentity {
+        driver: None,
+        ..identity()
+    };
+    append(&folder.path, &identity(), &entry("a", 1.0)).unwrap();
+    append(&folder.path, &other, &entry("b", 1.0)).unwrap();
+    assert_eq!(ids(&read(&folder.path)), ["a"]);
+    assert_eq!(all(&folder.path).unwrap().len(), 2);
+}
+
+#[test]
+fn a_history_keeps_the_latest_runs() {
+    let folder = folder();
+    append(&folder.path, &identity(), &entry("first", 1.0)).unwrap();
+    let line = serde_json::to_string(&entry("filler", 1.0)).unwrap() + "\n";
+    let text = std::fs::read_to_string(file(&folder.path)).unwrap();
+    std::fs::write(file(&folder.path), text + &line.repeat(MOST_RUNS - 2)).unwrap();
+    append(&folder.path, &identity(), &entry("500th", 1.0)).unwrap();
+    assert_eq!(ids(&read(&folder.path))[0], "first");
+    append(&folder.path, &identity(), &entry("501st", 1.0)).unwrap();
+    let history = read(&folder.path);
+    assert_eq!(history.entries.len(), MOST_RUNS);
+    assert_eq!((ids(&history)[0], ids(&history)[MOST_RUNS - 1]), ("filler", "501st"));
+}
+
+#[test]
+fn what_a_killed_writer_left_is_skipped_and_then_cut_off() {
+    let folder = folder();
+    append(&folder.path, &identity(), &entry("a", 1.0)).unwrap();
+    let whole = std::fs::read(file(&folder.path)).unwrap();
+    let line = serde_json::to_vec(&entry("b", 1.0)).unwrap();
+    for length in [1, line.len() / 2, line.len()] {
+        std::fs::write(file(&folder.path), [&whole, &line[..length]].concat()).unwrap();
+        let history = read(&folder.path);
+        assert_eq!((ids(&history), history.tail), (vec!["a"], Tail::Unfinished), "{length}");
+        let appended = append(&folder.path, &identity(), &entry("c", 1.0)).unwrap();
+        assert_eq!(appended.tail, Tail::Unfinished);
+        let history = read(&folder.path);
+        assert_eq!((ids(&history), history.tail), (vec!["a", "c"], Tail::Whole), "{length}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_history_is_refused_and_left_alone() {
+    let folder = folder();
+    std::fs::create_dir_all(&folder.path).unwrap();
+    let of_version = |format_version| {
+        let head = HistoryHead {
+            format_version,
+            ..HistoryHead::of(identity())
+        };
+        serde_json::to_string(&head).unwrap() + "\n"
+    };
+    for (text, words) in [
+        ("notes of mine\n".to_owned(), "no history"),
+        (r#"{"format":"other"}"#.to_owned(), "no history"),
+        (of_version(1), "a history of format version 1"),
+        (of_version(3), "format version 3"),
+    ] {
+        std::fs::write(file(&folder.path), &text).unwrap();
+        for error in [
+            of_device(&folder.path, &identity()).unwrap_err(),
+            append(&folder.path, &identity(), &entry("a", 1.0)).unwrap_err(),
+        ] {
+            assert!(chain(&error).contains(words), "{error}");
+            assert!(error.hint().is_some());
+        }
+        assert_eq!(std::fs::read_to_string(file(&folder.path)).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_found_before_there_is_a_run() {
+    let folder = folder();
+    ensure_writable(&folder.path, &identity()).unwrap();
+    assert_eq!(of_device(&folder.path, &identity()).unwrap(), None, "it only looks");
+    let file = folder.path.join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = ensure_writable(&file.join("history"), &identity()).unwrap_err();
+    assert!(matches!(error, StoreError::NotWritten { .. }), "{error:?}");
+}
+
+#[test]
+fn a_damaged_line_in_the_middle_is_named() {
+    let folder = folder();
+    append(&folder.path, &identity(), &entry("a", 1.0)).unwrap();
+    append(&folder.path, &identity(), &entry("b", 1.0)).unwrap();
+    let text = std::fs::read_to_string(file(&folder.path)).unwrap();
+    std::fs::write(file(&folder.path), text.replacen("\"run_id\":\"a\"", "\"run_id\":7", 1)).unwrap();
+    let error = of_device(&folder.path, &identity()).unwrap_err();
+    assert!(matches!(error, StoreError::HistoryLine { line: 2, .. }), "{error}");
+}
+
+/// In one process and many threads; locks are of open files, so threads exclude each other as processes do.
+#[test]
+fn writers_at_the_same_time_lose_nothing() {
+    let folder = folder();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let path = &folder.path;
+            scope.spawn(move || {
+                for run in 0..25 {
+                    append(path, &identity(), &entry(&format!("{writer}-{run}"), 1.0)).unwrap();
+                }
+            });
+        }
+    });
+    let history = read(&folder.path);
+    let mut seen = ids(&history);
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!((seen.len(), history.entries.len()), (100, 100));
+}

@@ -1,0 +1,87 @@
+//! The run that the lines of `--export-json` and `--message-format json` tell of.
+
+use camino::Utf8Path;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error};
+use serde_json::error::Category;
+
+use super::error::FORMAT_NAME;
+use super::read::{foreign, truncated};
+use super::{FORMAT, FORMAT_VERSION, StoreError, StoredRun};
+use gpubench_contract::{BenchmarkComplete, RunFinished, RunStarted, SchemaVersion};
+
+/// What every record says of itself.
+#[derive(Deserialize)]
+struct RecordHead {
+    reason: Option<String>,
+    schema_version: Option<u64>,
+}
+
+pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
+    let mut started: Option<RunStarted> = None;
+    let (mut results, mut finished, mut runs): (Vec<BenchmarkComplete>, Option<RunFinished>, usize) =
+        (Vec::new(), None, 0);
+    for (position, line) in text.split(|byte| *byte == b'\n').enumerate() {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let number = position + 1;
+        let head: RecordHead = record(path, number, line)?;
+        if let Some(found) = head.schema_version.filter(|version| *version != SchemaVersion::NUMBER) {
+            return Err(StoreError::of_another_version(
+                path,
+                FORMAT_NAME,
+                found,
+                SchemaVersion::NUMBER,
+                None,
+            ));
+        }
+        // Records that later tools add are not of interest here.
+        match head.reason.as_deref() {
+            Some("run-started") => {
+                runs += 1;
+                started = Some(record(path, number, line)?);
+            }
+            Some("benchmark-complete") => results.push(record(path, number, line)?),
+            Some("run-finished") => finished = Some(record(path, number, line)?),
+            _ => {}
+        }
+    }
+    match (started, runs) {
+        (Some(run), 1) => Ok(StoredRun {
+            format: FORMAT.to_owned(),
+            format_version: FORMAT_VERSION,
+            saved_at: run.started_at.clone(),
+            revision: None,
+            run,
+            results,
+            finished,
+        }),
+        (None, _) => Err(foreign(path, "none of its records begins a run".to_owned())),
+        (Some(_), runs) => Err(StoreError::SeveralRuns {
+            path: path.to_owned(),
+            runs,
+        }),
+    }
+}
+
+/// A line as a record; serde_json would count every line as the first.
+fn record<T: DeserializeOwned>(path: &Utf8Path, number: usize, line: &[u8]) -> Result<T, StoreError> {
+    serde_json::from_slice(line).map_err(|error| match error.classify() {
+        Category::Eof => truncated(path, number),
+        Category::Data => StoreError::Malformed {
+            path: path.to_owned(),
+            source: in_line(number, &error),
+        },
+        Category::Syntax | Category::Io => StoreError::NotJson {
+            path: path.to_owned(),
+            source: in_line(number, &error),
+        },
+    })
+}
+
+fn in_line(number: usize, error: &serde_json::Error) -> serde_json::Error {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or_default();
+    serde_json::Error::custom(format_args!("{what} at line {number} column {}", error.column()))
+}

@@ -1,0 +1,41 @@
+//! Runs on disk: what a baseline, a comparison and a report are made from.
+//!
+//! [`load`] finds a run by the name of a baseline or of a file and refuses what it cannot vouch for; [`save`] replaces a file as a whole
+//! or not at all. [`history`] keeps the figures of many runs on one device.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod compare;
+mod contradiction;
+mod error;
+pub mod history;
+mod home;
+mod json_lines;
+mod kept;
+mod layout;
+mod listing;
+mod name;
+mod origin;
+mod read;
+mod replacement;
+mod stored_run;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+mod write;
+
+#[cfg(test)]
+mod schema;
+#[cfg(test)]
+mod tests;
+
+pub use contradiction::Contradiction;
+pub use error::StoreError;
+pub use home::Home;
+pub use kept::{NotAlike, Others, Saved};
+pub use listing::Listing;
+pub use name::{BaselineName, NotABaselineName, RunName};
+pub use origin::Origin;
+pub use read::{load, read};
+pub use replacement::Replacement;
+pub use stored_run::{FORMAT, FORMAT_VERSION, StoredRun};
+pub use write::{Destination, save};

@@ -1,0 +1,119 @@
+//! Stored runs with seeded samples, as a GPU would have them.
+
+use crate::StoredRun;
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished,
+    RunStarted, SchemaVersion,
+};
+use gpubench_contract::{Grade, Verdict};
+use gpubench_stats::{summary, worker_share};
+
+use super::samples::{Noise, Shifts, TwoLevel};
+
+/// Fresh processes that hardly differ.
+pub const QUIET: TwoLevel = TwoLevel {
+    name: "quiet",
+    shifts: Shifts::Normal(0.002),
+    noise: Noise::Normal(0.01),
+};
+
+/// How much is measured of each benchmark.
+#[derive(Clone, Copy)]
+pub struct Size {
+    /// Processes.
+    pub workers: usize,
+    /// Samples of each process.
+    pub samples: usize,
+}
+
+/// A run of benchmarks with their medians in nanoseconds.
+pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let run_id = format!("{seed:016x}");
+    let results: Vec<BenchmarkComplete> = benchmarks
+        .iter()
+        .enumerate()
+        .map(|(index, (name, center))| {
+            let workers = QUIET.side(&mut random, size.workers, size.samples, *center);
+            result(&run_id, index as u64, name, &workers)
+        })
+        .collect();
+    let finished = RunFinished {
+        schema_version: SchemaVersion,
+        run_id: run_id.clone(),
+        passed: results.len() as u64,
+        failed: 0,
+        skipped: 0,
+        not_run: 0,
+        seed: "00".repeat(32),
+        end: RunEnd::Completed,
+        wall_ns: 1_000_000_000,
+    };
+    let started = RunStarted {
+        schema_version: SchemaVersion,
+        run_id,
+        started_at: "2026-11-20T13:43:00Z".into(),
+        tool_version: "0.1.0".into(),
+        seed_commitment: "00".repeat(32),
+        device: gpu(),
+        packages: vec!["suite".into()],
+        cases: results.len() as u64,
+        environment: environment(),
+        earlier_runs: Vec::new(),
+    };
+    StoredRun::of(started, results, Some(finished), None)
+}
+
+/// A run as of a GPU of another name.
+#[allow(dead_code, reason = "not every test has two devices")]
+pub fn on_gpu(name: &str, mut run: StoredRun) -> StoredRun {
+    run.run.device.name = name.into();
+    for result in &mut run.results {
+        result.device.name = name.into();
+    }
+    run
+}
+
+fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> BenchmarkComplete {
+    let started = BenchmarkStarted {
+        schema_version: SchemaVersion,
+        run_id: run_id.into(),
+        package: "suite".into(),
+        benchmark: name.into(),
+        params: Params::default(),
+        case: name.into(),
+        index,
+    };
+    let by_worker: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();
+    let samples = workers.concat();
+    BenchmarkComplete {
+        grade: Some(Grade::Sealed),
+        execution: Some(Execution::Sealed),
+        stats: summary(&by_worker),
+        workers: by_worker.into_iter().map(worker_share).collect(),
+        samples,
+        environment: environment(),
+        ..BenchmarkComplete::unmeasured(&started, gpu().short(), Verdict::Pass)
+    }
+}
+
+fn gpu() -> Device {
+    Device {
+        kind: DeviceKind::Cuda,
+        name: "NVIDIA H200".into(),
+        multiprocessors: Some(132),
+        capability: Some(90),
+        l2_bytes: Some(60 << 20),
+        clock_tick_ns: Some(32.0),
+        peak_bandwidth: Some(4.8e12),
+        peak_flops: None,
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        driver: Some("580.159 (CUDA 13.0)".into()),
+        flush_bytes: Some(120 << 20),
+        ..Environment::default()
+    }
+}

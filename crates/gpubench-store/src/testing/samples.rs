@@ -1,0 +1,198 @@
+//! Seeded samples of the shape that kernels' times have: processes are shifted against each other, and within a process samples are noisy. For tests and benchmarks.
+
+/// How workers are shifted against each other, relative to the center.
+#[derive(Clone, Copy, Debug)]
+pub enum Shifts {
+    /// Normally, with this standard deviation.
+    Normal(f64),
+    /// By Student's distribution with three degrees of freedom, scaled by this.
+    HeavyTailed(f64),
+    /// To one of some modes: the share of workers in each, and where it is.
+    Modes(&'static [(f64, f64)]),
+}
+
+/// How the samples of a worker spread, relative to its own center.
+#[derive(Clone, Copy, Debug)]
+pub enum Noise {
+    /// Normally, with this standard deviation.
+    Normal(f64),
+    /// By Student's distribution with two degrees of freedom, scaled by this.
+    HeavyTailed(f64),
+    /// To one side, with this standard deviation before the fold.
+    Skewed(f64),
+    /// To a mode that three in ten samples are in, 4.5 % above that of the others, in steps of 1 %: as short kernels' times are on a GPU, whose clock and whose front end have steps.
+    Modes,
+    /// Normally with a standard deviation of 1 %; and this share of the samples takes up to twice as long, because another process had the processor meanwhile.
+    TimeSlices(f64),
+}
+
+/// Workers and samples.
+#[derive(Clone, Copy, Debug)]
+pub struct TwoLevel {
+    /// What it is called in printed tables.
+    pub name: &'static str,
+    /// How workers differ.
+    pub shifts: Shifts,
+    /// How the samples of a worker differ.
+    pub noise: Noise,
+}
+
+/// Shapes in which runs of the same code must not be told apart.
+pub const SHAPES: [TwoLevel; 9] = [
+    shape("shift 2 %, noise 1 %", Shifts::Normal(0.02), Noise::Normal(0.01)),
+    shape("shift 1 %, noise 5 %", Shifts::Normal(0.01), Noise::Normal(0.05)),
+    shape("no shift, noise 5 %", Shifts::Normal(0.0), Noise::Normal(0.05)),
+    shape(
+        "one worker in five 3 % slower",
+        Shifts::Modes(&[(0.8, 0.0), (0.2, 0.03)]),
+        Noise::Normal(0.01),
+    ),
+    shape(
+        "modes at 0, 1 and 3 %",
+        Shifts::Modes(&[(0.7, 0.0), (0.2, 0.01), (0.1, 0.03)]),
+        Noise::Normal(0.01),
+    ),
+    shape(
+        "heavy-tailed shifts of 1 %, noise 1 %",
+        Shifts::HeavyTailed(0.01),
+        Noise::Normal(0.01),
+    ),
+    shape(
+        "shift 1 %, heavy-tailed noise of 1 %",
+        Shifts::Normal(0.01),
+        Noise::HeavyTailed(0.01),
+    ),
+    shape(
+        "shift 1 %, skewed noise of 5 %",
+        Shifts::Normal(0.01),
+        Noise::Skewed(0.05),
+    ),
+    shape("shift 1 %, noise in two modes", Shifts::Normal(0.01), Noise::Modes),
+];
+
+/// How the speed of a machine changes under both sides alike: each a standard deviation, on a logarithmic scale.
+#[derive(Clone, Copy, Debug)]
+pub struct Drift {
+    /// What it is called in printed tables.
+    pub name: &'static str,
+    /// Between one round and the next.
+    pub rounds: f64,
+    /// At one place within each round.
+    pub step: f64,
+    /// From each window to the next.
+    pub walk: f64,
+}
+
+/// Machines on which two sides are measured in turns.
+pub const DRIFTS: [Drift; 5] = [
+    drift("a steady machine", 0.0, 0.0, 0.0),
+    drift("a walk by 0.5 % a window", 0.0, 0.0, 0.005),
+    drift("20 % between rounds", 0.2, 0.0, 0.0),
+    drift("20 % between rounds, steps of 20 %", 0.2, 0.2, 0.0),
+    drift("all of these", 0.2, 0.2, 0.005),
+];
+
+const fn drift(name: &'static str, rounds: f64, step: f64, walk: f64) -> Drift {
+    Drift {
+        name,
+        rounds,
+        step,
+        walk,
+    }
+}
+
+const fn shape(name: &'static str, shifts: Shifts, noise: Noise) -> TwoLevel {
+    TwoLevel { name, shifts, noise }
+}
+
+impl TwoLevel {
+    /// The samples of some workers round `center`.
+    pub fn side(&self, random: &mut fastrand::Rng, workers: usize, samples: usize, center: f64) -> Vec<Vec<f64>> {
+        (0..workers)
+            .map(|_| {
+                let own = center * (1.0 + self.shifts.draw(random)).max(0.05);
+                (0..samples)
+                    .map(|_| own * (1.0 + self.noise.draw(random)).max(0.05))
+                    .collect()
+            })
+            .collect()
+    }
+}
+
+impl Drift {
+    /// The baseline's samples round `center` and those of a candidate that is slower by `factor`: in rounds of two fresh workers, which take their windows in turns.
+    pub fn sides(
+        &self,
+        shape: &TwoLevel,
+        random: &mut fastrand::Rng,
+        (rounds, pairs): (usize, usize),
+        (center, factor): (f64, f64),
+    ) -> [Vec<Vec<f64>>; 2] {
+        let [mut baseline, mut candidate] =
+            [1.0, factor].map(|factor| shape.side(random, rounds, pairs, center * factor));
+        let mut walked = 0.0;
+        for (baseline, candidate) in baseline.iter_mut().zip(&mut candidate) {
+            let mut level = self.rounds * normal(random);
+            let step_at = random.usize(..2 * pairs);
+            for (pair, (theirs, ours)) in baseline.iter_mut().zip(candidate).enumerate() {
+                let turns = if random.bool() { [theirs, ours] } else { [ours, theirs] };
+                for (window, sample) in (2 * pair..).zip(turns) {
+                    walked += self.walk * normal(random);
+                    if window == step_at {
+                        level += self.step * normal(random);
+                    }
+                    *sample *= f64::exp(level + walked);
+                }
+            }
+        }
+        [baseline, candidate]
+    }
+}
+
+impl Shifts {
+    fn draw(&self, random: &mut fastrand::Rng) -> f64 {
+        match self {
+            Shifts::Normal(deviation) => deviation * normal(random),
+            Shifts::HeavyTailed(scale) => scale * student(random, 3),
+            Shifts::Modes(modes) => {
+                let mut left = random.f64();
+                for (share, shift) in *modes {
+                    left -= share;
+                    if left < 0.0 {
+                        return *shift;
+                    }
+                }
+                0.0
+            }
+        }
+    }
+}
+
+impl Noise {
+    fn draw(&self, random: &mut fastrand::Rng) -> f64 {
+        match self {
+            Noise::Normal(deviation) => deviation * normal(random),
+            Noise::HeavyTailed(scale) => scale * student(random, 2),
+            Noise::Skewed(deviation) => deviation * normal(random).abs(),
+            Noise::Modes => {
+                let mode = if random.f64() < 0.3 { 0.045 } else { 0.0 };
+                ((mode + 0.005 * normal(random)) * 100.0).round() / 100.0
+            }
+            Noise::TimeSlices(share) => {
+                let slice = if random.f64() < *share { random.f64() } else { 0.0 };
+                0.01 * normal(random) + slice
+            }
+        }
+    }
+}
+
+/// A normal deviate by the method of Box and Muller.
+fn normal(random: &mut fastrand::Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.f64()).cos()
+}
+
+fn student(random: &mut fastrand::Rng, freedom: u32) -> f64 {
+    let squares: f64 = (0..freedom).map(|_| normal(random).powi(2)).sum();
+    normal(random) / (squares / f64::from(freedom)).sqrt()
+}

@@ -1,0 +1,143 @@
+//! Writing stored runs.
+
+use std::collections::HashSet;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::kept::{Merged, NotAlike, Others, Saved, count_kept, merged};
+use super::layout::text_of;
+use super::read::{read, read_unverified, recognize};
+use super::{Home, RunName, StoreError, StoredRun};
+use crate::Replacement;
+use gpubench_contract::BenchmarkComplete;
+use gpubench_contract::DeviceIdentity;
+
+/// A place for a stored run: nothing is there, or a stored run that may be replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    path: Utf8PathBuf,
+}
+
+impl Destination {
+    /// Looks whether a run could be saved, before there is one to lose.
+    ///
+    /// # Errors
+    /// There is nowhere to keep it, the folder cannot be made or written to, or the file that is there is no stored run of a version that
+    /// this tool knows.
+    pub fn of(name: &RunName, home: &Home) -> Result<Destination, StoreError> {
+        let path = home.place(name)?;
+        refuse_to_lose(&path)?;
+        Replacement::of(&path)
+            .and_then(Replacement::abandon)
+            .map_err(not_written(&path))?;
+        Ok(Destination { path })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// Looks whether what stays of the run that is there can lie in one file with a run on a device of this identity that has these cases, by their full names.
+    ///
+    /// # Errors
+    /// It is of another device or was measured otherwise; it was edited, so that nobody knows what would stay.
+    pub fn ensure_keepable(
+        &self,
+        identity: &DeviceIdentity,
+        cases: &HashSet<String>,
+        others: &Others,
+    ) -> Result<(), StoreError> {
+        match self.previous(cases, others)? {
+            None => Ok(()),
+            Some(previous) => count_kept(&previous, identity, cases, others)
+                .map(|_| ())
+                .map_err(|not_alike| self.not_alike(not_alike)),
+        }
+    }
+
+    /// Saves a run there as [`save`] does, together with what stays of the run that is there, which is looked at now: another tool may have saved one meanwhile.
+    ///
+    /// # Errors
+    /// As [`save`] and [`ensure_keepable`](Self::ensure_keepable).
+    pub fn save(&self, stored: StoredRun, others: &Others) -> Result<Saved, StoreError> {
+        let replacement = Replacement::of(&self.path).map_err(not_written(&self.path))?;
+        let measured = stored.results.iter().map(BenchmarkComplete::full_name).collect();
+        let merged = refuse_to_lose(&self.path).and_then(|()| match self.previous(&measured, others)? {
+            None => Ok(Merged {
+                run: stored,
+                became: Saved::default(),
+            }),
+            Some(previous) => merged(stored, previous, others).map_err(|not_alike| self.not_alike(not_alike)),
+        });
+        let Merged { run, became } = match merged {
+            Ok(merged) => merged,
+            Err(refusal) => {
+                replacement.abandon().map_err(not_written(&self.path))?;
+                return Err(refusal);
+            }
+        };
+        let text = text_of(&run).map_err(|error| not_written(&self.path)(io::Error::other(error)))?;
+        replacement.commit(&text).map_err(not_written(&self.path))?;
+        Ok(became)
+    }
+
+    /// The run that is there, of which something may stay. One that was edited has nothing that anybody could vouch for: it goes where all of it does, and stays where some of it would.
+    fn previous(&self, measured: &HashSet<String>, others: &Others) -> Result<Option<StoredRun>, StoreError> {
+        match read(&self.path) {
+            Ok(previous) => Ok(Some(previous)),
+            Err(StoreError::Unreadable { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            // Nobody can read it any more.
+            Err(StoreError::Older { .. }) => Ok(None),
+            Err(refusal @ (StoreError::Altered { .. } | StoreError::Contradictory { .. })) => {
+                let edited = read_unverified(&self.path)?;
+                match others.is_replaced(&edited, measured) {
+                    true => Ok(None),
+                    false => Err(refusal),
+                }
+            }
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    fn not_alike(&self, source: NotAlike) -> StoreError {
+        StoreError::NotAlike {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// Writes a run as a whole: whatever happens meanwhile, the file holds what was there before or all of the run.
+///
+/// # Errors
+/// It cannot be written, or the file that is there is no stored run of a version that this tool knows.
+pub fn save(path: &Utf8Path, stored: &StoredRun) -> Result<(), StoreError> {
+    let text = text_of(stored).map_err(|error| not_written(path)(io::Error::other(error)))?;
+    let replacement = Replacement::of(path).map_err(not_written(path))?;
+    if let Err(refusal) = refuse_to_lose(path) {
+        replacement.abandon().map_err(not_written(path))?;
+        return Err(refusal);
+    }
+    replacement.commit(&text).map_err(not_written(path))
+}
+
+/// What is not ours to replace is left alone.
+fn refuse_to_lose(path: &Utf8Path) -> Result<(), StoreError> {
+    match fs_err::read(path) {
+        Ok(text) => recognize(path, &text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(StoreError::Unreadable {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+fn not_written(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
+    move |source| StoreError::NotWritten {
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,522 @@
+//! Hand-made records of a run in which every verdict occurs.
+
+use gpubench::catalog::{DType, Work};
+
+use gpubench_contract::*;
+use gpubench_contract::{Cause, Grade, Verdict};
+use gpubench_stats::{median, summary, worker_share};
+
+/// A run: its first record, its cases, their results and its last record.
+#[derive(Clone)]
+pub struct SampleRun {
+    /// Its first record.
+    pub started: RunStarted,
+    /// Its cases.
+    pub cases: Vec<BenchmarkStarted>,
+    /// Their results.
+    pub results: Vec<BenchmarkComplete>,
+    /// Its comparison with another run.
+    pub comparison: Option<ComparisonComplete>,
+    /// Its last record.
+    pub finished: RunFinished,
+}
+
+impl SampleRun {
+    /// The run's records in order.
+    pub fn records(&self) -> Vec<Record> {
+        let mut records = vec![Record::RunStarted(Box::new(self.started.clone()))];
+        for (case, result) in self.cases.iter().zip(&self.results) {
+            records.push(Record::BenchmarkStarted(case.clone()));
+            records.push(Record::BenchmarkComplete(Box::new(result.clone())));
+        }
+        records.push(Record::RunFinished(self.finished.clone()));
+        records
+    }
+}
+
+/// A run of two packages on the CPU device with every verdict in it.
+pub fn every_verdict() -> SampleRun {
+    let mut cases = Cases::default();
+    cases.push("suite", "copy::axpy", &[("len", ParamValue::Int(1 << 20))], |case| {
+        passed(case, Grade::Advisory, 1_204_000.0, 0.004)
+    });
+    cases.push("suite", "copy::axpy", &[("len", ParamValue::Int(1 << 24))], |case| {
+        BenchmarkComplete {
+            throughput: Throughput::default(),
+            sample_flags: vec![SampleFlag {
+                sample: 1,
+                flag: SampleFlagKind::Preempted,
+                reasons: Vec::new(),
+            }],
+            ..passed(case, Grade::Sealed, 3_650.0, 0.11)
+        }
+    });
+    cases.push("suite", "copy::nothing", &[], |case| {
+        passed(case, Grade::Bracketed, 0.0, 0.0)
+    });
+    let gray = [
+        ("width", ParamValue::Int(4)),
+        ("height", ParamValue::Int(2)),
+        ("gamma", ParamValue::Float(2.0)),
+    ];
+    cases.push("suite", "image::grayscale", &gray, wrong_output);
+    let mode = [(
+        "mode",
+        ParamValue::Text("all at once, and \"more\" | than fits on one line of a table".into()),
+    )];
+    cases.push("suite", "image::late", &mode, |case| {
+        failed(
+            case,
+            Verdict::LateWrite,
+            None,
+            "output `gray` still changed after the call: 128 bytes, the first at 4096",
+        )
+    });
+    cases.push("suite", "time::short", &[], |case| BenchmarkComplete {
+        conservation: Some(Conservation {
+            claimed_ns: 1_000.0,
+            observed_ns: 342_000.0,
+            null_ns: Some(291_000.0),
+            excess_ns: Some(50_000.0),
+            bound_ns: Some(13_200.0),
+            kernel_part_ns: Some(12_000.0),
+            kernel_part_source: Some(KernelPartSource::Measured),
+            residuals_ns: Vec::new(),
+            null_residuals_ns: Vec::new(),
+        }),
+        ..failed(
+            case,
+            Verdict::TimeMismatch,
+            Some(Cause::ClaimTooShort),
+            "in the median window 50.0 µs more passed for the referee than the worker claims, beyond what a null worker needs; 13.2 µs can be explained",
+        )
+    });
+    cases.push("suite", "time::too_fast", &[], |case| {
+        failed(
+            case,
+            Verdict::BelowFloor,
+            None,
+            "8 MiB in 1.000 µs would be 8.389 TB/s, above the device's peak of 4.800 TB/s",
+        )
+    });
+    cases.push("suite", "wild::store", &[("len", ParamValue::Int(64))], |case| {
+        let message = "kernel `store` wrote 4 bytes behind the end of `y`, in block (1, 0, 0), thread (31, 0, 0)";
+        failed(case, Verdict::Crashed, Some(Cause::OutOfBounds), message)
+    });
+    cases.push("suite", "wild::endless", &[], |case| {
+        failed(
+            case,
+            Verdict::Timeout,
+            Some(Cause::Slow),
+            "the call did not end within 10 s",
+        )
+    });
+    cases.push("suite", "wild::liar", &[], |case| {
+        failed(
+            case,
+            Verdict::ProtocolViolation,
+            Some(Cause::BadClaim),
+            "the worker claims -1 ns",
+        )
+    });
+    cases.push("tensor-cores", "mma::bf16", &[], |case| BenchmarkComplete {
+        cause: Some(Cause::Unsupported),
+        message: Some("needs a device of kind `cuda`; this is the CPU device".into()),
+        ..BenchmarkComplete::unmeasured(case, cpu().short(), Verdict::Skipped)
+    });
+    cases.push("tensor-cores", "mma::broken", &[], |case| {
+        let message = "kernels/mma.cu:3:17: error: expected ';' before '}' token\n    3 |     y[i] = x[i] }\n      |                 ^\n";
+        failed(case, Verdict::Error, Some(Cause::CompileFailed), message)
+    });
+    cases.finish()
+}
+
+/// A run in which everything passed, on a GPU.
+pub fn all_passed() -> SampleRun {
+    let mut cases = Cases::default();
+    cases.push("suite", "axpy", &[], |case| {
+        passed(case, Grade::Sealed, 205_200.0, 0.0016)
+    });
+    let mut run = cases.finish();
+    run.started.device = gpu();
+    run.results[0].device = gpu().short();
+    run
+}
+
+/// The same samples, from three workers.
+fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
+    let share = result.samples.len().div_ceil(3);
+    let by_worker: Vec<&[f64]> = result.samples.chunks(share).collect();
+    BenchmarkComplete {
+        stats: summary(&by_worker),
+        workers: by_worker.into_iter().map(worker_share).collect(),
+        ..result
+    }
+}
+
+/// A run on a GPU: sealed results, one that the GPU's state disturbed, one without a second clock, and a failure.
+pub fn on_gpu() -> SampleRun {
+    let mut cases = Cases::default();
+    let gigabytes = |bytes: u64, value: f64| {
+        let work = Work {
+            bytes: Some(bytes),
+            flops: Some(bytes / 8),
+        };
+        let peaks = Peaks {
+            bandwidth: gpu().peak_bandwidth,
+            flops: Some(67e12),
+        };
+        Throughput::of(work, value, peaks)
+    };
+    for (n, value, spread) in [
+        (1024, 3_648.0, 0.08),
+        (2_097_152, 10_176.0, 0.03),
+        (67_108_864, 205_200.0, 0.0016),
+    ] {
+        let params = [("n", ParamValue::Int(n))];
+        cases.push("suite", "axpy::add_one", &params, |case| {
+            let result = by_three_workers(passed(case, Grade::Sealed, value, spread));
+            let stats = result.stats.as_ref().expect("samples");
+            BenchmarkComplete {
+                throughput: gigabytes(8 * n as u64, stats.value),
+                event_overhead_ns: Some(1_280.0),
+                conservation: Some(Conservation {
+                    claimed_ns: value,
+                    observed_ns: value + 291_400.0,
+                    null_ns: Some(291_000.0),
+                    excess_ns: Some(400.0),
+                    bound_ns: Some(13_200.0),
+                    kernel_part_ns: Some(12_000.0),
+                    kernel_part_source: Some(KernelPartSource::Measured),
+                    residuals_ns: (0..result.samples.len() as i64)
+                        .map(|sample| 291_400 + 32 * (sample % 3 - 1))
+                        .collect(),
+                    null_residuals_ns: vec![290_968, 291_000, 291_032],
+                }),
+                ..result
+            }
+        });
+    }
+    cases.push("suite", "softmax::rows", &[("rows", ParamValue::Int(4096))], |case| {
+        BenchmarkComplete {
+            throughput: gigabytes(128 << 20, 61_440.0),
+            sample_flags: vec![SampleFlag {
+                sample: 3,
+                flag: SampleFlagKind::Throttled,
+                reasons: vec!["power-cap".into()],
+            }],
+            notices: vec!["the GPU throttled round samples: power-cap".into()],
+            ..passed(case, Grade::Sealed, 61_440.0, 0.01)
+        }
+    });
+    cases.push("suite", "gemm::cublas", &[("n", ParamValue::Int(4096))], |case| {
+        BenchmarkComplete {
+            throughput: gigabytes(192 << 20, 190_464.0),
+            execution: Some(Execution::Hosted),
+            grade_reason: Some("`2` other processes compute on the GPU".into()),
+            ..passed(case, Grade::Advisory, 190_464.0, 0.002)
+        }
+    });
+    cases.push("suite", "gemm::hand_made", &[("n", ParamValue::Int(4096))], |case| {
+        failed(
+            case,
+            Verdict::Crashed,
+            Some(Cause::OutOfBounds),
+            "kernel `gemm` stored to an illegal address",
+        )
+    });
+    let mut run = cases.finish();
+    run.started.device = gpu();
+    run.started.environment = Environment {
+        driver: Some("580.159 (CUDA 13.0)".into()),
+        threads: None,
+        flush_bytes: Some(120 << 20),
+        ..environment()
+    };
+    for result in &mut run.results {
+        result.device = gpu().short();
+        result.environment = gpu_environment();
+    }
+    run
+}
+
+fn gpu_environment() -> Environment {
+    let state = |clock_hz, temperature_c, power_w| GpuState {
+        clock_hz: Some(clock_hz),
+        memory_clock_hz: Some(3.201e9),
+        temperature_c: Some(temperature_c),
+        power_w: Some(power_w),
+        throttle_reasons: Some(vec!["idle".into()]),
+    };
+    Environment {
+        driver: Some("580.159 (CUDA 13.0)".into()),
+        threads: None,
+        flush_bytes: Some(120 << 20),
+        clock_hz: Some(1.98e9),
+        throttle_reasons: Some(vec!["idle".into()]),
+        gpu: Some(GpuEnvironment {
+            before: state(1.2e9, 31.0, 78.5),
+            after: Some(state(1.98e9, 33.0, 131.25)),
+            persistence_mode: Some(true),
+            uncorrected_ecc_errors: Some(0),
+            new_uncorrected_ecc_errors: Some(0),
+            xids: Some(vec![]),
+            other_clients: None,
+        }),
+        ..environment()
+    }
+}
+
+/// A run in which three implementations compete on one problem, at two sizes.
+pub fn competition() -> SampleRun {
+    let mut cases = Cases::default();
+    let problem = |result| BenchmarkComplete {
+        problem: Some("matmul::square".into()),
+        ..result
+    };
+    for (benchmark, slower) in [
+        ("matmul::naive", 3.2),
+        ("matmul::tiled", 1.0),
+        ("matmul::vectorized", 1.001),
+    ] {
+        for n in [256, 512] {
+            let time = (n as f64).powi(3) * slower;
+            cases.push("suite", benchmark, &[("n", ParamValue::Int(n))], |case| {
+                problem(passed(case, Grade::Advisory, time, 0.004))
+            });
+        }
+    }
+    let broken =
+        |case: &BenchmarkStarted| problem(failed(case, Verdict::WrongOutput, Some(Cause::Unwritten), "nothing"));
+    cases.push("suite", "matmul::wrong", &[("n", ParamValue::Int(256))], broken);
+    cases.finish()
+}
+
+#[derive(Default)]
+struct Cases {
+    cases: Vec<BenchmarkStarted>,
+    results: Vec<BenchmarkComplete>,
+}
+
+impl Cases {
+    fn push(
+        &mut self,
+        package: &str,
+        benchmark: &str,
+        params: &[(&str, ParamValue)],
+        result: impl Fn(&BenchmarkStarted) -> BenchmarkComplete,
+    ) {
+        let params = Params(
+            params
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
+        );
+        let case = match params.0.len() {
+            0 => benchmark.to_owned(),
+            _ => format!("{benchmark}::{params}"),
+        };
+        let started = BenchmarkStarted {
+            schema_version: SchemaVersion,
+            run_id: "0f3a".into(),
+            package: package.into(),
+            benchmark: benchmark.into(),
+            params,
+            case,
+            index: self.cases.len() as u64,
+        };
+        self.results.push(result(&started));
+        self.cases.push(started);
+    }
+
+    fn finish(self) -> SampleRun {
+        let count =
+            |wanted: fn(Verdict) -> bool| self.results.iter().filter(|result| wanted(result.verdict)).count() as u64;
+        let finished = RunFinished {
+            schema_version: SchemaVersion,
+            run_id: "0f3a".into(),
+            passed: count(|verdict| verdict == Verdict::Pass),
+            failed: count(Verdict::is_failure),
+            skipped: count(|verdict| verdict == Verdict::Skipped),
+            seed: "ab".repeat(32),
+            not_run: 0,
+            end: RunEnd::Completed,
+            wall_ns: 14_240_000_000,
+        };
+        let mut packages: Vec<String> = self.cases.iter().map(|case| case.package.clone()).collect();
+        packages.dedup();
+        let started = RunStarted {
+            schema_version: SchemaVersion,
+            run_id: "0f3a".into(),
+            started_at: "2026-11-20T13:43:00Z".into(),
+            tool_version: "0.1.0".into(),
+            seed_commitment: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into(),
+            device: cpu(),
+            packages,
+            cases: self.cases.len() as u64,
+            environment: environment(),
+            earlier_runs: Vec::new(),
+        };
+        SampleRun {
+            started,
+            cases: self.cases,
+            results: self.results,
+            comparison: None,
+            finished,
+        }
+    }
+}
+
+fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) -> BenchmarkComplete {
+    let samples: Vec<f64> = [-1.0, 0.5, 0.0, 1.0, -0.5, 0.25, 0.0, -0.25]
+        .map(|step| center_ns * (1.0 + spread * step))
+        .to_vec();
+    let stats = summary(&[&samples]).unwrap();
+    let work = Work {
+        bytes: Some(12 << 20),
+        flops: Some(2 << 20),
+    };
+    let elements = 1 << 20;
+    BenchmarkComplete {
+        problem: Some(case.benchmark.clone()),
+        grade: Some(grade),
+        execution: Some(Execution::Sealed),
+        throughput: Throughput::of(
+            work,
+            stats.value,
+            Peaks {
+                bandwidth: Some(25e9),
+                flops: None,
+            },
+        ),
+        stats: Some(stats),
+        host_ns: Some(HostTime {
+            median_ns: median(&[900.0, 1_100.0, 1_000.0]).unwrap(),
+            min_ns: 900.0,
+            max_ns: 1_100.0,
+        }),
+        event_overhead_ns: Some(42.0),
+        stop: Some(Stop {
+            reason: StopReason::MedianInterval,
+            target_cv: 0.01,
+        }),
+        checks: vec![Check {
+            output: "y".into(),
+            elements,
+            matched: elements,
+            tolerance: Some(AllowedError { rtol: 1e-5, atol: 1e-6 }),
+            old_answers_pass: Some(false),
+            max_abs_error: Some(1.2e-7),
+            max_rel_error: Some(5.9e-8),
+            worst_index: Some(17),
+            shape: vec![elements],
+            first_wrong: None,
+        }],
+        windows: 14,
+        window_counts: WindowCounts {
+            warm_up: 4,
+            timed: 8,
+            early_check: 2,
+            null: 0,
+        },
+        distinct_inputs: 14,
+        conservation: Conservation::of(center_ns, center_ns + 5_000.0, None),
+        grade_reason: (grade == Grade::Advisory)
+            .then(|| "kernels of the CPU device are native code in the worker".to_owned()),
+        environment: environment(),
+        wall_ns: 310_000_000,
+        samples,
+        ..BenchmarkComplete::unmeasured(case, cpu().short(), Verdict::Pass)
+    }
+}
+
+fn failed(case: &BenchmarkStarted, verdict: Verdict, cause: Option<Cause>, message: &str) -> BenchmarkComplete {
+    BenchmarkComplete {
+        cause,
+        message: Some(message.into()),
+        windows: 1,
+        window_counts: WindowCounts {
+            warm_up: 1,
+            ..WindowCounts::default()
+        },
+        distinct_inputs: 1,
+        wall_ns: 20_000_000,
+        ..BenchmarkComplete::unmeasured(case, cpu().short(), verdict)
+    }
+}
+
+fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
+    let element = |value: f32| ElementValue::from_bits(DType::F32, u64::from(value.to_bits()));
+    let found = |output: &str, wrong: u64, got| Check {
+        output: output.into(),
+        elements: 8,
+        matched: 8 - wrong,
+        tolerance: Some(AllowedError { rtol: 0.0, atol: 0.0 }),
+        old_answers_pass: None,
+        max_abs_error: Some(0.25),
+        max_rel_error: Some(0.5),
+        worst_index: Some(5),
+        shape: vec![2, 4],
+        first_wrong: (wrong > 0).then(|| WrongElement {
+            index: 5,
+            expected: element(0.5),
+            got,
+        }),
+    };
+    BenchmarkComplete {
+        samples: vec![1_000.0],
+        stats: summary(&[&[1_000.0]]),
+        grade: Some(Grade::Advisory),
+        checks: vec![
+            found("gray", 3, element(0.25)),
+            found("alpha", 0, element(0.0)),
+            found("histogram", 1, element(f32::NAN)),
+        ],
+        ..failed(
+            case,
+            Verdict::WrongOutput,
+            Some(Cause::Stale),
+            "output `gray` holds the answer to the call before: window 2 of 14",
+        )
+    }
+}
+
+fn cpu() -> Device {
+    Device {
+        kind: DeviceKind::Cpu,
+        name: "Example Processor 9000".into(),
+        multiprocessors: Some(2),
+        capability: None,
+        l2_bytes: Some(32 << 20),
+        clock_tick_ns: Some(1.0),
+        peak_bandwidth: None,
+        peak_flops: None,
+    }
+}
+
+/// The GPU of these runs.
+pub fn gpu() -> Device {
+    Device {
+        kind: DeviceKind::Cuda,
+        name: "NVIDIA H200".into(),
+        multiprocessors: Some(132),
+        capability: Some(90),
+        l2_bytes: Some(60 << 20),
+        clock_tick_ns: Some(32.0),
+        peak_bandwidth: Some(4.8e12),
+        peak_flops: None,
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        kernel: Some("6.8.0".into()),
+        cpu: Some("Example Processor 9000".into()),
+        cpus: Some(2),
+        load_1m: Some(0.5),
+        threads: Some(2),
+        flush_bytes: Some(8 << 20),
+        flush: Some(Flush::Read),
+        ..Environment::default()
+    }
+}

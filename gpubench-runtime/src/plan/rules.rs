@@ -1,0 +1,376 @@
+//! The rules of a recording: its tensors, the steps of its plan, and what the device can do.
+//!
+//! The launcher checks each step as it is described, so that the benchmark function's own error names the mistake.
+//! The tool checks the whole recording again: it comes from a process that runs the user's code and may say anything.
+//! So nothing here overflows, and nothing takes longer than the recording is long.
+
+use std::collections::HashSet;
+
+use super::{Argument, BufferId, ConstantValue, Cooperation, Dependence, Launch, Plan, Span, Step};
+use crate::catalog::{DeviceFacts, Execution, Fill, Recording, Role, Tensor, Tolerance};
+use crate::element::elements;
+use crate::error::{Error, Result};
+use crate::tensors::check_fill;
+
+/// Bytes of constant memory.
+const CONSTANT_MEMORY: usize = 64 << 10;
+
+/// Most blocks of a cluster.
+const MAX_CLUSTER: u32 = 16;
+
+/// Ends what is said of a device without clusters and what came with them.
+const SINCE_90: &str = "need compute capability 9.0 (hint: add `requires(capability = 9.0)`)";
+
+fn broken(message: impl std::fmt::Display) -> Result<()> {
+    Err(Error::new(message))
+}
+
+/// Checks a recording that was made for a device with these facts. Whether its kernels exist is not known here.
+///
+/// # Errors
+/// The first rule that it breaks.
+pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
+    let Recording {
+        tensors,
+        plan,
+        reference,
+        execution,
+        ..
+    } = recording;
+    check_tensors(tensors)?;
+    match execution {
+        Execution::Sealed => check_plan(plan, tensors, facts)?,
+        Execution::Hosted if *plan == Plan::default() => {}
+        Execution::Hosted => return broken("it is hosted and has a plan"),
+    }
+    let Some(plan) = reference.plan() else { return Ok(()) };
+    check_plan(plan, tensors, facts)
+        .and_then(|()| check_reference(plan, tensors))
+        .map_err(|error| error.context("its reference"))
+}
+
+fn check_tensors(tensors: &[Tensor]) -> Result<()> {
+    let mut names = HashSet::new();
+    for tensor in tensors {
+        if !names.insert(&tensor.name) {
+            return broken(format!("two tensors are named `{}`", tensor.name));
+        }
+        check_tensor(tensor).map_err(|error| error.context(format!("tensor `{}`", tensor.name)))?;
+    }
+    match tensors.iter().any(|tensor| tensor.role.is_output()) {
+        true => Ok(()),
+        false => broken("it has no output tensor, so nothing it does could be checked"),
+    }
+}
+
+/// Checks a tensor by itself.
+pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
+    elements(&tensor.shape, tensor.dtype)?;
+    if tensor.role.is_input() == (tensor.fill == Fill::Poison) {
+        return broken("its fill does not go with its role");
+    }
+    check_fill(&tensor.fill, tensor.dtype)?;
+    match tensor.tolerance {
+        Tolerance::Close { rtol, atol } if !(rtol.is_finite() && rtol >= 0.0 && atol.is_finite() && atol >= 0.0) => {
+            broken(format!(
+                "a tolerance is finite and at least zero, and this one has rtol {rtol} and atol {atol}"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()> {
+    let scratch = &plan.scratch;
+    if scratch.contains(&0) {
+        return broken("it allocates scratch of no bytes");
+    }
+    if plan.steps.is_empty() {
+        return broken("it launches nothing");
+    }
+    let launched: HashSet<u32> = plan.launches().map(|launch| launch.kernel.source).collect();
+    let mut known = HashSet::new();
+    for constant in &plan.constants {
+        let checked = check_constant(constant, &mut known).and_then(|()| match launched.contains(&constant.source) {
+            true => Ok(()),
+            false => broken("no kernel of its source is launched"),
+        });
+        checked.map_err(|error| error.context(format!("constant `{}`", constant.symbol)))?;
+    }
+    let rules = StepRules {
+        tensors,
+        scratch,
+        facts,
+    };
+    for (position, step) in plan.steps.iter().enumerate() {
+        let what = match step {
+            Step::Launch(launch) => format!("launch of `{}`", launch.kernel),
+            Step::Memset { .. } => "memset".to_owned(),
+            Step::Copy { .. } => "copy".to_owned(),
+        };
+        rules
+            .check(step)
+            .map_err(|error| error.context(format!("step {}: {what}", position + 1)))?;
+    }
+    Ok(())
+}
+
+/// A reference writes every output, and has scratch of its own alone.
+fn check_reference(plan: &Plan, tensors: &[Tensor]) -> Result<()> {
+    let written: HashSet<BufferId> = plan.steps.iter().flat_map(writable_buffers).collect();
+    let copied = plan.steps.iter().filter_map(|step| match step {
+        Step::Copy { source, .. } => Some(source.buffer),
+        Step::Launch(_) | Step::Memset { .. } => None,
+    });
+    let used: HashSet<BufferId> = copied.chain(written.iter().copied()).collect();
+    for (position, tensor) in (0..).zip(tensors) {
+        let (name, buffer) = (&tensor.name, BufferId::Tensor(position));
+        if tensor.role == Role::Scratch && used.contains(&buffer) {
+            return broken(format!(
+                "it uses `{name}`, the benchmark's scratch (hint: a reference has `cx.scratch(..)`)"
+            ));
+        }
+        if tensor.role.is_output() && !written.contains(&buffer) {
+            return broken(format!("it does not write the output `{name}`"));
+        }
+    }
+    Ok(())
+}
+
+/// The buffers that a step may write, as far as a plan can tell: a kernel, those that it is given.
+fn writable_buffers(step: &Step) -> Vec<BufferId> {
+    match step {
+        Step::Launch(launch) => {
+            let buffers = launch.arguments.iter().filter_map(|argument| match argument {
+                Argument::Pointer { buffer, .. } | Argument::TensorMap { buffer, .. } => Some(*buffer),
+                Argument::Value(_) => None,
+            });
+            buffers.collect()
+        }
+        Step::Memset { target, .. } | Step::Copy { target, .. } => vec![target.buffer],
+    }
+}
+
+/// Checks a constant that follows `known` ones.
+pub(crate) fn check_constant<'a>(constant: &'a ConstantValue, known: &mut HashSet<(u32, &'a str)>) -> Result<()> {
+    let ConstantValue { source, symbol, bytes } = constant;
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_name = |part: &str| part.chars().all(letter) && part.starts_with(|c: char| !c.is_ascii_digit());
+    if !symbol.trim_start_matches("::").split("::").all(is_name) {
+        return broken("a variable cannot have this name");
+    }
+    if !known.insert((*source, symbol)) {
+        return broken("it has a value already");
+    }
+    match bytes.len() {
+        1..=CONSTANT_MEMORY => Ok(()),
+        given => broken(format!(
+            "the value has {given} bytes; 1 to {CONSTANT_MEMORY} are possible"
+        )),
+    }
+}
+
+/// What a step of a plan is held to.
+pub(crate) struct StepRules<'a> {
+    /// The case's tensors.
+    pub(crate) tensors: &'a [Tensor],
+    /// The plan's scratch allocations in bytes.
+    pub(crate) scratch: &'a [u64],
+    /// The device.
+    pub(crate) facts: &'a DeviceFacts,
+}
+
+impl StepRules<'_> {
+    /// Checks a step.
+    pub(crate) fn check(&self, step: &Step) -> Result<()> {
+        match step {
+            Step::Launch(launch) => self.launch(launch),
+            Step::Memset { target, .. } => self.written(target),
+            Step::Copy { source, target } => {
+                self.span(source).map_err(|error| error.context("source"))?;
+                self.written(target).map_err(|error| error.context("target"))?;
+                if source.len != target.len {
+                    let (from, to) = (source.len, target.len);
+                    return broken(format!("the source has {from} bytes and the target {to}"));
+                }
+                let apart = source.offset + source.len <= target.offset || target.offset + target.len <= source.offset;
+                match source.buffer != target.buffer || apart {
+                    true => Ok(()),
+                    false => broken("the source and the target overlap"),
+                }
+            }
+        }
+    }
+
+    fn launch(&self, launch: &Launch) -> Result<()> {
+        let facts = self.facts;
+        if launch.kernel.name.trim().is_empty() {
+            return broken("the kernel has no name");
+        }
+        let grid = launch.grid.map(i128::from);
+        check_grid(grid, facts)?;
+        check_block(launch.block.map(i128::from), facts)?;
+        check_cluster(launch.cluster.map(i128::from), grid, facts)?;
+        check_shared(launch.dynamic_shared.into(), facts)?;
+        let name = &facts.name;
+        if launch.cooperation == Cooperation::Grid && facts.capability == 0 {
+            return broken(format!(
+                "`{name}` has no cooperative launches (hint: add `requires(cuda)`)"
+            ));
+        }
+        // A device without a capability carries out one launch after the other in any case.
+        if launch.dependence == Dependence::Programmatic && (1..90).contains(&facts.capability) {
+            return broken(format!("`{name}` has no programmatic launches: they {SINCE_90}"));
+        }
+        let mut arguments = launch.arguments.iter().enumerate();
+        arguments.try_for_each(|(position, argument)| {
+            self.argument(argument)
+                .map_err(|error| error.context(format!("argument {}", position + 1)))
+        })
+    }
+
+    fn argument(&self, argument: &Argument) -> Result<()> {
+        match argument {
+            Argument::Value(_) => Ok(()),
+            Argument::Pointer { buffer, offset } => {
+                let (name, bytes) = self.buffer(*buffer)?;
+                match *offset <= bytes {
+                    true => Ok(()),
+                    false => broken(format!("it points {offset} bytes into `{name}`, which has {bytes}")),
+                }
+            }
+            Argument::TensorMap { buffer, offset, map } => {
+                if self.facts.capability < 90 {
+                    let name = &self.facts.name;
+                    return broken(format!("`{name}` has no tensor maps: they {SINCE_90}"));
+                }
+                let (_, bytes) = self.buffer(*buffer)?;
+                map.check(*offset, bytes).map_err(|error| error.context("tensor map"))
+            }
+        }
+    }
+
+    fn written(&self, span: &Span) -> Result<()> {
+        if let BufferId::Tensor(position) = span.buffer
+            && let Some(tensor) = self.tensors.get(position as usize)
+            && matches!(tensor.role, Role::Input | Role::Constant)
+        {
+            return broken(format!("it writes to the input `{}`", tensor.name));
+        }
+        self.span(span)
+    }
+
+    fn span(&self, span: &Span) -> Result<()> {
+        let Span { buffer, offset, len } = *span;
+        let (name, bytes) = self.buffer(buffer)?;
+        if len == 0 {
+            return broken("the range is empty");
+        }
+        match offset.checked_add(len) {
+            Some(end) if end <= bytes => Ok(()),
+            _ => broken(format!(
+                "{len} bytes from byte {offset} on are not inside `{name}`, which has {bytes}"
+            )),
+        }
+    }
+
+    /// Name and bytes of a buffer.
+    fn buffer(&self, buffer: BufferId) -> Result<(String, u64)> {
+        match buffer {
+            BufferId::Tensor(position) => {
+                let tensor = self.tensors.get(position as usize);
+                let tensor = tensor.ok_or_else(|| Error::new(format!("there is no tensor number {position}")))?;
+                let bytes = elements(&tensor.shape, tensor.dtype)? * tensor.dtype.size() as u64;
+                Ok((tensor.name.clone(), bytes))
+            }
+            BufferId::Scratch(position) => {
+                let bytes = self.scratch.get(position as usize);
+                let bytes = bytes.ok_or_else(|| Error::new(format!("there is no scratch number {position}")))?;
+                Ok((format!("scratch {position}"), *bytes))
+            }
+        }
+    }
+}
+
+/// Blocks along x, y and z, where the device has so many.
+pub(crate) fn check_grid(blocks: [i128; 3], facts: &DeviceFacts) -> Result<[u32; 3]> {
+    let (shown, largest) = (shape(blocks), facts.max_grid);
+    if blocks.iter().any(|&blocks| blocks < 1) {
+        return Err(Error::new(format!("a grid of {shown} has no blocks")));
+    }
+    narrow(blocks, largest).ok_or_else(|| {
+        let largest = shape(largest.map(i128::from));
+        Error::new(format!(
+            "a grid of {shown} blocks is larger than {largest}, the device's largest"
+        ))
+    })
+}
+
+/// Threads along x, y and z, where the device has so many in a block.
+pub(crate) fn check_block(threads: [i128; 3], facts: &DeviceFacts) -> Result<[u32; 3]> {
+    let (shown, largest) = (shape(threads), facts.max_block);
+    if threads.iter().any(|&threads| threads < 1) {
+        return Err(Error::new(format!("a block of {shown} has no threads")));
+    }
+    let block = narrow(threads, largest).ok_or_else(|| {
+        let largest = shape(largest.map(i128::from));
+        Error::new(format!(
+            "a block of {shown} threads is larger than {largest}, the device's largest"
+        ))
+    })?;
+    let threads: u128 = block.iter().map(|&threads| u128::from(threads)).product();
+    let most = facts.max_threads_per_block;
+    match threads <= most.into() {
+        true => Ok(block),
+        false => Err(Error::new(format!(
+            "a block of {shown} has {threads} threads, more than the device's {most}"
+        ))),
+    }
+}
+
+/// Blocks of a cluster along x, y and z, where the device has clusters and they divide the grid.
+pub(crate) fn check_cluster(cluster: [i128; 3], grid: [i128; 3], facts: &DeviceFacts) -> Result<[u32; 3]> {
+    if cluster == [1; 3] {
+        return Ok([1; 3]);
+    }
+    if facts.capability < 90 {
+        return Err(Error::new(format!("`{}` has no clusters: they {SINCE_90}", facts.name)));
+    }
+    let shown = shape(cluster);
+    let narrowed = narrow(cluster, [MAX_CLUSTER; 3]).filter(|blocks| blocks.iter().product::<u32>() <= MAX_CLUSTER);
+    let narrowed =
+        narrowed.ok_or_else(|| Error::new(format!("a cluster of {shown} is not one of 1 to {MAX_CLUSTER} blocks")))?;
+    match (0..3).all(|axis| grid[axis] % cluster[axis] == 0) {
+        true => Ok(narrowed),
+        false => Err(Error::new(format!(
+            "a grid of {} blocks does not divide into clusters of {shown}",
+            shape(grid)
+        ))),
+    }
+}
+
+/// Bytes of dynamic shared memory, where the device has so many for a block.
+pub(crate) fn check_shared(bytes: u64, facts: &DeviceFacts) -> Result<u32> {
+    let most = facts.shared_per_block_optin.max(facts.shared_per_block);
+    let shared = u32::try_from(bytes).ok().filter(|_| bytes <= most);
+    shared.ok_or_else(|| {
+        Error::new(format!(
+            "{bytes} bytes of shared memory for a block are more than the device's {most}"
+        ))
+    })
+}
+
+fn narrow(sizes: [i128; 3], largest: [u32; 3]) -> Option<[u32; 3]> {
+    let mut narrowed = [0; 3];
+    for axis in 0..3 {
+        narrowed[axis] = u32::try_from(sizes[axis])
+            .ok()
+            .filter(|&size| (1..=largest[axis]).contains(&size))?;
+    }
+    Some(narrowed)
+}
+
+fn shape(sizes: [i128; 3]) -> String {
+    let [x, y, z] = sizes;
+    format!("{x}x{y}x{z}")
+}
