@@ -9,22 +9,19 @@ use super::cases::{Case, Naming};
 use super::environment;
 use super::options::{AfterFailure, Annotations, CaseOptions, RunOptions};
 use super::recording::preparation::{CaseInputs, Prepared, PreparedCase, compile_errors};
-use super::recording::recordings::Interrupted;
 use super::reporting::Reporting;
 use super::roles::Roles;
 use super::run_names::RunNames;
 use super::selected::Side;
 use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
-use crate::error::ExpectedError;
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunStarted, SchemaVersion};
 use gpubench_contract::{Cause, Verdict};
 use gpubench_device::Facts;
 use gpubench_device::SealedFile;
 use gpubench_device::telemetry::nvml::NvmlGauge;
 use gpubench_device::telemetry::{Gauge, Telemetry};
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure};
 use gpubench_measure::measurement::{
     CaseFailure, Contest, MeasureError, Measured, MeasuredInTurns, RolesAfterwards, Session, Watcher, fill_in,
@@ -71,7 +68,7 @@ impl<'a> Campaign<'a> {
         referee: Option<RefereeClient>,
         plan: ResultPlan,
         interrupt: &'a Interrupt,
-    ) -> Result<Campaign<'a>, ExpectedError> {
+    ) -> Result<Campaign<'a>, Failure> {
         for notice in candidate.compiler.notices() {
             print_warning(&notice);
         }
@@ -170,7 +167,7 @@ impl<'a> Campaign<'a> {
     ///
     /// # Errors
     /// A result could not be written.
-    pub(super) fn finish(mut self, end: Result<RunEnd, Interrupted>) -> Result<ExitCode, ExpectedError> {
+    pub(super) fn finish(mut self, end: Result<RunEnd, Interrupted>) -> Result<ExitCode, Failure> {
         self.note_removed();
         let end = end.unwrap_or(RunEnd::Interrupted);
         let other = self.opponent.map(|opponent| opponent.results);

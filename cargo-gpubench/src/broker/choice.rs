@@ -11,9 +11,8 @@ use super::cases::{
 use super::options::RunOptions;
 use super::status::status;
 use crate::build::Built;
-use crate::error::ExpectedError;
 use gpubench_device::Facts;
-use gpubench_diagnostic::{chain, print_warning};
+use gpubench_diagnostic::{Failure, chain, print_warning};
 
 /// The cases of a run, and those that it leaves out.
 #[derive(Clone, Debug)]
@@ -36,7 +35,7 @@ impl ChosenCases {
         built: &Built,
         catalogs: &[Catalog],
         facts: &Facts,
-    ) -> Result<ChosenCases, ExpectedError> {
+    ) -> Result<ChosenCases, Failure> {
         let cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
         if cases.is_empty() {
             let what = "every selected case is in another part of `--partition`: this part has none";
@@ -77,7 +76,7 @@ pub(super) fn choose_other_cases(
 }
 
 /// The cases of the libraries on a device, ignored ones too.
-pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice) -> Result<Vec<Case>, ExpectedError> {
+pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice) -> Result<Vec<Case>, Failure> {
     let selection = CaseSelection {
         ignored: IgnoredSelection::Include,
         ..CaseSelection::default()

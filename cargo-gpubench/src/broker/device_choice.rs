@@ -3,11 +3,10 @@
 use gpubench::catalog::DeviceKind;
 
 use super::options::{DeviceChoice, RunOptions};
-use crate::error::ExpectedError;
 use gpubench_device::DeviceOrder;
 use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::{Absence, AbsenceKind, Facts};
-use gpubench_diagnostic::{chain, print_warning};
+use gpubench_diagnostic::{Failure, SetupMissing, chain, print_warning};
 use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 
 /// Kinds that are tried where none is asked for, the best first.
@@ -24,7 +23,7 @@ type Opened = Result<(ChosenDevice, Option<RefereeClient>), Absence>;
 
 /// How a kind of device is opened, and spoken of.
 struct Kind {
-    open: fn(&RunOptions, &Interrupt) -> Result<Opened, ExpectedError>,
+    open: fn(&RunOptions, &Interrupt) -> Result<Opened, Failure>,
     /// `no GPU is used`.
     noun: &'static str,
     /// Where the first thing is missing, others may be: what looks at all of them.
@@ -47,13 +46,13 @@ impl Kind {
         }
     }
 
-    fn refused(&self, absence: Absence) -> ExpectedError {
+    fn refused(&self, absence: Absence) -> Failure {
         let Absence { reason, hint, .. } = absence;
         let hint = match self.doctor {
             Some(doctor) if !hint.contains("`cargo gpubench doctor`") => format!("{hint}; {doctor}"),
             _ => hint,
         };
-        ExpectedError::SetupMissing { what: reason, hint }
+        SetupMissing { what: reason, hint }.into()
     }
 }
 
@@ -64,7 +63,7 @@ impl Kind {
 pub(super) fn choose_device(
     options: &RunOptions,
     interrupt: &Interrupt,
-) -> Result<(ChosenDevice, Option<RefereeClient>), ExpectedError> {
+) -> Result<(ChosenDevice, Option<RefereeClient>), Failure> {
     let kinds = match options.device.choice {
         DeviceChoice::Kind(kind) => vec![kind],
         DeviceChoice::Auto => PREFERENCE.to_vec(),
@@ -83,7 +82,7 @@ pub(super) fn choose_device(
     }
 }
 
-fn open_cpu(options: &RunOptions, _: &Interrupt) -> Result<Opened, ExpectedError> {
+fn open_cpu(options: &RunOptions, _: &Interrupt) -> Result<Opened, Failure> {
     if let Err(reason) = gpubench_harness::HOST_BUILD {
         return Ok(Err(Absence {
             kind: AbsenceKind::NotInstalled,
@@ -97,7 +96,7 @@ fn open_cpu(options: &RunOptions, _: &Interrupt) -> Result<Opened, ExpectedError
 }
 
 /// Only the referee has a context on the GPU, so only the referee can tell whether there is one.
-fn open_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Opened, ExpectedError> {
+fn open_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Opened, Failure> {
     let order = DeviceOrder::cuda(options.device.ordinal);
     match RefereeClient::spawn(&order, Output::Captured, interrupt) {
         Ok(referee) => {
@@ -105,7 +104,7 @@ fn open_cuda(options: &RunOptions, interrupt: &Interrupt) -> Result<Opened, Expe
             Ok(Ok((ChosenDevice { order, facts }, Some(referee))))
         }
         Err(RoleFailure::NoDevice(absence)) => Ok(Err(absence)),
-        Err(RoleFailure::Interrupted) => Err(ExpectedError::Interrupted),
+        Err(interrupted @ RoleFailure::Interrupted) => Err(interrupted.into()),
         Err(failure) => Ok(Err(Absence {
             kind: AbsenceKind::Unusable,
             reason: format!("the GPU cannot be opened: {}", chain(&failure)),

@@ -7,10 +7,10 @@ use gpubench::catalog::DeviceKind;
 use super::against::opponent::Counterpart;
 use super::against::question::Question;
 use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions};
-use crate::error::ExpectedError;
 use gpubench_contract::{Flush, Method, Peaks, ThresholdSource};
 use gpubench_device::{ClockBound, Facts, KernelPart};
 use gpubench_device::{DeviceOrder, FlushKind};
+use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::{Interrupt, Output};
 use gpubench_measure::measurement::{Protocol, Purpose, Yardsticks};
 use gpubench_protocol::window::Seeds;
@@ -47,7 +47,7 @@ impl<'a> RunSettings<'a> {
         device: DeviceOrder,
         facts: &'a Facts,
         interrupt: &'a Interrupt,
-    ) -> Result<RunSettings<'a>, ExpectedError> {
+    ) -> Result<RunSettings<'a>, Failure> {
         let purpose = Purpose::from(options.action);
         let (method, flush_bytes) = options.measurement.method(facts);
         Ok(RunSettings {
@@ -159,12 +159,11 @@ impl<'a> RunSettings<'a> {
     }
 }
 
-fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {
+fn seeds(wanted: MasterSeed) -> Result<Seeds, InternalError> {
     match wanted {
         MasterSeed::Pinned(master) => Ok(Seeds::new(master)),
-        MasterSeed::Fresh => Seeds::from_os().map_err(|source| ExpectedError::Internal {
-            what: "the operating system gives no random seed".to_owned(),
-            source: source.into(),
-        }),
+        MasterSeed::Fresh => {
+            Seeds::from_os().map_err(InternalError::because("the operating system gives no random seed"))
+        }
     }
 }

@@ -20,8 +20,7 @@ pub use show::{json_lines, text};
 pub use survey::survey;
 
 use crate::broker::options::{DeviceOptions, MessageFormat};
-use crate::error::ExpectedError;
-use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_report::{Color, Output, TerminalOptions};
 
 /// What `cargo gpubench doctor` is asked.
@@ -37,7 +36,7 @@ pub struct DoctorOptions {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn examine(options: &DoctorOptions) -> Result<ExitCode, ExpectedError> {
+pub fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
     let machine = survey(&options.device);
     let checks = machine.checks();
     let verdict = machine.verdict(options.device.choice);

@@ -5,11 +5,28 @@ use std::path::PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use crate::broker::options::DeviceOptions;
-use crate::error::ExpectedError;
 use gpubench_device::Facts;
-use gpubench_device::compilers::{Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors};
+use gpubench_device::compilers::{
+    Compiler, CompilerMissing, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors,
+};
 use gpubench_device::cuda::Architecture;
+use gpubench_diagnostic::{ExitCode, Expected, Failure};
 use gpubench_protocol::sandbox::this_program;
+
+/// No compiler makes kernels for the CPU device.
+#[derive(Debug, thiserror::Error)]
+#[error("the CPU device needs a C++ compiler")]
+pub(crate) struct NoHostCompiler(#[source] pub(crate) CompilerMissing);
+
+impl Expected for NoHostCompiler {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::SetupMissing
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("install g++ or clang, or name a compiler in `CXX`".to_owned())
+    }
+}
 
 /// The host's C++ compiler for the CPU device, on these processors; NVRTC and nvcc for a GPU.
 ///
@@ -20,9 +37,11 @@ pub(crate) fn compiler_for(
     facts: &Facts,
     options: &DeviceOptions,
     processors: Processors,
-) -> Result<Box<dyn Compiler>, ExpectedError> {
+) -> Result<Box<dyn Compiler>, Failure> {
     match facts.device.kind {
-        DeviceKind::Cpu => Ok(Box::new(HostCompiler::find()?.for_processors(processors))),
+        DeviceKind::Cpu => Ok(Box::new(
+            HostCompiler::find().map_err(NoHostCompiler)?.for_processors(processors),
+        )),
         DeviceKind::Cuda => {
             let compilers = gpu_compilers(options.nvrtc.clone())?;
             let architecture = Architecture::of_capability(facts.device.capability);
@@ -35,7 +54,7 @@ pub(crate) fn compiler_for(
 ///
 /// # Errors
 /// What is named is none.
-pub(crate) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
+pub(crate) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, Failure> {
     Ok(GpuCompilers::find(
         this_program(),
         &NamedCompilers { nvrtc, nvcc: None },

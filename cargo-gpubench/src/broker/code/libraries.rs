@@ -9,12 +9,10 @@ use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, u
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
 use crate::build::{Built, build_cdylibs};
-use crate::error::ExpectedError;
 use gpubench_contract::Revision;
 use gpubench_contract::UNKNOWN_REVISION;
 use gpubench_device::compilers::{BASELINE, Compiler};
-use gpubench_diagnostic::print_warning;
-use gpubench_diagnostic::printable;
+use gpubench_diagnostic::{Failure, print_warning, printable};
 use gpubench_measure::clients::Interrupt;
 
 /// Libraries, and the folder they lie in where it goes with the run.
@@ -67,7 +65,7 @@ impl Libraries {
     ///
     /// # Errors
     /// When the one or the other fails.
-    pub(crate) fn obtain(source: &LibrarySource, interrupt: &Interrupt) -> Result<Libraries, ExpectedError> {
+    pub(crate) fn obtain(source: &LibrarySource, interrupt: &Interrupt) -> Result<Libraries, Failure> {
         match source {
             LibrarySource::Build(options) => {
                 let built = build_cdylibs(options, interrupt.flag())?;
@@ -95,8 +93,8 @@ impl Libraries {
         &self,
         device: &DeviceFacts,
         catalogs: &[Catalog],
-        here: Result<Box<dyn Compiler>, ExpectedError>,
-    ) -> Result<Box<dyn Compiler>, ExpectedError> {
+        here: Result<Box<dyn Compiler>, Failure>,
+    ) -> Result<Box<dyn Compiler>, Failure> {
         match &self.archive {
             None => here,
             Some(archive) => {
@@ -123,7 +121,7 @@ impl Libraries {
     }
 
     /// A library that was built here could not be listed; one from elsewhere may not fit this machine.
-    pub(crate) fn explain(&self, error: ListingError) -> ExpectedError {
+    pub(crate) fn explain(&self, error: ListingError) -> Failure {
         match &self.archive {
             Some(archive) if error.is_of_the_library() => ArchiveError::Library {
                 archive: archive.path.clone(),
@@ -147,10 +145,10 @@ impl Ahead<'_> {
     /// Puts it before a compiler of this machine.
     fn of(
         &self,
-        here: Result<Box<dyn Compiler>, ExpectedError>,
+        here: Result<Box<dyn Compiler>, Failure>,
         device: &DeviceFacts,
         catalogs: &[Catalog],
-    ) -> Result<Box<dyn Compiler>, ExpectedError> {
+    ) -> Result<Box<dyn Compiler>, Failure> {
         let manifest = self.manifest;
         let fitting = fitting(manifest, device);
         let lack = match &here {
@@ -198,9 +196,10 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
+    use crate::broker::code::compilers::NoHostCompiler;
     use gpubench_device::compilers::{CompilerMissing, GpuCompiler, GpuCompilers};
     use gpubench_device::cuda::Architecture;
-    use gpubench_diagnostic::{Expected, Explanation};
+    use gpubench_diagnostic::Explanation;
 
     fn manifest(targets: &[&str]) -> Manifest {
         let kernels = |&target: &&str| ArchivedKernels {
@@ -236,7 +235,7 @@ mod tests {
     }
 
     /// On a GPU of compute capability 9.0.
-    fn without_a_compiler(targets: &[&str], sources: &[SourceForm]) -> Result<Box<dyn Compiler>, ExpectedError> {
+    fn without_a_compiler(targets: &[&str], sources: &[SourceForm]) -> Result<Box<dyn Compiler>, Failure> {
         let none = GpuCompiler::new(Architecture::of_capability(90), GpuCompilers::default());
         let source = |&form: &SourceForm| Source {
             name: "a.cu".to_owned(),
@@ -252,19 +251,19 @@ mod tests {
     }
 
     /// On the CPU device.
-    fn without_a_cpp_compiler(targets: &[&str]) -> Result<Box<dyn Compiler>, ExpectedError> {
-        let missing = CompilerMissing {
+    fn without_a_cpp_compiler(targets: &[&str]) -> Result<Box<dyn Compiler>, Failure> {
+        let missing = NoHostCompiler(CompilerMissing {
             tried: "c++".to_owned(),
             source: std::io::ErrorKind::NotFound.into(),
-        };
+        });
         let device = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN).device;
         ahead(&manifest(targets)).of(Err(missing.into()), &device, &[])
     }
 
-    fn refused(compiler: Result<Box<dyn Compiler>, ExpectedError>, code: u8) -> String {
+    fn refused(compiler: Result<Box<dyn Compiler>, Failure>, code: u8) -> String {
         let error = compiler.err().expect("nothing can run");
         assert_eq!(error.exit_code().number(), code);
-        let shown = anstream::adapter::strip_str(&Explanation(&error).to_string()).to_string();
+        let shown = anstream::adapter::strip_str(&Explanation(&*error).to_string()).to_string();
         shown.replace(BASELINE, "[processors]")
     }
 

@@ -6,9 +6,7 @@ use gpubench::catalog::Catalog;
 
 use crate::broker::options::RunOptions;
 use crate::build::BuiltLibrary;
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::Expected;
-use gpubench_diagnostic::quoted;
+use gpubench_diagnostic::{ExitCode, Expected, quoted};
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use gpubench_protocol::wire::AuthorFailure;
 
@@ -45,7 +43,7 @@ pub(crate) struct Authors<'a> {
 /// The benchmarks of a package could not be listed.
 #[derive(Debug, thiserror::Error)]
 #[error("could not list the benchmarks of `{package}`")]
-pub struct ListingError {
+pub(crate) struct ListingError {
     package: String,
     #[source]
     source: AuthorProblem,

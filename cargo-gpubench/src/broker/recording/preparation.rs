@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gpubench::catalog::OccupancyQuery;
 use gpubench::plan::KernelRef;
 
-use super::recordings::{Interrupted, RecordedCase, record_cases};
+use super::recordings::{RecordedCase, record_cases};
 use crate::broker::cases::{Case, Disposition};
 use crate::broker::code::kernels::{self, Modules};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
@@ -14,6 +14,7 @@ use crate::build::BuiltLibrary;
 use gpubench_contract::{Cause, Method};
 use gpubench_device::Facts;
 use gpubench_device::SealedFile;
+use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{CaseFailure, CaseLibrary, ReadyCase};
 use gpubench_measure::verdict::floor_ns;

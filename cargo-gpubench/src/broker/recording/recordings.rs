@@ -10,6 +10,7 @@ use crate::broker::code::occupancy::{NoAnswer, Occupancies};
 use gpubench_contract::Cause;
 use gpubench_contract::units::size;
 use gpubench_device::Facts;
+use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::window::Duties;
@@ -27,10 +28,6 @@ pub(crate) struct RecordedCase {
     /// Its encoding.
     pub(crate) encoded: Vec<u8>,
 }
-
-/// The user wants the run to end.
-#[derive(Debug)]
-pub(crate) struct Interrupted;
 
 /// Records every case of one library. A case that cannot be recorded has its failure; the others go on.
 pub(crate) fn record_cases(

@@ -7,8 +7,7 @@ use crate::broker::choice::ChosenCases;
 use crate::broker::options::Verbosity;
 use crate::broker::status::status;
 use gpubench_contract::DeviceIdentity;
-use gpubench_diagnostic::print_warning;
-use gpubench_diagnostic::printable_line;
+use gpubench_diagnostic::{print_warning, printable_line};
 use gpubench_store::{Destination, Home, Others, RunName, Saved, StoreError, StoredRun};
 
 /// Where results are saved.

@@ -45,7 +45,7 @@ fn refusal(arguments: &[&str]) -> String {
             assert_eq!(error.exit_code(), 2);
             error.to_string()
         }
-        Err(Unsettled::Expected(error)) => gpubench_diagnostic::chain(&error),
+        Err(Unsettled::Expected(error)) => gpubench_diagnostic::chain(error.as_error()),
         Ok(arguments) => arguments.into_command().expect_err("a refusal").to_string(),
     }
 }

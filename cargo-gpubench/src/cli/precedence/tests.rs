@@ -10,7 +10,7 @@ use crate::broker::options::{
 use crate::cli::Command;
 use crate::cli::offer::takes_a_value;
 use crate::config::{CaseNames, DEFAULT_FILE, TimeLimit};
-use gpubench_diagnostic::{Expected, chain};
+use gpubench_diagnostic::chain;
 
 /// A workspace with a configuration.
 struct Workspace {
@@ -68,7 +68,7 @@ fn refusal(outcome: Result<Settled, Unsettled>) -> String {
     match outcome.expect_err("a refusal") {
         Unsettled::Expected(error) => {
             assert_eq!(error.exit_code().number(), 2);
-            chain(&error)
+            chain(error.as_error())
         }
         Unsettled::CommandLine(error) => error.to_string(),
     }
