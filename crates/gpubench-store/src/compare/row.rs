@@ -9,7 +9,7 @@ use super::{CaseKey, Rules, Setups, Threshold};
 use crate::{Origin, StoredRun};
 use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
-    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, DeviceKind, KeptFrom, Metric,
+    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, KeptFrom, Metric,
     SampleFlagKind, ThresholdSource,
 };
 use gpubench_contract::{Grade, Verdict};
@@ -403,10 +403,10 @@ fn doubts(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> V
         let all = result.samples.len();
         (samples > 0).then(|| format!("the GPU throttled in {samples} of {all} samples of the {side}"))
     });
-    // On the CPU device every result is, and the report says so once.
+    // Where every result of a device is, the report says so once.
     let advisory = sides
         .iter()
-        .all(|(result, _)| result.grade == Some(Grade::Advisory) && result.device.kind == DeviceKind::Cuda)
+        .all(|(result, _)| result.grade == Some(Grade::Advisory) && result.device.kind.words().advisory.is_none())
         .then(|| "advisory in both runs".to_owned());
     own.map(ToString::to_string).chain(throttled).chain(advisory).collect()
 }
