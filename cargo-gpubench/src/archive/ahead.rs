@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use camino::Utf8Path;
-use gpubench::catalog::{DeviceFacts, DeviceKind, Source};
+use gpubench::catalog::{DeviceFacts, Source};
 use gpubench::codec;
 
 use super::{ArchivedKernels, Digest, Manifest};
-use gpubench_device::SealedFile;
-use gpubench_device::compilers::{BASELINE, Compiled, Compiler, KernelBuildError, Processors};
-use gpubench_device::cuda::Architecture;
+use gpubench_device::compilers::{Compiled, Compiler, KernelBuildError};
+use gpubench_device::{Backend, SealedFile};
 
 /// Why no compiler is here, as a person reads it.
 pub type NoCompiler = String;
@@ -38,6 +37,7 @@ pub fn source_digest(source: &Source) -> Digest {
 
 /// The kernels of an archive that run on a device, those that fit it best first.
 pub fn fitting<'a>(manifest: &'a Manifest, device: &DeviceFacts) -> Vec<&'a ArchivedKernels> {
+    let distance = Backend::of(device.kind).distance;
     let mut fitting: Vec<(u32, &ArchivedKernels)> = manifest
         .kernels
         .iter()
@@ -45,16 +45,6 @@ pub fn fitting<'a>(manifest: &'a Manifest, device: &DeviceFacts) -> Vec<&'a Arch
         .collect();
     fitting.sort_by_key(|(distance, _)| *distance);
     fitting.into_iter().map(|(_, kernels)| kernels).collect()
-}
-
-/// How far a device is from the one that something was compiled for; nothing where it does not run.
-fn distance(target: &str, device: &DeviceFacts) -> Option<u32> {
-    if device.kind == DeviceKind::Cpu {
-        return (target == BASELINE && Processors::Baseline.include_this_one()).then_some(0);
-    }
-    let compiled_for: Architecture = target.parse().ok()?;
-    let runs = compiled_for.machine_code_runs_on(Architecture::of_capability(device.capability));
-    runs.then(|| device.capability - compiled_for.capability())
 }
 
 impl AheadCompiler {
@@ -199,6 +189,7 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, typical_device};
+    use gpubench_device::compilers::BASELINE;
 
     #[test]
     fn machine_code_runs_on_its_major_version_from_its_own_minor_version_on() {
@@ -212,11 +203,9 @@ mod tests {
             ("sm_100f", 103, Some(3)),
             (BASELINE, 90, None),
         ] {
-            assert_eq!(
-                distance(target, &typical_device(device)),
-                expected,
-                "{target} on {device}"
-            );
+            let typical = typical_device(device);
+            let distance = (Backend::of(typical.kind).distance)(target, &typical);
+            assert_eq!(distance, expected, "{target} on {device}");
         }
     }
 

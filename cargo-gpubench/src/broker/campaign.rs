@@ -17,10 +17,8 @@ use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunStarted, SchemaVersion};
 use gpubench_contract::{Cause, Verdict};
-use gpubench_device::Facts;
 use gpubench_device::SealedFile;
-use gpubench_device::telemetry::nvml::NvmlGauge;
-use gpubench_device::telemetry::{Gauge, Telemetry};
+use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure};
 use gpubench_measure::measurement::{
@@ -74,7 +72,7 @@ impl<'a> Campaign<'a> {
         let (device, facts) = (selected.device, selected.facts);
         let settings = RunSettings::of(options, device, facts, interrupt)?;
         let names = RunNames::draw(Naming::for_packages(selected.libraries.len()));
-        let mut telemetry = Telemetry::through(gauge_of(facts));
+        let mut telemetry = Telemetry::through((facts.backend().gauge)(facts));
         let mut environment = environment::environment(facts, settings.flush(), Some(candidate.compiler.identity()));
         if let Some(reading) = telemetry.now() {
             note_reading(&reading, &mut environment);
@@ -355,10 +353,4 @@ impl Watcher for CaseWatcher<'_> {
     fn other_clients(&mut self) -> Option<u32> {
         self.telemetry.other_clients()
     }
-}
-
-/// The instruments of a device that has some; without NVML nothing is known.
-fn gauge_of(facts: &Facts) -> Option<Box<dyn Gauge>> {
-    let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;
-    Some(Box::new(gauge))
 }

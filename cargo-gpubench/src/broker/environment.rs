@@ -1,7 +1,5 @@
 //! Surroundings of a run, as far as they can be read.
 
-use gpubench::catalog::DeviceKind;
-
 use gpubench_contract::{Device, Environment, Flush};
 use gpubench_device::Facts;
 
@@ -12,6 +10,7 @@ pub(super) fn environment(facts: &Facts, (flush, flush_bytes): (Flush, u64), com
     let kibibytes = memory
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
+    let is_the_host = facts.backend().words().is_the_host;
     Environment {
         kernel: Some(rustix::system::uname().release().to_string_lossy().into_owned()),
         cpu: Some(gpubench_device::cpu::processor_name()),
@@ -22,7 +21,7 @@ pub(super) fn environment(facts: &Facts, (flush, flush_bytes): (Flush, u64), com
             .map(|kibibytes| kibibytes << 10),
         compiler: compiler.map(str::to_owned),
         driver: facts.driver.clone(),
-        threads: (facts.device.kind == DeviceKind::Cpu).then_some(u64::from(facts.device.multiprocessors)),
+        threads: is_the_host.then_some(u64::from(facts.device.multiprocessors)),
         flush_bytes: Some(flush_bytes),
         flush: Some(flush),
         clock_hz: None,
@@ -39,8 +38,8 @@ pub(super) fn device(facts: &Facts) -> Device {
         name: known.name.clone(),
         multiprocessors: Some(u64::from(known.multiprocessors)),
         capability: (known.capability > 0).then_some(u64::from(known.capability)),
-        // The CPU device's facts hold what is flushed of its cache, not the cache.
-        l2_bytes: (known.kind == DeviceKind::Cuda).then_some(known.l2_bytes),
+        // Facts of the host as a device hold what is flushed of its cache, not the cache.
+        l2_bytes: (!facts.backend().words().is_the_host).then_some(known.l2_bytes),
         clock_tick_ns: Some(facts.clock_tick_ns),
         peak_bandwidth: facts.peak_bandwidth,
         peak_flops: facts.peak_flops,

@@ -1,11 +1,12 @@
 //! Overrides of the configuration that no benchmark heeds.
 
-use gpubench::catalog::{Catalog, DeviceKind};
+use gpubench::catalog::Catalog;
 
 use super::cases::{Case, CaseDevice};
 use super::choice::{ChosenCases, every_case};
 use crate::build::{Built, Coverage};
 use crate::config::{CaseNames, CaseOverride};
+use gpubench_device::Backend;
 use gpubench_diagnostic::print_warning;
 
 /// Warns of overrides whose filters fit nothing: neither what is selected nor what else there is, on whatever kind of device. Where the workspace may have
@@ -20,9 +21,16 @@ pub(super) fn warn_of_idle_overrides(
         return;
     }
     let mut cases = chosen.cases.clone();
-    for kind in [DeviceKind::Cpu, DeviceKind::Cuda] {
+    for Backend { kind, .. } in Backend::ALL {
         // What cannot be told apart there is refused when that device is used.
-        let Ok(others) = every_case(built, catalogs, CaseDevice { kind, capability: 0 }) else {
+        let Ok(others) = every_case(
+            built,
+            catalogs,
+            CaseDevice {
+                kind: *kind,
+                capability: 0,
+            },
+        ) else {
             return;
         };
         cases.extend(others);

@@ -2,8 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use gpubench::catalog::DeviceKind;
-
 use super::against::opponent::Counterpart;
 use super::against::question::Question;
 use super::options::{CaseOptions, MasterSeed, RunOptions};
@@ -113,10 +111,10 @@ impl<'a> RunSettings<'a> {
             _ if !self.purpose.is_timed() => Turnout::exactly(NonZeroUsize::MIN),
             (Counterpart::Ready(_), _) => Turnout::exactly(looks.first(workers)),
             (_, Looks::Once) => Turnout::exactly(workers),
-            (_, Looks::UntilDecided) => match self.facts.device.kind {
-                DeviceKind::Cuda => Turnout::until_known(workers),
-                // Its times are advisory: not worth twice the time.
-                DeviceKind::Cpu => Turnout::first_of(workers),
+            (_, Looks::UntilDecided) => match self.facts.backend().words().advisory {
+                None => Turnout::until_known(workers),
+                // Such times are not worth twice the time.
+                Some(_) => Turnout::first_of(workers),
             },
         }
     }

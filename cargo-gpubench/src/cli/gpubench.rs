@@ -81,7 +81,7 @@ subcommands! {
 
     /// Compare stored runs: what regressed, what improved, and how sure that is
     ///
-    /// Each run is compared with the first: the ratio of medians with its interval, and a verdict for every benchmark. Times of another device, driver or timing mode are not compared.
+    /// Each run is compared with the first: the ratio of times with its interval, and a verdict for every benchmark. Times of another device, driver or timing mode are not compared.
     "compare" => Compare(CompareArguments);
 
     /// Say what this machine can measure, what it cannot, and what each gap costs
@@ -103,7 +103,7 @@ subcommands! {
     /// Print the manual page, or write all pages to a folder
     "man" => Man(ManArguments);
 
-    /// Plot how the medians of benchmarks went from run to run
+    /// Show how the times of benchmarks went from run to run
     ///
     /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
     "history" => History(HistoryArguments);

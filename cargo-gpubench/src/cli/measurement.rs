@@ -3,12 +3,11 @@
 use std::num::NonZeroUsize;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use gpubench::catalog::DeviceKind;
 
 use super::settings::{DeviceArguments, MeasurementArguments};
 use crate::broker::options::{DeviceChoice, DeviceOptions, MeasurementOptions};
 use crate::config::{CaseLayers, ThreadCount};
-use gpubench_device::FlushKind;
+use gpubench_device::{Backend, FlushKind};
 
 /// Reads how the cache is flushed.
 pub(super) fn flush_kinds() -> impl TypedValueParser<Value = FlushKind> {
@@ -25,16 +24,11 @@ pub(super) struct UnknownDevice(String);
 
 /// Reads a kind of device, and which of several it is.
 pub(super) fn parse_device(text: &str) -> Result<(DeviceChoice, u32), UnknownDevice> {
-    let unknown = || UnknownDevice(text.to_owned());
-    match text {
-        "auto" => Ok((DeviceChoice::Auto, 0)),
-        "cpu" => Ok((DeviceChoice::Kind(DeviceKind::Cpu), 0)),
-        "cuda" => Ok((DeviceChoice::Kind(DeviceKind::Cuda), 0)),
-        _ => {
-            let ordinal = text.strip_prefix("cuda:").and_then(|ordinal| ordinal.parse().ok());
-            Ok((DeviceChoice::Kind(DeviceKind::Cuda), ordinal.ok_or_else(unknown)?))
-        }
+    if text == "auto" {
+        return Ok((DeviceChoice::Auto, 0));
     }
+    let (backend, ordinal) = Backend::parse(text).ok_or_else(|| UnknownDevice(text.to_owned()))?;
+    Ok((DeviceChoice::Kind(backend.kind), ordinal))
 }
 
 impl DeviceArguments {
@@ -67,6 +61,8 @@ impl MeasurementArguments {
 
 #[cfg(test)]
 mod tests {
+    use gpubench::catalog::DeviceKind;
+
     use super::*;
 
     #[test]

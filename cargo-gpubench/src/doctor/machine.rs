@@ -73,6 +73,12 @@ pub enum Verdict {
     CannotMeasure(SetupMissing),
 }
 
+/// The name of the device of a machine that can measure, or what is not there.
+type Look = fn(&Machine) -> Result<String, SetupMissing>;
+
+/// How each kind of device is looked for, the best first.
+const LOOKS: [(DeviceKind, Look); 2] = [(DeviceKind::Cuda, Machine::gpu), (DeviceKind::Cpu, Machine::cpu_device)];
+
 impl Machine {
     /// Every finding, area by area.
     pub fn checks(&self) -> Vec<Check> {
@@ -84,46 +90,39 @@ impl Machine {
 
     /// Whether it can measure on the device of `choice`.
     pub fn verdict(&self, choice: DeviceChoice) -> Verdict {
-        match choice {
-            DeviceChoice::Kind(DeviceKind::Cuda) => self.verdict_on_gpu(),
-            DeviceChoice::Kind(DeviceKind::Cpu) => self.verdict_on_cpu(),
-            DeviceChoice::Auto => match self.verdict_on_gpu() {
-                Verdict::CannotMeasure(_) => self.verdict_on_cpu(),
-                measures => measures,
-            },
+        let admitted = LOOKS.iter().filter(|(kind, _)| choice.admits(*kind));
+        let found = admitted.map(|(kind, look)| look(self).map(|name| (*kind, name)));
+        match found.reduce(|better, next| better.or(next)) {
+            Some(Ok((kind, name))) => Verdict::Measures { kind, name },
+            Some(Err(lack)) => Verdict::CannotMeasure(lack),
+            None => unreachable!("every kind of device has a row"),
         }
     }
 
-    fn verdict_on_cpu(&self) -> Verdict {
+    fn cpu_device(&self) -> Result<String, SetupMissing> {
         let hint = host_checks::COMPILER_HINT.to_owned();
-        let cannot = |what| Verdict::CannotMeasure(SetupMissing { what, hint });
         match (&self.cpu_device, &self.compiler) {
-            (Err(reason), _) => cannot(format!("this tool was built without the CPU device: {reason}")),
-            (Ok(()), Err(reason)) => cannot(reason.clone()),
-            (Ok(()), Ok(_)) => Verdict::Measures {
-                kind: DeviceKind::Cpu,
-                name: self.processor.clone(),
-            },
+            (Err(reason), _) => Err(SetupMissing {
+                what: format!("this tool was built without the CPU device: {reason}"),
+                hint,
+            }),
+            (Ok(()), Err(reason)) => Err(SetupMissing {
+                what: reason.clone(),
+                hint,
+            }),
+            (Ok(()), Ok(_)) => Ok(self.processor.clone()),
         }
     }
 
-    fn verdict_on_gpu(&self) -> Verdict {
-        let lack = match given(&self.driver, "the GPU's driver") {
-            Err(lack) => lack,
-            Ok(opened) => match opened.first_failure() {
-                None => {
-                    return Verdict::Measures {
-                        kind: DeviceKind::Cuda,
-                        name: opened.facts.device.name.clone(),
-                    };
-                }
-                Some((trial, reason)) => SetupMissing {
-                    what: format!("the GPU cannot {}: {reason}", trial.what()),
-                    hint: "the checks above say what it needs".to_owned(),
-                },
-            },
-        };
-        Verdict::CannotMeasure(lack)
+    fn gpu(&self) -> Result<String, SetupMissing> {
+        let opened = given(&self.driver, "the GPU's driver")?;
+        match opened.first_failure() {
+            None => Ok(opened.facts.device.name.clone()),
+            Some((trial, reason)) => Err(SetupMissing {
+                what: format!("the GPU cannot {}: {reason}", trial.what()),
+                hint: "the checks above say what it needs".to_owned(),
+            }),
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! The findings for people and for programs.
 
 use anstyle::{AnsiColor, Style};
-use gpubench::catalog::DeviceKind;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::check::{Area, Check, Standing};
 use super::machine::Verdict;
-use gpubench_contract::SchemaVersion;
+use gpubench_contract::{DeviceWords, SchemaVersion};
+use gpubench_device::Backend;
 use gpubench_diagnostic::{SetupMissing, printable, printable_line};
 use gpubench_report::wrapped;
 
@@ -55,21 +55,17 @@ fn sign_of(standing: Standing) -> (char, Style) {
 
 fn conclusion(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Measures {
-            kind: DeviceKind::Cuda,
-            name,
-        } => format!(
-            "\n{GOOD}This machine can measure on a GPU:{GOOD:#} {}\n",
-            printable_line(name)
-        ),
-        Verdict::Measures {
-            kind: DeviceKind::Cpu,
-            name,
-        } => format!(
-            "\n{GOOD}This machine can measure on the CPU device:{GOOD:#} {}\n{}\n",
-            printable_line(name),
-            gpubench_report::CPU_NOTICE
-        ),
+        Verdict::Measures { kind, name } => {
+            let DeviceWords {
+                article,
+                noun,
+                advisory,
+                ..
+            } = Backend::of(*kind).words();
+            let name = printable_line(name);
+            let notice = advisory.map_or_else(String::new, |notice| format!("{notice}\n"));
+            format!("\n{GOOD}This machine can measure on {article} {noun}:{GOOD:#} {name}\n{notice}")
+        }
         Verdict::CannotMeasure(SetupMissing { what: reason, hint }) => {
             let [reason, hint] = [reason, hint].map(|text| printable_line(text));
             format!("\n{BAD}This machine cannot measure:{BAD:#} {reason} (hint: {hint})\n")

@@ -5,7 +5,7 @@ use anstyle::Style;
 use super::case_name::in_form;
 use crate::broker::cases::Naming;
 use gpubench_contract::units::{counted, listed, percent, size};
-use gpubench_contract::{BenchmarkHistory, DeviceKind, Flush, HistoryRun};
+use gpubench_contract::{BenchmarkHistory, Flush, HistoryRun};
 use gpubench_contract::{DeviceIdentity, Revision};
 use gpubench_diagnostic::printable_line;
 use gpubench_report::wrapped;
@@ -46,10 +46,6 @@ fn described(device: &DeviceIdentity) -> String {
         flush_bytes,
         ..
     } = device;
-    let units = match kind {
-        DeviceKind::Cpu => "threads",
-        DeviceKind::Cuda => "multiprocessors",
-    };
     let flushed = flush_bytes.map(|bytes| match (bytes, flush) {
         (0, _) => "caches not flushed".to_owned(),
         (_, Some(Flush::Write)) => format!("{} of cache flushed by writing", size(bytes)),
@@ -58,7 +54,7 @@ fn described(device: &DeviceIdentity) -> String {
     });
     let known = [
         Some(printable_line(name)),
-        multiprocessors.map(|count| format!("{count} {units}")),
+        multiprocessors.map(|count| format!("{count} {}", kind.words().units)),
         driver
             .as_ref()
             .map(|driver| format!("driver {}", printable_line(driver))),

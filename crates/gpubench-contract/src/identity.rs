@@ -41,7 +41,7 @@ impl DeviceIdentity {
             multiprocessors: device.multiprocessors,
             capability: device.capability,
             driver: environment.driver.clone(),
-            host_cpu: environment.cpu.clone().filter(|_| device.kind == DeviceKind::Cpu),
+            host_cpu: environment.cpu.clone().filter(|_| device.kind.words().is_the_host),
             flush: environment.flush.filter(|_| environment.flush_bytes != Some(0)),
             flush_bytes: environment.flush_bytes,
         }
@@ -101,17 +101,13 @@ impl DeviceIdentity {
             flush,
             flush_bytes,
         } = self;
-        let kind = match kind {
-            DeviceKind::Cpu => "cpu",
-            DeviceKind::Cuda => "cuda",
-        };
         let flush = flush.map(|flush| match flush {
             Flush::Read => "read",
             Flush::Write => "write",
         });
         let number = |number: &Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
         [
-            kind.to_owned(),
+            kind.words().word.to_owned(),
             name.clone(),
             number(multiprocessors),
             number(capability),

@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 mod comparison;
+mod device_kind;
 mod element;
 mod gpu_environment;
 mod history;
@@ -19,6 +20,7 @@ mod revision;
 pub mod units;
 
 pub use comparison::*;
+pub use device_kind::*;
 pub use element::*;
 pub use gpu_environment::*;
 pub use history::*;

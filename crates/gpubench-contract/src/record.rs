@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Revision;
 use super::{
-    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, Environment, Grade, HostTime, Method, Metric,
-    Params, SampleFlag, Stats, Stop, Throughput, Verdict, WindowCounts, WorkerShare,
+    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceKind, Environment, Grade, HostTime, Method,
+    Metric, Params, SampleFlag, Stats, Stop, Throughput, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -109,26 +109,6 @@ pub struct Device {
     pub peak_bandwidth: Option<f64>,
     /// Peak arithmetic rate in floating-point operations per second.
     pub peak_flops: Option<f64>,
-}
-
-/// Kinds of devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum DeviceKind {
-    /// The built-in CPU device: its times say nothing about a GPU.
-    Cpu,
-    /// An NVIDIA GPU.
-    Cuda,
-}
-
-impl From<gpubench::catalog::DeviceKind> for DeviceKind {
-    fn from(kind: gpubench::catalog::DeviceKind) -> DeviceKind {
-        match kind {
-            gpubench::catalog::DeviceKind::Cpu => DeviceKind::Cpu,
-            gpubench::catalog::DeviceKind::Cuda => DeviceKind::Cuda,
-        }
-    }
 }
 
 /// The device of a result; the rest of it is in the run's first record.

@@ -6,7 +6,7 @@ use gpubench::catalog::DeviceFacts;
 use gpubench::codec;
 use serde::{Deserialize, Serialize};
 
-use super::CodeHome;
+use super::{Backend, CodeHome};
 
 /// Facts the window protocol depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,11 @@ pub enum ClockBound {
 }
 
 impl Facts {
+    /// What can be done with devices of its kind.
+    pub fn backend(&self) -> &'static Backend {
+        Backend::of(self.device.kind)
+    }
+
     /// The facts as bytes for another process of this program.
     ///
     /// # Errors

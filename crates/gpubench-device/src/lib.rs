@@ -1,8 +1,9 @@
 //! Devices behind one narrow waist: what the window protocol needs of a device, in the words of the CUDA driver API, and the devices that provide it.
 //!
-//! Everything above this module is one code path that asks a [`Driver`] for its [`Facts`], never for its name.
+//! Everything above is one code path that asks a [`Driver`] for its [`Facts`], or the [`Backend`] of a device's kind for what can be done with it, never for the kind.
 #![warn(missing_docs)]
 
+mod backend;
 mod code_home;
 pub mod compilers;
 pub mod cpu;
@@ -18,12 +19,12 @@ pub mod harness;
 mod kernel_part;
 pub mod memfd;
 pub mod nvtx;
-mod open;
 mod order;
 mod sealed_file;
 pub mod telemetry;
 pub mod word;
 
+pub use backend::{Backend, CompilerNotFound, CompilerWishes, DeviceWishes, open};
 pub use code_home::CodeHome;
 pub use driver::{
     Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream,
@@ -33,6 +34,5 @@ pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
 pub use flush_kind::FlushKind;
 pub use kernel_part::KernelPart;
-pub use open::open;
 pub use order::DeviceOrder;
 pub use sealed_file::{CopyIdentity, SealError, SealedFile};

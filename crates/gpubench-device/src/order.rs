@@ -3,6 +3,8 @@
 use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench::catalog::DeviceKind;
 
+use crate::Backend;
+
 /// Which device a role opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(C)]
@@ -41,12 +43,12 @@ impl DeviceOrder {
         }
     }
 
-    /// The kind of the device.
-    pub fn kind(&self) -> DeviceKind {
-        match self.kind {
+    /// What can be done with devices of its kind.
+    pub fn backend(&self) -> &'static Backend {
+        Backend::of(match self.kind {
             Kind::Cpu => DeviceKind::Cpu,
             Kind::Cuda => DeviceKind::Cuda,
-        }
+        })
     }
 }
 

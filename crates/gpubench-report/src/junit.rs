@@ -15,8 +15,8 @@ use super::{Gate, Output, OutputError, Passage, Reporter};
 use gpubench_contract::Verdict;
 use gpubench_contract::units::{change, listed, percent};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, DeviceKind, RunEnd,
-    RunFinished, RunStarted, ThresholdSource,
+    BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, RunEnd, RunFinished,
+    RunStarted, ThresholdSource,
 };
 use gpubench_diagnostic::{printable, printable_line};
 
@@ -135,13 +135,9 @@ fn empty_suite(name: &str, started_at: &str) -> TestSuite {
 }
 
 fn properties(device: &Device) -> [(String, String); 2] {
-    let kind = match device.kind {
-        DeviceKind::Cpu => "cpu",
-        DeviceKind::Cuda => "cuda",
-    };
     [
         ("device", printable_line(&device.name)),
-        ("device-kind", kind.to_owned()),
+        ("device-kind", device.kind.words().word.to_owned()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
 }

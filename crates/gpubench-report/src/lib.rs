@@ -36,5 +36,4 @@ pub use outlet::Outlet;
 pub use output::{Output, OutputError, address, ensure_replaceable, replace_file};
 pub use pull_request::*;
 pub use reporter::*;
-pub use summary::CPU_NOTICE;
 pub use terminal::*;

@@ -6,7 +6,7 @@ use super::remarks::{Remarks, named};
 use super::wording::capitalized;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, DeviceKind, RunFinished, RunStarted};
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunFinished, RunStarted};
 
 /// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are counted.
 pub struct MarkdownReporter {
@@ -105,10 +105,8 @@ impl MarkdownReporter {
 impl Reporter for MarkdownReporter {
     fn run_started(&mut self, run: &RunStarted, _: &[BenchmarkStarted]) -> Result<(), OutputError> {
         let (version, device) = (plain(&run.tool_version), plain(&run.device.name));
-        let note = match run.device.kind {
-            DeviceKind::Cpu => format!("\n{}\n", super::CPU_NOTICE),
-            DeviceKind::Cuda => String::new(),
-        };
+        let notice = run.device.kind.words().advisory;
+        let note = notice.map_or_else(String::new, |notice| format!("\n{notice}\n"));
         self.print(&format!("`cargo gpubench` {version} on {device}\n{note}\n"))
     }
 

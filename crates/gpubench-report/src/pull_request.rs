@@ -2,12 +2,11 @@
 
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::terminal::{interval, level};
-use super::{CPU_NOTICE, wording};
+use super::wording;
 use gpubench_contract::Metric;
 use gpubench_contract::units::{change, percent};
 use gpubench_contract::{
-    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind,
-    ThresholdSource,
+    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
 };
 
 /// Bytes kept free for what is said of rows that were left out.
@@ -132,8 +131,9 @@ fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
         Arrangement::Interleaved => ", measured in turns, window by window",
     };
     let mut text = format!("{} against {}{how}.\n", titled(candidate), titled(baseline));
-    if candidate.device.kind == DeviceKind::Cpu && above == Above::Nothing {
-        text.extend(["\n", CPU_NOTICE, "\n"]);
+    if above == Above::Nothing {
+        let notice = candidate.device.kind.words().advisory;
+        text.extend(notice.map(|notice| format!("\n{notice}\n")));
     }
     text.extend(
         comparison

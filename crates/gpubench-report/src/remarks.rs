@@ -1,8 +1,8 @@
 //! What is to be known of cases beside their figures, whether they passed or not.
 
+use gpubench_contract::BenchmarkComplete;
 use gpubench_contract::Grade;
 use gpubench_contract::units::counted;
-use gpubench_contract::{BenchmarkComplete, DeviceKind};
 
 /// Cases that are named for one remark; the others are counted.
 pub(super) const NAMED: usize = 3;
@@ -17,13 +17,13 @@ impl<Case> Default for Remarks<Case> {
 }
 
 impl<Case: Clone> Remarks<Case> {
-    /// Takes up what the result of a case says beside its figures. On the CPU device every case is advisory for one and the same reason, which every report says once.
+    /// Takes up what the result of a case says beside its figures. Where every case of a device is advisory for one and the same reason, every report says it once.
     pub(super) fn enter(&mut self, result: &BenchmarkComplete, case: &Case) {
-        let on_gpu = result.device.kind == DeviceKind::Cuda;
+        let has_own_grade = result.device.kind.words().advisory.is_none();
         let reason = result
             .grade_reason
             .as_ref()
-            .filter(|_| on_gpu && result.grade == Some(Grade::Advisory));
+            .filter(|_| has_own_grade && result.grade == Some(Grade::Advisory));
         let advisory = reason.map(|reason| format!("advisory: {reason}"));
         for remark in advisory.into_iter().chain(result.notices.iter().cloned()) {
             self.add(remark, case.clone());

@@ -5,9 +5,6 @@ use std::time::Duration;
 use gpubench_contract::units::wall_time;
 use gpubench_contract::{RunEnd, RunFinished};
 
-/// What every report says of times of the CPU device.
-pub const CPU_NOTICE: &str = "Times of the CPU device say nothing about a GPU.";
-
 /// `12 passed, 1 failed, 2 skipped in 14.2 s`.
 pub(super) fn line(finished: &RunFinished) -> String {
     let counts = counts(finished).map(|(count, what)| format!("{count} {what}"));

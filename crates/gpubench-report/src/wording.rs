@@ -4,8 +4,8 @@ use gpubench_contract::units::percent;
 use gpubench_contract::{Better, Metric};
 use gpubench_contract::{Cause, Verdict};
 use gpubench_contract::{
-    Change, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, DeviceKind, LeftOut, Revision,
-    ThresholdSource, UNKNOWN_REVISION,
+    Change, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, LeftOut, Revision, ThresholdSource,
+    UNKNOWN_REVISION,
 };
 use gpubench_contract::{units::counted, units::listed, units::size};
 
@@ -122,22 +122,12 @@ pub(super) fn gloss(cause: Cause) -> &'static str {
     }
 }
 
-/// What kind of device a run was on.
-pub(super) fn kind_in_words(kind: DeviceKind) -> &'static str {
-    match kind {
-        DeviceKind::Cpu => "CPU device",
-        DeviceKind::Cuda => "CUDA device",
-    }
-}
-
 /// `2 threads`, `32 MiB cache`, or `132 SMs`, `sm_90`, `60 MiB cache`, as far as they are known.
 pub(super) fn abilities(device: &Device) -> [Option<String>; 3] {
-    let unit = match device.kind {
-        DeviceKind::Cpu => "thread",
-        DeviceKind::Cuda => "SM",
-    };
     [
-        device.multiprocessors.map(|count| counted(count, unit)),
+        device
+            .multiprocessors
+            .map(|count| counted(count, device.kind.words().unit)),
         device.capability.map(|capability| format!("sm_{capability}")),
         device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
     ]

@@ -8,7 +8,8 @@ use super::{
     AxisOverride, Case, CaseError, Disposition, IgnoredSelection, NameFilter, Naming, NothingBecause, Partition,
     expansion::{Misfit, axes_on, combinations, override_axes},
 };
-use gpubench_device::Facts;
+use gpubench_contract::DeviceWords;
+use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::closest;
 
 /// Most cases of a run.
@@ -279,18 +280,21 @@ fn disposition(benchmark: &Benchmark, device: CaseDevice) -> Disposition {
 fn lack(requirement: &Requirement, device: CaseDevice) -> Option<String> {
     match *requirement {
         Requirement::Device(kind) if kind == device.kind => None,
-        Requirement::Device(DeviceKind::Cpu) => Some("needs the CPU device".to_owned()),
-        Requirement::Device(DeviceKind::Cuda) => Some("needs a CUDA device".to_owned()),
-        Requirement::Capability(least) => match device.kind {
-            DeviceKind::Cpu => Some(format!(
+        Requirement::Device(kind) => {
+            let DeviceWords { article, title, .. } = Backend::of(kind).words();
+            Some(format!("needs {article} {title}"))
+        }
+        Requirement::Capability(least) => match device.capability {
+            // A device without compute capabilities.
+            0 => Some(format!(
                 "needs a CUDA device of compute capability {}",
                 capability_text(least)
             )),
-            DeviceKind::Cuda if device.capability >= least => None,
-            DeviceKind::Cuda => Some(format!(
+            has if has >= least => None,
+            has => Some(format!(
                 "needs compute capability {}, the device has {}",
                 capability_text(least),
-                capability_text(device.capability)
+                capability_text(has)
             )),
         },
     }

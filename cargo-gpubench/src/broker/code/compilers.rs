@@ -2,14 +2,9 @@
 
 use std::path::PathBuf;
 
-use gpubench::catalog::DeviceKind;
-
 use crate::broker::options::DeviceOptions;
-use gpubench_device::Facts;
-use gpubench_device::compilers::{
-    Compiler, CompilerMissing, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Processors,
-};
-use gpubench_device::cuda::Architecture;
+use gpubench_device::compilers::{Compiler, CompilerMissing, GpuCompilers, NamedCompilers, Processors};
+use gpubench_device::{CompilerNotFound, CompilerWishes, Facts};
 use gpubench_diagnostic::{ExitCode, Expected, Failure};
 use gpubench_protocol::sandbox::this_program;
 
@@ -28,7 +23,7 @@ impl Expected for NoHostCompiler {
     }
 }
 
-/// The host's C++ compiler for the CPU device, on these processors; NVRTC and nvcc for a GPU.
+/// The compiler of a device's kernels; those of the CPU device are for these processors.
 ///
 /// # Errors
 /// If the CPU device has no compiler, or `--nvrtc` names none. A GPU without a compiler is no error here: images that are compiled already need
@@ -38,16 +33,15 @@ pub(crate) fn compiler_for(
     options: &DeviceOptions,
     processors: Processors,
 ) -> Result<Box<dyn Compiler>, Failure> {
-    match facts.device.kind {
-        DeviceKind::Cpu => Ok(Box::new(
-            HostCompiler::find().map_err(NoHostCompiler)?.for_processors(processors),
-        )),
-        DeviceKind::Cuda => {
-            let compilers = gpu_compilers(options.nvrtc.clone())?;
-            let architecture = Architecture::of_capability(facts.device.capability);
-            Ok(Box::new(GpuCompiler::new(architecture, compilers)))
-        }
-    }
+    let wishes = CompilerWishes {
+        tool: this_program(),
+        nvrtc: options.nvrtc.clone(),
+        processors,
+    };
+    (facts.backend().compiler)(&facts.device, wishes).map_err(|missing| match missing {
+        CompilerNotFound::Host(missing) => NoHostCompiler(missing).into(),
+        CompilerNotFound::Nvrtc(missing) => missing.into(),
+    })
 }
 
 /// The compilers for GPUs that this machine has, with this NVRTC where one is named.

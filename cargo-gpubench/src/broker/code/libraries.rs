@@ -3,7 +3,7 @@
 use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench::catalog::{Catalog, DeviceFacts, DeviceKind};
+use gpubench::catalog::{Catalog, DeviceFacts};
 
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
 use crate::broker::options::LibrarySource;
@@ -11,7 +11,8 @@ use crate::broker::recording::authors::ListingError;
 use crate::build::{Built, build_cdylibs};
 use gpubench_contract::Revision;
 use gpubench_contract::UNKNOWN_REVISION;
-use gpubench_device::compilers::{BASELINE, Compiler};
+use gpubench_device::Backend;
+use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::{Failure, print_warning, printable};
 use gpubench_measure::clients::Interrupt;
 
@@ -150,7 +151,7 @@ impl Ahead<'_> {
                 Err(ArchiveError::OtherArchitecture {
                     archive: self.archive.to_owned(),
                     compiled_for: manifest.targets(),
-                    device: architecture(device),
+                    device: (Backend::of(device.kind).target)(device),
                     reason,
                 }
                 .into())
@@ -170,14 +171,6 @@ fn all_are_compiled(catalogs: &[Catalog]) -> bool {
     sources.all(|source| source.form.is_compiled())
 }
 
-/// What kernels for a device are compiled for.
-fn architecture(device: &DeviceFacts) -> String {
-    match device.kind {
-        DeviceKind::Cpu => BASELINE.to_owned(),
-        DeviceKind::Cuda => format!("sm_{}", device.capability),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
@@ -187,7 +180,7 @@ mod tests {
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
     use crate::broker::code::compilers::NoHostCompiler;
-    use gpubench_device::compilers::{CompilerMissing, GpuCompiler, GpuCompilers};
+    use gpubench_device::compilers::{BASELINE, CompilerMissing, GpuCompiler, GpuCompilers};
     use gpubench_device::cuda::Architecture;
     use gpubench_diagnostic::Explanation;
 

@@ -26,3 +26,10 @@ pub enum DeviceChoice {
     /// This kind and no other.
     Kind(DeviceKind),
 }
+
+impl DeviceChoice {
+    /// Whether a device of this kind may measure.
+    pub fn admits(self, kind: DeviceKind) -> bool {
+        self == DeviceChoice::Auto || self == DeviceChoice::Kind(kind)
+    }
+}

@@ -54,7 +54,7 @@ pub enum Doubt {
 impl std::fmt::Display for Doubt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Doubt::Macros => "kernels that macros make are not in_backticks",
+            Doubt::Macros => "kernels that macros make are not listed",
             Doubt::Architectures => {
                 "what depends on `__CUDA_ARCH__` is there for some architectures alone; the CPU device defines it only by an option, as in \
                  `-D__CUDA_ARCH__=800`"
@@ -258,7 +258,7 @@ fn defines(source_name: &str, defined: &[String], doubts: &[Doubt]) -> String {
 }
 
 fn hint(defined: &[String], doubts: &[Doubt]) -> String {
-    // Where nothing is in_backticks, macros are spoken of already.
+    // Where nothing is listed, macros are spoken of already.
     let news = |doubt: &&Doubt| **doubt != Doubt::Macros || !defined.is_empty();
     let doubts: Vec<String> = doubts.iter().filter(news).map(Doubt::to_string).collect();
     match doubts.is_empty() {

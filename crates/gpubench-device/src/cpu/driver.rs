@@ -13,8 +13,8 @@ use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
-    Access, ClockBound, CodeHome, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig,
-    Memory, Module, ModuleImage, Seal, Stream,
+    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig, Memory, Module,
+    ModuleImage, Seal, Stream,
 };
 
 /// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of MiB, which would take tens of
@@ -136,7 +136,7 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
         alignment: ALIGNMENT,
         free_memory: free_memory(),
         flush_bytes: FLUSH_BYTES,
-        kernels_run_in: CodeHome::Author,
+        kernels_run_in: super::BACKEND.kernels_run_in,
         clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker".into()),
         peak_bandwidth: None,
         peak_flops: None,

@@ -11,7 +11,7 @@ use super::context::Context;
 use super::library::{kernel_driver_version, version_text};
 use super::memory::granularity;
 use super::sharing::clock_bound;
-use crate::{CodeHome, Facts};
+use crate::Facts;
 
 /// Buffers start where `cudaMalloc` promises that allocations do.
 const ALIGNMENT: u64 = 256;
@@ -62,7 +62,7 @@ pub(super) fn facts(context: &Context, driver_version: c_int) -> Result<Facts, D
         free_memory: Some(context.free_memory()?),
         flush_bytes: FLUSH_FACTOR * l2_bytes,
         clock_bound: clock_bound(gpu, &name),
-        kernels_run_in: CodeHome::Referee,
+        kernels_run_in: super::BACKEND.kernels_run_in,
         peak_bandwidth: peak_bandwidth(
             number(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
             number(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,

@@ -1,13 +1,13 @@
 //! A set-up as it was sent.
 
-use gpubench::catalog::{DeviceKind, Execution, Recording};
+use gpubench::catalog::{Execution, Recording};
 use gpubench::codec;
 use gpubench_contract::Method;
 
 use super::WorkerError;
 use super::hosted::HostedOrder;
 use crate::wire::{BufferLayout, Frame, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker};
-use gpubench_device::DeviceOrder;
+use gpubench_device::{CodeHome, DeviceOrder};
 
 /// A set-up as it was sent.
 pub(super) struct Setup {
@@ -67,6 +67,6 @@ impl Setup {
 
     /// Whether kernels are code of this process, and no profiler has been asked for, which writes files of its own.
     pub(super) fn runs_native_kernels(&self) -> bool {
-        self.hosted.is_none() && self.annotation.is_none() && self.device.kind() == DeviceKind::Cpu
+        self.hosted.is_none() && self.annotation.is_none() && self.device.backend().kernels_run_in == CodeHome::Author
     }
 }

@@ -5,11 +5,10 @@ use std::time::Duration;
 use super::facts::Facts;
 use super::markup::{Element, Markup, element, text};
 use super::names::{moment, revision};
-use crate::CPU_NOTICE;
-use crate::wording::{abilities, kind_in_words};
+use crate::wording::abilities;
 use gpubench_contract::Verdict;
 use gpubench_contract::units::{byte_rate, counted, flop_rate, listed, size, wall_time};
-use gpubench_contract::{Device, DeviceKind, RunEnd, RunFinished};
+use gpubench_contract::{Device, RunEnd, RunFinished};
 use gpubench_store::StoredRun;
 
 /// The title of the document, for the browser's window.
@@ -90,8 +89,8 @@ fn never_finished() -> Markup {
 }
 
 fn notice(device: &Device) -> Option<Element> {
-    let is_cpu = device.kind == DeviceKind::Cpu;
-    is_cpu.then(|| element("p").class("note").with("role", "note").text(CPU_NOTICE))
+    let notice = device.kind.words().advisory?;
+    Some(element("p").class("note").with("role", "note").text(notice))
 }
 
 fn facts(run: &StoredRun) -> Facts {
@@ -132,7 +131,7 @@ fn kept(run: &StoredRun) -> Option<String> {
 
 /// `CUDA device, 132 SMs, sm_90, 60 MiB cache`.
 fn device(device: &Device) -> String {
-    let kind = kind_in_words(device.kind).to_owned();
+    let kind = device.kind.words().title.to_owned();
     listed([Some(kind)].into_iter().chain(abilities(device)))
 }
 

@@ -6,11 +6,10 @@ use super::cases::scrolled;
 use super::markup::{self, Element, Markup, element, folded, row_heading, text};
 use super::names::{Anchor, case_name};
 use super::roofline_chart::{Shape, chart};
-use crate::CPU_NOTICE;
 use crate::wording::three_digits;
+use gpubench_contract::BenchmarkComplete;
 use gpubench_contract::Verdict;
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
-use gpubench_contract::{BenchmarkComplete, DeviceKind};
 use gpubench_store::StoredRun;
 
 /// A limit, and how it is known.
@@ -176,7 +175,7 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
 }
 
 fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
-    let notice = (run.run.device.kind == DeviceKind::Cpu).then(|| format!(" {CPU_NOTICE}"));
+    let notice = run.run.device.kind.words().advisory.map(|notice| format!(" {notice}"));
     let caption = format!(
         "Compute by declared FLOP per declared byte, both axes logarithmic. Bandwidth: {}. Compute: {}. Solid lines are the device's peaks, dashed ones the best of this run, which the device may well exceed.{}",
         roofline.bandwidth.named(byte_rate),

@@ -7,10 +7,9 @@ use super::table::GAP;
 use super::tally::tally;
 use super::text::{width, wrapped};
 use super::{Detail, TerminalOptions};
-use crate::CPU_NOTICE;
 use crate::remarks::{Remarks, named};
 use crate::wording::{left_out, one_run, phrases};
-use gpubench_contract::{Arrangement, ComparedRun, ComparisonComplete, ComparisonRow, DeviceKind, ThresholdSource};
+use gpubench_contract::{Arrangement, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource};
 use gpubench_diagnostic::printable_line;
 
 /// Behind what a person can do.
@@ -122,10 +121,8 @@ impl Page<'_> {
             None => "nothing to compare: neither run measured a benchmark".to_owned(),
             Some(counts) => wrapped(&counts, self.options.width).join("\n"),
         };
-        let notice = match self.comparison.candidate.device.kind {
-            DeviceKind::Cpu => self.paint(DOUBTFUL, CPU_NOTICE) + "\n",
-            DeviceKind::Cuda => String::new(),
-        };
+        let notice = self.comparison.candidate.device.kind.words().advisory;
+        let notice = notice.map_or_else(String::new, |notice| self.paint(DOUBTFUL, notice) + "\n");
         format!("\n{counts}\n{}{notice}", self.left_out())
     }
 

@@ -15,8 +15,8 @@ use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
 use crate::contest::Contests;
 use crate::remarks::Remarks;
-use crate::wording::{abilities, kind_in_words};
-use crate::{CPU_NOTICE, Output, OutputError, Progress, Reporter, summary};
+use crate::wording::abilities;
+use crate::{Output, OutputError, Progress, Reporter, summary};
 use gpubench_contract::Metric;
 use gpubench_contract::Verdict;
 use gpubench_contract::units::{counted, listed};
@@ -206,10 +206,10 @@ impl TerminalReporter {
         };
         let styling = self.options.styling;
         let counts = styling.paint(style, &summary::line(finished));
-        match self.device {
+        match self.device.and_then(|device| device.words().advisory) {
             // A comparison has said it already.
-            Some(DeviceKind::Cpu) if self.figures == Figures::Expected && self.comparison.is_none() => {
-                format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, CPU_NOTICE))
+            Some(notice) if self.figures == Figures::Expected && self.comparison.is_none() => {
+                format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, notice))
             }
             _ => format!("\n{counts}\n"),
         }
@@ -330,7 +330,6 @@ fn described(run: &RunStarted) -> String {
     let driver = run.environment.driver.as_ref();
     let driver = driver.map(|driver| format!("driver {}", printable_line(driver)));
     let Device { kind, name, .. } = &run.device;
-    let named = format!("{}: {}", kind_in_words(*kind), printable_line(name));
-    let driver = driver.filter(|_| *kind == DeviceKind::Cuda);
+    let named = format!("{}: {}", kind.words().title, printable_line(name));
     listed([Some(named)].into_iter().chain(abilities(&run.device)).chain([driver]))
 }

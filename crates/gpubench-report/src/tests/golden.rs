@@ -138,7 +138,8 @@ fn a_compared_run_says_once_what_times_of_the_cpu_device_are_worth() {
     let comparison = run.comparison.as_mut().expect("a comparison");
     comparison.candidate.device.kind = DeviceKind::Cpu;
     let text = terminal(&run, 120, Styling::Plain);
-    assert_eq!(text.matches(CPU_NOTICE).count(), 1, "{text}");
+    let notice = DeviceKind::Cpu.words().advisory.unwrap();
+    assert_eq!(text.matches(notice).count(), 1, "{text}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Origin;
 use gpubench_contract::units::size;
-use gpubench_contract::{BenchmarkComplete, DeviceKind, Environment, Flush};
+use gpubench_contract::{BenchmarkComplete, DeviceKind, DeviceWords, Environment, Flush};
 
 /// One thing that was not alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,21 +43,16 @@ pub(super) fn of_runs(baseline: &Origin<'_>, candidate: &Origin<'_>) -> Vec<Diff
     found.decides("device", &one.name, &other.name);
     found.known("multiprocessors", one.multiprocessors, other.multiprocessors);
     found.known("compute capability", one.capability, other.capability);
-    if one.kind == DeviceKind::Cpu && other.kind == DeviceKind::Cpu {
-        found.maybe(
-            "processor",
-            baseline.environment.cpu.as_ref(),
-            candidate.environment.cpu.as_ref(),
-            Weight::Decides,
-        );
-    } else {
-        found.maybe(
-            "host's processor",
-            baseline.environment.cpu.as_ref(),
-            candidate.environment.cpu.as_ref(),
-            Weight::Noted,
-        );
-    }
+    let (processor, weight) = match one.kind.words().is_the_host && other.kind.words().is_the_host {
+        true => ("processor", Weight::Decides),
+        false => ("host's processor", Weight::Noted),
+    };
+    found.maybe(
+        processor,
+        baseline.environment.cpu.as_ref(),
+        candidate.environment.cpu.as_ref(),
+        weight,
+    );
     found.of_environments(baseline.environment, candidate.environment);
     let noted = |environment: &Environment| (environment.compiler.clone(), environment.kernel.clone());
     let ((compiler, kernel), (other_compiler, other_kernel)) =
@@ -148,9 +143,8 @@ impl Findings {
     }
 }
 
-fn kind(kind: DeviceKind) -> &'static str {
-    match kind {
-        DeviceKind::Cpu => "the CPU device",
-        DeviceKind::Cuda => "a GPU",
-    }
+/// `the CPU device`, `a GPU`.
+fn kind(kind: DeviceKind) -> String {
+    let DeviceWords { article, noun, .. } = kind.words();
+    format!("{article} {noun}")
 }

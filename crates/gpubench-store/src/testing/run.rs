@@ -91,7 +91,7 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
         execution: Some(Execution::Sealed),
         stats: summary(&by_worker),
         workers: by_worker.into_iter().map(worker_share).collect(),
-        samples: samples,
+        samples,
         environment: environment(),
         ..BenchmarkComplete::unmeasured(&started, gpu().short(), Verdict::Pass)
     }

@@ -1,0 +1,50 @@
+//! The CPU device among the kinds of devices.
+
+use std::num::NonZeroUsize;
+
+use gpubench::catalog::DeviceKind;
+
+use super::executor::ScheduleSeed;
+use super::{CpuDriver, available_threads, facts};
+use crate::compilers::{BASELINE, HostCompiler, Processors};
+use crate::{Absence, AbsenceKind, Backend, CodeHome, DeviceOrder, Facts};
+
+/// The CPU device.
+pub const BACKEND: Backend = Backend {
+    kind: DeviceKind::Cpu,
+    is_numbered: false,
+    hint: None,
+    kernels_run_in: CodeHome::Author,
+    order: |wishes| {
+        let threads = wishes.threads.unwrap_or_else(available_threads);
+        DeviceOrder::cpu(threads.get() as u32, wishes.schedule)
+    },
+    facts: known,
+    open: |order| {
+        let schedule = match order.schedule {
+            0 => ScheduleSeed::Natural,
+            seed => ScheduleSeed::Permuted(seed),
+        };
+        Ok(Box::new(CpuDriver::new(threads(order), schedule)?))
+    },
+    compiler: |_, wishes| Ok(Box::new(HostCompiler::find()?.for_processors(wishes.processors))),
+    target: |_| BASELINE.to_owned(),
+    distance: |target, _| (target == BASELINE && Processors::Baseline.include_this_one()).then_some(0),
+    gauge: |_| None,
+};
+
+/// It is a part of this program: whoever asks can tell.
+fn known(order: &DeviceOrder) -> Result<Option<Facts>, Absence> {
+    match gpubench_harness::HOST_BUILD {
+        Ok(()) => Ok(Some(facts(threads(order).unwrap_or_else(available_threads)))),
+        Err(reason) => Err(Absence {
+            kind: AbsenceKind::NotInstalled,
+            reason: format!("this tool was built without the CPU device: {reason}"),
+            hint: "build the tool again where a C++ compiler is found as `c++` or named in `CXX`".to_owned(),
+        }),
+    }
+}
+
+fn threads(order: &DeviceOrder) -> Option<NonZeroUsize> {
+    NonZeroUsize::new(order.threads as usize)
+}

@@ -1,0 +1,39 @@
+//! CUDA GPUs among the kinds of devices.
+
+use gpubench::catalog::DeviceKind;
+
+use super::{Architecture, CudaDriver};
+use crate::compilers::{GpuCompiler, GpuCompilers, NamedCompilers};
+use crate::telemetry::nvml::NvmlGauge;
+use crate::{Backend, CodeHome, DeviceOrder};
+
+/// CUDA GPUs.
+pub const BACKEND: Backend = Backend {
+    kind: DeviceKind::Cuda,
+    is_numbered: true,
+    hint: Some("`cargo gpubench doctor` says what else a GPU needs"),
+    kernels_run_in: CodeHome::Referee,
+    order: |wishes| DeviceOrder::cuda(wishes.ordinal),
+    // Only the referee has a context on the GPU, so only the referee can tell whether there is one.
+    facts: |_| Ok(None),
+    open: |order| Ok(Box::new(CudaDriver::open(order.ordinal)?)),
+    compiler: |device, wishes| {
+        let named = NamedCompilers {
+            nvrtc: wishes.nvrtc,
+            nvcc: None,
+        };
+        let compilers = GpuCompilers::find(wishes.tool, &named)?;
+        let architecture = Architecture::of_capability(device.capability);
+        Ok(Box::new(GpuCompiler::new(architecture, compilers)))
+    },
+    target: |device| Architecture::of_capability(device.capability).to_string(),
+    distance: |target, device| {
+        let compiled_for: Architecture = target.parse().ok()?;
+        let runs = compiled_for.machine_code_runs_on(Architecture::of_capability(device.capability));
+        runs.then(|| device.capability - compiled_for.capability())
+    },
+    gauge: |facts| {
+        let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;
+        Some(Box::new(gauge))
+    },
+};
