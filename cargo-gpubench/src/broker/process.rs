@@ -1,7 +1,6 @@
 //! This process before it measures: its signals, its memory, its children and its descriptors.
 
 use super::options::Annotations;
-use gpubench_device::Absence;
 use gpubench_diagnostic::{Failure, InternalError, SetupMissing};
 use gpubench_measure::clients::{Interrupt, adopt_orphans, allow_many_descriptors};
 use gpubench_measure::probe::{Answer, Target, ask};
@@ -44,7 +43,7 @@ pub(super) fn prepare_for_roles(annotations: Annotations) -> Result<(), Failure>
 fn require_nvtx() -> Result<(), SetupMissing> {
     match ask::<String>(Target::Nvtx) {
         Answer::Given(_) => Ok(()),
-        Answer::Absent(Absence { reason, hint, .. }) => Err(SetupMissing { what: reason, hint }),
+        Answer::Absent(absence) => Err(absence.into()),
         Answer::Broken { how } => Err(SetupMissing {
             what: format!("the profiler's library {how}"),
             hint: "leave `--nvtx` out, or use another version of the profiler".to_owned(),

@@ -5,11 +5,10 @@ use std::time::Instant;
 use super::against::results::OtherResults;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
-use gpubench_contract::Metric;
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
+    BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, Metric, RunEnd, RunFinished, RunStarted,
+    SchemaVersion, Verdict,
 };
-use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::{ExitCode, Failure, print_error, print_warning};
 use gpubench_measure::measurement::Purpose;
 use gpubench_protocol::window::Seeds;

@@ -1,7 +1,6 @@
 //! `cargo gpubench man`: the manual.
 
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Command, ValueHint};

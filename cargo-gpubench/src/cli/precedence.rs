@@ -11,14 +11,13 @@ use clap::{Arg, Command, FromArgMatches};
 
 use super::app::described;
 use super::environment::{Environment, variable_of};
-use super::foreign;
 use super::gpubench::rows_of;
 use super::offer::{is_flag, of_environment, of_profile};
 use super::repeated::repeated;
 use super::selection::names;
 use super::settings::RunArguments;
 use super::show_config::{InForce, SettingInForce};
-use super::{App, GpubenchArguments, UsageError, Verb};
+use super::{App, GpubenchArguments, UsageError, Verb, foreign};
 use crate::config::{
     CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, Group, Profile, Row, Scope,
     Source, Values, default_location,

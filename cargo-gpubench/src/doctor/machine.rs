@@ -59,19 +59,8 @@ pub struct Sandbox {
     pub locked_memory: Option<u64>,
 }
 
-/// Whether the machine can measure on the device that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It can.
-    Measures {
-        /// On this kind of device.
-        kind: DeviceKind,
-        /// Its name.
-        name: String,
-    },
-    /// It cannot.
-    CannotMeasure(SetupMissing),
-}
+/// Whether a machine can measure: the kind of device that would be measured on and its name, or what is not there.
+pub type Verdict = Result<(DeviceKind, String), SetupMissing>;
 
 /// The name of the device of a machine that can measure, or what is not there.
 type Look = fn(&Machine) -> Result<String, SetupMissing>;
@@ -92,11 +81,8 @@ impl Machine {
     pub fn verdict(&self, choice: DeviceChoice) -> Verdict {
         let admitted = LOOKS.iter().filter(|(kind, _)| choice.admits(*kind));
         let found = admitted.map(|(kind, look)| look(self).map(|name| (*kind, name)));
-        match found.reduce(|better, next| better.or(next)) {
-            Some(Ok((kind, name))) => Verdict::Measures { kind, name },
-            Some(Err(lack)) => Verdict::CannotMeasure(lack),
-            None => unreachable!("every kind of device has a row"),
-        }
+        let best = found.reduce(|better, next| better.or(next));
+        best.expect("every kind of device has a row")
     }
 
     fn cpu_device(&self) -> Result<String, SetupMissing> {
@@ -130,10 +116,7 @@ impl Machine {
 pub(super) fn given<'a, T>(answer: &'a Answer<T>, who: &str) -> Result<&'a T, SetupMissing> {
     match answer {
         Answer::Given(given) => Ok(given),
-        Answer::Absent(absence) => Err(SetupMissing {
-            what: absence.reason.clone(),
-            hint: absence.hint.clone(),
-        }),
+        Answer::Absent(absence) => Err(absence.clone().into()),
         Answer::Broken { how } => Err(SetupMissing {
             what: format!("{who} {how}"),
             hint: "`nvidia-smi` and `dmesg` say whether the driver works".to_owned(),

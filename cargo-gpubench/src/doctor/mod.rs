@@ -46,7 +46,7 @@ pub fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
     };
     Output::stdout_as_styled().print(&printed)?;
     Ok(match verdict {
-        Verdict::Measures { .. } => ExitCode::Success,
-        Verdict::CannotMeasure(_) => ExitCode::SetupMissing,
+        Ok(_) => ExitCode::Success,
+        Err(_) => ExitCode::SetupMissing,
     })
 }

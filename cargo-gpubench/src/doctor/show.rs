@@ -55,7 +55,7 @@ fn sign_of(standing: Standing) -> (char, Style) {
 
 fn conclusion(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Measures { kind, name } => {
+        Ok((kind, name)) => {
             let DeviceWords {
                 article,
                 noun,
@@ -66,7 +66,7 @@ fn conclusion(verdict: &Verdict) -> String {
             let notice = advisory.map_or_else(String::new, |notice| format!("{notice}\n"));
             format!("\n{GOOD}This machine can measure on {article} {noun}:{GOOD:#} {name}\n{notice}")
         }
-        Verdict::CannotMeasure(SetupMissing { what: reason, hint }) => {
+        Err(SetupMissing { what: reason, hint }) => {
             let [reason, hint] = [reason, hint].map(|text| printable_line(text));
             format!("\n{BAD}This machine cannot measure:{BAD:#} {reason} (hint: {hint})\n")
         }
@@ -100,8 +100,8 @@ pub fn json_lines(checks: &[Check], verdict: &Verdict) -> String {
     let schema_version = SchemaVersion;
     let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
     let (measures_on, device, message) = match verdict {
-        Verdict::Measures { kind, name } => (Some((*kind).into()), Some(name.as_str()), None),
-        Verdict::CannotMeasure(SetupMissing { what, .. }) => (None, None, Some(what.as_str())),
+        Ok((kind, name)) => (Some((*kind).into()), Some(name.as_str()), None),
+        Err(SetupMissing { what, .. }) => (None, None, Some(what.as_str())),
     };
     let found = checks.iter().map(|check| Line::DoctorCheck { schema_version, check });
     let last = Line::DoctorFinished {

@@ -104,9 +104,7 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::DeviceIdentity;
-    use gpubench_contract::Metric;
-    use gpubench_contract::SchemaVersion;
+    use gpubench_contract::{DeviceIdentity, Metric, SchemaVersion};
     use gpubench_testing::on_gpu;
 
     fn names(filter: &str) -> Result<Vec<String>, HistoryError> {

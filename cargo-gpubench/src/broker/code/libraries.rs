@@ -9,8 +9,7 @@ use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, u
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
 use crate::build::{Built, build_cdylibs};
-use gpubench_contract::Revision;
-use gpubench_contract::UNKNOWN_REVISION;
+use gpubench_contract::{Revision, UNKNOWN_REVISION};
 use gpubench_device::Backend;
 use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::{Failure, print_warning, printable};

@@ -16,8 +16,9 @@ use crate::broker::code::libraries::OpenedArchive;
 use crate::broker::options::{JudgingOptions, PageTarget, Recording, ResultOptions, Verbosity};
 use crate::broker::places::Places;
 use crate::broker::status::status;
-use gpubench_contract::{Arrangement, BenchmarkComplete, ComparisonComplete, RunFinished, RunStarted};
-use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_contract::{
+    Arrangement, BenchmarkComplete, ComparisonComplete, DeviceIdentity, Revision, RunFinished, RunStarted,
+};
 use gpubench_diagnostic::{Failure, print_warning};
 use gpubench_report::{HtmlReport, Outlet, OutputError, Passage, address};
 use gpubench_store::compare::{Contestant, Fences, Rules, compare};

@@ -10,8 +10,7 @@ use crate::broker::choice::ChosenCases;
 use crate::broker::options::RunOptions;
 use crate::broker::places::Places;
 use crate::broker::reporting::Reporting;
-use gpubench_contract::Verdict;
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion};
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion, Verdict};
 use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_store::{RunName, StoredRun, load};
 
