@@ -10,6 +10,5 @@ pub mod checkout;
 pub mod cli;
 pub mod config;
 pub mod doctor;
-pub mod error;
 pub mod git;
 pub mod history;

@@ -9,11 +9,10 @@ use std::{
 use cargo_gpubench::{
     broker,
     cli::{self, Command, GpubenchArguments, Verb, play},
-    doctor,
-    error::ExpectedError,
-    history,
+    doctor, history,
 };
-use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_diagnostic::{ExitCode, Failure};
+use gpubench_report::OutputError;
 
 /// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own exit code for it means here.
 fn main() -> process::ExitCode {
@@ -26,10 +25,10 @@ fn main() -> process::ExitCode {
         .into()
 }
 
-fn run() -> Result<ExitCode, ExpectedError> {
+fn run() -> Result<ExitCode, Failure> {
     let verb = cli::parse()?;
     if let Some(played) = play(&verb) {
-        return played;
+        return Ok(played?);
     }
     match verb {
         Verb::Gpubench(arguments) => benchmark(*arguments),
@@ -37,7 +36,7 @@ fn run() -> Result<ExitCode, ExpectedError> {
     }
 }
 
-fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
+fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
     arguments.color().apply();
     match arguments.into_command()? {
         Command::Run(options) => broker::run(&options),
@@ -47,7 +46,7 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, ExpectedError> {
         Command::Print(what, text) => {
             let mut out = io::stdout().lock();
             let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-            printed.map_err(|source| ExpectedError::Output {
+            printed.map_err(|source| OutputError::Unwritten {
                 what: what.to_owned(),
                 source,
             })?;

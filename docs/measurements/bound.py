@@ -10,7 +10,7 @@ with open(sys.argv[1]) as lines:
         case = json.loads(line)
         if case["reason"] != "benchmark-complete" or not (case["conservation"] or {}).get("bound_ns"):
             continue
-        clocks, median = case["conservation"], case["stats"]["median_ns"]
+        clocks, median = case["conservation"], case["stats"]["value"]
         error = clocks["bound_ns"] - clocks["kernel_part_ns"] - 0.001 * median - 0.01 * max(0, median - 3e5)
         windows = case["window_counts"]
         print(

@@ -28,7 +28,7 @@ def without_tenths(medians):
 ESTIMATORS = {
     "middle of all samples": lambda workers: statistics.median(itertools.chain(*workers)),
     "mean of the workers' middle samples": lambda workers: statistics.fmean(map(statistics.median, workers)),
-    "`median_ns`": lambda workers: without_tenths([interquartile_mean(samples) for samples in workers]),
+    "`value`": lambda workers: without_tenths([interquartile_mean(samples) for samples in workers]),
 }
 
 
@@ -37,10 +37,10 @@ def main():
     with open(sys.argv[1]) as lines:
         records = [json.loads(line) for line in lines]
     fresh = [
-        record["samples_ns"]
+        record["samples"]
         for record in records
         if record["reason"] == "benchmark-complete"
-        and record["samples_ns"]
+        and record["samples"]
         and all(str(record["params"].get(name)) == value for name, value in wanted.items())
     ]
     print(f"{len(fresh)} fresh workers; standard deviation in ns, and pairs of runs within 1 % or 64 ns")

@@ -2,7 +2,7 @@
 
 usage: hidden.py RECORDS.jsonl ...
 
-Computed from `samples_ns`, `workers`, `residuals_ns` and `null_residuals_ns` of the cases that passed, as docs/statistics.md has it. Prints the largest, beside what can be explained.
+Computed from `samples`, `workers`, `residuals_ns` and `null_residuals_ns` of the cases that passed, as docs/statistics.md has it. Prints the largest, beside what can be explained.
 """
 import json
 import statistics
@@ -16,10 +16,10 @@ def hidden(case):
     clocks = case.get("conservation") or {}
     if case["verdict"] != "pass" or not clocks.get("residuals_ns"):
         return None
-    samples, own = case["samples_ns"], statistics.median(clocks["null_residuals_ns"])
+    samples, own = case["samples"], statistics.median(clocks["null_residuals_ns"])
     truth = [sample + min(beyond - own, 3e5) for sample, beyond in zip(samples, clocks["residuals_ns"])]
     claims = workers_of(case)
-    excess = median(workers_of({**case, "samples_ns": truth})) - median(claims)
+    excess = median(workers_of({**case, "samples": truth})) - median(claims)
     claimed, numbers = statistics.median(samples), [len(share) for share in claims]
     allowed = clocks["kernel_part_ns"] + 1e-3 * claimed + 1e-2 * max(0.0, claimed - 3e5)
     unevenness = (sum(numbers) * sum(1 / number for number in numbers)) ** 0.5 / len(numbers)

@@ -13,7 +13,7 @@ RESAMPLES = 2000
 
 
 def workers_of(record):
-    samples = iter(record["samples_ns"])
+    samples = iter(record["samples"])
     shares = [list(itertools.islice(samples, worker["samples"])) for worker in record["workers"]]
     return [share for share in shares if share]
 
@@ -36,7 +36,7 @@ def main():
         with open(path) as lines:
             for line in lines:
                 record = json.loads(line)
-                if record["reason"] == "benchmark-complete" and record["samples_ns"]:
+                if record["reason"] == "benchmark-complete" and record["samples"]:
                     runs.setdefault(record["case"], []).append(workers_of(record))
     for case, of_case in runs.items():
         medians = [median(workers) for workers in of_case]

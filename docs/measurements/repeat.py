@@ -15,7 +15,7 @@ for path in sys.argv[1:]:
     runs.append({record["case"]: record for record in records if record["reason"] == "benchmark-complete" and record["stats"]})
 
 for case in runs[0]:
-    medians = [run[case]["stats"]["median_ns"] for run in runs if case in run]
+    medians = [run[case]["stats"]["value"] for run in runs if case in run]
     pairs = list(itertools.combinations(medians, 2))
     apart = max(abs(a - b) for a, b in pairs)
     # Event times are floats of milliseconds: two steps of 32 ns may be a hair more.

@@ -11,7 +11,7 @@ with open(sys.argv[1]) as lines:
         case = json.loads(line)
         if case["reason"] != "benchmark-complete" or case["stats"] is None:
             continue
-        medians = [worker["median_ns"] for worker in case["workers"] if worker["median_ns"] is not None]
+        medians = [worker["value"] for worker in case["workers"] if worker["value"] is not None]
         spread = statistics.stdev(medians)
         error = spread / len(medians) ** 0.5
         print(

@@ -85,23 +85,11 @@ pub fn slowed(records: &[Value], factor: f64) -> Vec<Value> {
             scale(&mut worker["value"], factor);
         }
         if let Some(stats) = record["stats"].as_object_mut() {
-            let times = stats.iter_mut().filter(|(name, _)| name.ends_with("_ns"));
-            times.for_each(|(_, time)| scale(time, factor));
+            let values = stats.iter_mut().filter(|(name, _)| !["n", "cv"].contains(&&***name));
+            values.for_each(|(_, value)| scale(value, factor));
         }
-        // What follows from a time follows it: a file that contradicts itself is refused.
-        scale(&mut record["conservation"]["claimed_ns"], factor);
-        for rate in ["bytes_per_s", "flops_per_s", "of_peak_bandwidth", "of_peak_flops"] {
-            scale(&mut record["throughput"][rate], 1.0 / factor);
-        }
-        scale_whole(&mut record["wall_ns"], factor);
     }
     records
-}
-
-fn scale_whole(value: &mut Value, factor: f64) {
-    if let Some(number) = value.as_f64() {
-        *value = Value::from((number * factor.max(1.0)) as u64);
-    }
 }
 
 fn scale(value: &mut Value, factor: f64) {

@@ -1,6 +1,5 @@
-//! What a run leaves behind: processes and shared memory.
+//! What a run leaves behind: processes. Its shared memory has no name and goes with the last of them.
 
-use std::collections::BTreeSet;
 use std::fs;
 
 use rustix::process::Pid;
@@ -68,25 +67,4 @@ fn process(number: &str, wanted: &[u8]) -> Option<Process> {
         _ => Role::Other,
     };
     Some(Process { pid, role, command })
-}
-
-/// The names in `/dev/shm`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedMemory(BTreeSet<String>);
-
-impl SharedMemory {
-    /// What there is now.
-    pub fn now() -> SharedMemory {
-        let entries = fs::read_dir("/dev/shm").into_iter().flatten().flatten();
-        SharedMemory(
-            entries
-                .map(|entry| entry.file_name().to_string_lossy().into_owned())
-                .collect(),
-        )
-    }
-
-    /// Names that there were not before.
-    pub fn since(&self, before: &SharedMemory) -> Vec<String> {
-        self.0.difference(&before.0).cloned().collect()
-    }
 }

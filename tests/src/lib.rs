@@ -21,7 +21,7 @@ pub use browser::{Browser, Scheme, Screen};
 pub use compilers::nvrtc;
 pub use fake_gpu::{FakeGpu, Ledger};
 pub use fixture::{Fixture, repository};
-pub use leftovers::{Process, Role, SharedMemory, processes_of};
+pub use leftovers::{Process, Role, processes_of};
 pub use records::Records;
 pub use run::{Ending, Finished, Run, Running, wait_until};
 pub use terminal::Terminal;

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::fixture::Fixture;
-use crate::leftovers::{MARK, Process, Role, SharedMemory, processes_of};
+use crate::leftovers::{MARK, Process, Role, processes_of};
 use crate::records::Records;
 use crate::tool::tool;
 
@@ -166,7 +166,6 @@ impl Run {
     /// # Panics
     /// When the tool cannot be started.
     pub fn start(mut self) -> Running {
-        let shared_memory = SharedMemory::now();
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().expect("the tool starts");
         let stdout = child.stdout.take().expect("it is piped");
@@ -185,7 +184,6 @@ impl Run {
             lines,
             stdout: String::new(),
             stderr,
-            shared_memory,
         }
     }
 
@@ -194,7 +192,6 @@ impl Run {
     /// # Panics
     /// As [`finish`](Run::finish).
     pub fn finish_onto(mut self, stdout: OwnedFd) -> Finished {
-        let shared_memory = SharedMemory::now();
         self.command.stdout(stdout).stderr(Stdio::piped());
         let mut child = self.command.spawn().expect("the tool starts");
         // It holds our copy of standard output.
@@ -208,7 +205,6 @@ impl Run {
             lines,
             stdout: String::new(),
             stderr,
-            shared_memory,
         }
         .finish()
     }
@@ -258,7 +254,6 @@ pub struct Running {
     lines: Receiver<String>,
     stdout: String,
     stderr: JoinHandle<String>,
-    shared_memory: SharedMemory,
 }
 
 impl Running {
@@ -335,8 +330,6 @@ impl Running {
             }
         }
         let stderr = self.stderr.join().expect("the reader ends");
-        let left = SharedMemory::now().since(&self.shared_memory);
-        assert!(left.is_empty(), "the run left shared memory behind: {left:?}");
         Finished {
             ending: status.into(),
             stdout: self.stdout,

@@ -116,16 +116,14 @@ fn a_damaged_history_is_refused_before_anything_is_measured_and_left_alone() {
     assert!(repaired.stderr.contains("has been cut off"), "{}", repaired.stderr);
     let repaired = std::fs::read_to_string(&file).expect("it can be read");
     assert_eq!((repaired.lines().count(), repaired.starts_with(&text)), (3, true));
-    let newer = text.replacen("\"format_version\":1", "\"format_version\":2", 1);
-    std::fs::write(&file, &newer).expect("it can be written");
-    let refused = recorded(&history).json().finish().expect_code(2);
-    assert_eq!(refused.stdout, "");
-    assert!(
-        refused.errors()[0].contains("has format version 2"),
-        "{}",
-        refused.stderr
-    );
-    assert_eq!(std::fs::read_to_string(&file).expect("it can be read"), newer);
+    for (version, said) in [(1, "is a history of format version 1"), (3, "has format version 3")] {
+        let other = text.replacen("\"format_version\":2", &format!("\"format_version\":{version}"), 1);
+        std::fs::write(&file, &other).expect("it can be written");
+        let refused = recorded(&history).json().finish().expect_code(2);
+        assert_eq!(refused.stdout, "");
+        assert!(refused.errors()[0].contains(said), "{}", refused.stderr);
+        assert_eq!(std::fs::read_to_string(&file).expect("it can be read"), other);
+    }
 }
 
 #[test]
@@ -139,8 +137,8 @@ fn every_line_of_a_history_is_as_its_schema_says() {
         .find(|path| path.extension() == Some("jsonl"));
     let text = std::fs::read_to_string(file.expect("there is a history")).expect("it can be read");
     let schemas = [
-        "gpubench-history-head-v1.schema.json",
-        "gpubench-history-entry-v1.schema.json",
+        "gpubench-history-head-v2.schema.json",
+        "gpubench-history-entry-v2.schema.json",
     ];
     assert_eq!(text.lines().count(), 2);
     for (line, schema) in text.lines().zip(schemas) {

@@ -1,17 +1,16 @@
 //! Why an archive cannot be made or used.
 
+use std::error::Error;
 use std::io;
 
 use camino::Utf8PathBuf;
-use thiserror::Error;
 
-use crate::broker::ListingError;
 use gpubench_contract::units::size;
 use gpubench_device::SealError;
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why an archive cannot be made or used.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
     /// The file cannot be opened.
@@ -84,7 +83,7 @@ pub enum ArchiveError {
         package: String,
         /// How loading it failed.
         #[source]
-        source: Box<ListingError>,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// The kernels were compiled for other devices only.
     #[error("the kernels in the archive `{archive}` are compiled for {}, and this device is {device}; they cannot be compiled here: {reason}", .compiled_for.join(", "))]
@@ -160,7 +159,7 @@ pub enum ArchiveError {
 }
 
 /// In what way an archive is not as it was made.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// The end is missing.
     #[error("it ends too early")]

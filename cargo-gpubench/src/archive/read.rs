@@ -15,7 +15,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// An archive whose checksum is right.
 pub(super) struct Archive {
-    path: Utf8PathBuf,
+    pub(super) path: Utf8PathBuf,
     file: File,
 }
 
@@ -39,10 +39,6 @@ impl Archive {
         drop(contents);
         copied.map_err(|error| archive.unreadable(error))?;
         Ok(archive)
-    }
-
-    pub(super) fn path(&self) -> &Utf8Path {
-        &self.path
     }
 
     /// Reads the manifest and gives the entries behind it to `each`, in order.

@@ -76,10 +76,10 @@ impl Unpacked {
 pub fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveError> {
     let archive = Archive::open(archive)?;
     let begin = |manifest: &Manifest| {
-        refuse_other_platform(archive.path(), &manifest.target)?;
+        refuse_other_platform(&archive.path, &manifest.target)?;
         let expected = manifest.files().map(|file| (file.path.clone(), file.clone())).collect();
         let folder = ExtractionFolder::prepare(to)?;
-        refuse_more_than_fits(archive.path(), manifest, &folder)?;
+        refuse_more_than_fits(&archive.path, manifest, &folder)?;
         Ok(Unpacking { folder, expected })
     };
     let (manifest, unpacking) = archive.read(begin, |unpacking, path, contents| {

@@ -1,5 +1,6 @@
 //! `cargo gpubench archive`: from options to an archive.
 
+use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceFacts;
 
 use super::code::ahead::{AheadTarget, compile_ahead};
@@ -10,7 +11,6 @@ use super::recording::authors::{AuthorSettings, Authors};
 use super::status::status;
 use crate::archive::{Contents, typical_device, write};
 use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
-use crate::error::ExpectedError;
 use crate::git::Git;
 use gpubench_contract::Revision;
 use gpubench_contract::units::{counted, size};
@@ -18,15 +18,36 @@ use gpubench_device::Facts;
 use gpubench_device::compilers::{BASELINE, GpuCompiler, HostCompiler, Processors};
 use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::cuda::Architecture;
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::Output;
+
+/// An archive was made, and lacks kernels that were asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("`{archive}` is without the kernels that could not be compiled for {}", .targets.join(" and "))]
+struct NotCompiledAhead {
+    archive: Utf8PathBuf,
+    /// What they were to be compiled for.
+    targets: Vec<String>,
+}
+
+impl Expected for NotCompiledAhead {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::BuildFailed
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(
+            "cases that launch them fail where it is run; `requires(..)` keeps a case from devices that it is not for"
+                .to_owned(),
+        )
+    }
+}
 
 /// Builds the selected packages and archives their libraries.
 ///
 /// # Errors
 /// What keeps the archive from being made.
-pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
+pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
     let interrupt = catch_interrupts()?;
     let verbosity = options.output.verbosity;
     // Before the build: what is changed meanwhile need not be in it.
@@ -61,17 +82,18 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, ExpectedError> {
         }
     }
     if interrupt.is_set() {
-        return Err(ExpectedError::Interrupted);
+        return Err(Interrupted.into());
     }
     let written = write(&contents, &options.archive)?;
     archived.push(size(written).to_string());
     let what = format_args!("{} to {}", archived.join(", "), options.archive);
     status(verbosity, "Archived", what);
     if !lacking.is_empty() {
-        return Err(ExpectedError::NotCompiledAhead {
+        return Err(NotCompiledAhead {
             archive: options.archive.clone(),
             targets: lacking,
-        });
+        }
+        .into());
     }
     Ok(ExitCode::Success)
 }
@@ -85,7 +107,7 @@ fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
 ///
 /// # Errors
 /// Cargo cannot say where they are.
-fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, ExpectedError> {
+fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, Failure> {
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     Ok(Git::in_folder(&root).revision())
@@ -95,7 +117,7 @@ fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, ExpectedError> 
 ///
 /// # Errors
 /// `--nvrtc` names none.
-fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, ExpectedError> {
+fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, Failure> {
     let mut targets = Vec::new();
     match HostCompiler::find() {
         Ok(compiler) => targets.push(AheadTarget {

@@ -9,20 +9,16 @@ use super::cases::{Case, Naming};
 use super::environment;
 use super::options::{AfterFailure, Annotations, CaseOptions, RunOptions};
 use super::recording::preparation::{CaseInputs, Prepared, PreparedCase, compile_errors};
-use super::recording::recordings::Interrupted;
 use super::reporting::Reporting;
 use super::roles::Roles;
 use super::run_names::RunNames;
 use super::selected::Side;
 use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
-use crate::error::ExpectedError;
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunStarted, SchemaVersion};
-use gpubench_contract::{Cause, Verdict};
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Cause, RunEnd, RunStarted, SchemaVersion, Verdict};
 use gpubench_device::SealedFile;
 use gpubench_device::telemetry::Telemetry;
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure};
 use gpubench_measure::measurement::{
     CaseFailure, Contest, MeasureError, Measured, MeasuredInTurns, RolesAfterwards, Session, Watcher, fill_in,
@@ -35,8 +31,6 @@ pub(super) struct Campaign<'a> {
     candidate: Side<'a>,
     opponent: Option<Opponent<'a>>,
     settings: RunSettings<'a>,
-    /// How long and how often each of the candidate's cases is measured.
-    case_options: Vec<CaseOptions>,
     names: RunNames,
     roles: Roles<'a>,
     telemetry: Telemetry,
@@ -63,13 +57,13 @@ impl<'a> Campaign<'a> {
     /// # Errors
     /// The history of the device cannot be used, or a report cannot be opened.
     pub(super) fn begin(
-        options: &RunOptions,
+        options: &'a RunOptions,
         candidate: Side<'a>,
         opponent: Option<Opponent<'a>>,
         referee: Option<RefereeClient>,
         plan: ResultPlan,
         interrupt: &'a Interrupt,
-    ) -> Result<Campaign<'a>, ExpectedError> {
+    ) -> Result<Campaign<'a>, Failure> {
         for notice in candidate.compiler.notices() {
             print_warning(&notice);
         }
@@ -86,7 +80,7 @@ impl<'a> Campaign<'a> {
         let announced: Vec<_> = cases.map(|(index, case)| names.announce(case, index)).collect();
         let run = RunStarted {
             schema_version: SchemaVersion,
-            run_id: names.run_id().to_owned(),
+            run_id: names.run_id.clone(),
             started_at: jiff::Timestamp::now().to_string(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             seed_commitment: settings.seeds.commitment(),
@@ -100,9 +94,7 @@ impl<'a> Campaign<'a> {
             environment,
             earlier_runs: Vec::new(),
         };
-        let options_of = |case: &Case| options.measurement.of_case(case, selected.library(case).settings);
         Ok(Campaign {
-            case_options: selected.cases.iter().map(options_of).collect(),
             names,
             roles: Roles::on(device, settings.begin(), referee, interrupt),
             telemetry,
@@ -141,14 +133,14 @@ impl<'a> Campaign<'a> {
     /// Measures every case.
     pub(super) fn measure(&mut self, ready: Ready) -> Result<RunEnd, Interrupted> {
         let Ready { ours, theirs } = ready;
-        let cases = self.candidate.selected.cases;
-        for (index, (case, prepared)) in cases.iter().zip(ours).enumerate() {
+        let (selected, measurement) = (self.candidate.selected, &self.settings.options.measurement);
+        for (index, (case, prepared)) in selected.cases.iter().zip(ours).enumerate() {
             if self.settings.interrupt.is_set() {
                 return Err(Interrupted);
             }
             let current = CurrentCase {
                 case,
-                options: self.case_options[index].clone(),
+                options: measurement.of_case(case, selected.library(case).settings),
                 announced: self.names.announce(case, index),
             };
             self.reporting.benchmark_started(&current.announced);
@@ -157,7 +149,7 @@ impl<'a> Campaign<'a> {
             result.wall_ns = began.elapsed().as_nanos() as u64;
             self.reporting.benchmark_complete(&result);
             self.settle_owed(&current);
-            if result.verdict.is_failure() && self.settings.after_failure == AfterFailure::Stop {
+            if result.verdict.is_failure() && self.settings.options.after_failure == AfterFailure::Stop {
                 return Ok(RunEnd::FailedFast);
             }
         }
@@ -168,7 +160,7 @@ impl<'a> Campaign<'a> {
     ///
     /// # Errors
     /// A result could not be written.
-    pub(super) fn finish(mut self, end: Result<RunEnd, Interrupted>) -> Result<ExitCode, ExpectedError> {
+    pub(super) fn finish(mut self, end: Result<RunEnd, Interrupted>) -> Result<ExitCode, Failure> {
         self.note_removed();
         let end = end.unwrap_or(RunEnd::Interrupted);
         let other = self.opponent.map(|opponent| opponent.results);
@@ -239,7 +231,7 @@ impl<'a> Campaign<'a> {
         let selected = self.candidate.selected;
         let name = case.full_name();
         let inputs = CaseInputs {
-            annotation: (settings.annotations == Annotations::Nvtx).then_some(&*name),
+            annotation: (settings.options.annotations == Annotations::Nvtx).then_some(&*name),
             number: case_number(&name),
             facts: selected.facts,
             method: settings.method,

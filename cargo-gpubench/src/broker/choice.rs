@@ -1,19 +1,16 @@
 //! Which cases of built libraries are run, and which are not.
 
-use std::collections::HashSet;
-
 use gpubench::catalog::Catalog;
 
 use super::against::other_revision::OtherRevision;
 use super::cases::{
-    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, select_cases,
+    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, full_names, select_cases,
 };
 use super::options::RunOptions;
 use super::status::status;
 use crate::build::Built;
-use crate::error::ExpectedError;
 use gpubench_device::Facts;
-use gpubench_diagnostic::{chain, print_warning};
+use gpubench_diagnostic::{Failure, chain, print_warning};
 
 /// The cases of a run, and those that it leaves out.
 #[derive(Clone, Debug)]
@@ -36,14 +33,14 @@ impl ChosenCases {
         built: &Built,
         catalogs: &[Catalog],
         facts: &Facts,
-    ) -> Result<ChosenCases, ExpectedError> {
+    ) -> Result<ChosenCases, Failure> {
         let cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
         if cases.is_empty() {
             let what = "every selected case is in another part of `--partition`: this part has none";
             status(options.output.verbosity, "Note", what);
         }
         let mut left_out = every_case(built, catalogs, CaseDevice::of(facts))?;
-        let selected: HashSet<String> = cases.iter().map(Case::full_name).collect();
+        let selected = full_names(&cases);
         left_out.retain(|case| !selected.contains(&case.full_name()));
         Ok(ChosenCases {
             packages: built.libraries.iter().map(|library| library.package.clone()).collect(),
@@ -77,7 +74,7 @@ pub(super) fn choose_other_cases(
 }
 
 /// The cases of the libraries on a device, ignored ones too.
-pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice) -> Result<Vec<Case>, ExpectedError> {
+pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice) -> Result<Vec<Case>, Failure> {
     let selection = CaseSelection {
         ignored: IgnoredSelection::Include,
         ..CaseSelection::default()

@@ -8,9 +8,8 @@ use super::places::PlaceOptions;
 use super::reporting::{exit_code_of, warn_of_undecided};
 use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
-use crate::error::ExpectedError;
 use gpubench_contract::{Arrangement, BenchmarkComplete, ComparisonComplete};
-use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_report::{
     Color, Detail, GITHUB_LIMIT, Gate, JsonReporter, Outlet, Output, Passage, Reporter, TerminalOptions,
     comparison_markdown, comparison_page, comparisons_page,
@@ -80,7 +79,7 @@ pub enum ComparisonFormat {
 ///
 /// # Errors
 /// A run cannot be read, no benchmark fits the filters or is found by the groups, or the comparison cannot be written.
-pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, ExpectedError> {
+pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, Failure> {
     match &options.action {
         CompareAction::ListBaselines => list(&options.places.home()?),
         CompareAction::Compare { baseline, candidates } => {
@@ -104,18 +103,14 @@ pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, ExpectedError>
     }
 }
 
-fn list(home: &Home) -> Result<ExitCode, ExpectedError> {
+fn list(home: &Home) -> Result<ExitCode, Failure> {
     let names: String = home.known().iter().map(|name| format!("{name}\n")).collect();
     Output::stdout().print(&names)?;
     Ok(ExitCode::Success)
 }
 
 /// Each run beside the first.
-fn comparisons(
-    names: &[&RunName],
-    home: &Home,
-    options: &CompareOptions,
-) -> Result<Vec<ComparisonComplete>, ExpectedError> {
+fn comparisons(names: &[&RunName], home: &Home, options: &CompareOptions) -> Result<Vec<ComparisonComplete>, Failure> {
     let runs: Vec<(String, StoredRun)> = names
         .iter()
         .map(|name| {
@@ -123,7 +118,7 @@ fn comparisons(
             must_match(name, &run, &options.matching)?;
             Ok((name.to_string(), run))
         })
-        .collect::<Result<_, ExpectedError>>()?;
+        .collect::<Result<_, Failure>>()?;
     let contestants = || runs.iter().map(|(name, run)| Contestant { name, run });
     let Some(baseline) = contestants().next() else {
         return Ok(Vec::new());
@@ -138,7 +133,7 @@ fn comparisons(
 }
 
 /// A run with the results that the filters choose.
-fn chosen(name: &RunName, mut run: StoredRun, filters: &[Regex]) -> Result<StoredRun, ExpectedError> {
+fn chosen(name: &RunName, mut run: StoredRun, filters: &[Regex]) -> Result<StoredRun, Failure> {
     if !filters.is_empty() {
         run.results.retain(|result| {
             let full = result.full_name();
@@ -170,7 +165,7 @@ fn must_match(name: &RunName, run: &StoredRun, matching: &Matching) -> Result<()
     }
 }
 
-fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result<Rules, ExpectedError> {
+fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result<Rules, Failure> {
     let past = options.places.past(&candidate.run, home)?;
     let fences = past.map(|past| fences(&past, &candidate.results)).unwrap_or_default();
     Ok(Rules {
@@ -179,7 +174,7 @@ fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result
     })
 }
 
-fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<(), ExpectedError> {
+fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<(), Failure> {
     let mut stdout = Output::stdout();
     match options.format {
         ComparisonFormat::Human if options.gives_standard_output_away() => {

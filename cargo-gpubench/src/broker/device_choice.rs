@@ -1,9 +1,8 @@
 //! The device of a run: what is asked for, or the best there is.
 
 use super::options::{DeviceOptions, RunOptions};
-use crate::error::ExpectedError;
 use gpubench_device::{Absence, AbsenceKind, Backend, DeviceOrder, DeviceWishes, Facts};
-use gpubench_diagnostic::{chain, print_warning};
+use gpubench_diagnostic::{Failure, SetupMissing, chain, print_warning};
 use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 
 /// The device of a run.
@@ -22,7 +21,7 @@ type Opened = Result<(ChosenDevice, Option<RefereeClient>), Absence>;
 pub(super) fn choose_device(
     options: &RunOptions,
     interrupt: &Interrupt,
-) -> Result<(ChosenDevice, Option<RefereeClient>), ExpectedError> {
+) -> Result<(ChosenDevice, Option<RefereeClient>), Failure> {
     let DeviceOptions {
         choice,
         threads,
@@ -49,7 +48,7 @@ pub(super) fn choose_device(
     }
 }
 
-fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<Opened, ExpectedError> {
+fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<Opened, Failure> {
     match (backend.facts)(&order) {
         Ok(Some(facts)) => return Ok(Ok((ChosenDevice { order, facts }, None))),
         Ok(None) => {}
@@ -61,7 +60,7 @@ fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<
             Ok(Ok((ChosenDevice { order, facts }, Some(referee))))
         }
         Err(RoleFailure::NoDevice(absence)) => Ok(Err(absence)),
-        Err(RoleFailure::Interrupted) => Err(ExpectedError::Interrupted),
+        Err(interrupted @ RoleFailure::Interrupted) => Err(interrupted.into()),
         Err(failure) => Ok(Err(Absence {
             kind: AbsenceKind::Unusable,
             reason: format!("the {} cannot be opened: {}", backend.words().noun, chain(&failure)),
@@ -70,11 +69,11 @@ fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<
     }
 }
 
-fn refused(backend: &Backend, absence: Absence) -> ExpectedError {
+fn refused(backend: &Backend, absence: Absence) -> Failure {
     let Absence { reason, hint, .. } = absence;
     let hint = match backend.hint {
         Some(more) if !hint.contains("`cargo gpubench doctor`") => format!("{hint}; {more}"),
         _ => hint,
     };
-    ExpectedError::SetupMissing { what: reason, hint }
+    SetupMissing { what: reason, hint }.into()
 }

@@ -4,11 +4,9 @@ use super::cases::{Case, Naming, write_names};
 use super::choice::ChosenCases;
 use super::options::MessageFormat;
 use crate::build::Built;
-use crate::error::ExpectedError;
 use gpubench_contract::{BenchmarkListed, Record, SchemaVersion};
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::{chain, print_warning};
-use gpubench_report::{self, json_line};
+use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
+use gpubench_report::{OutputError, json_line};
 use gpubench_store::Listing;
 
 /// Notes the names of all cases. Commands that need them say so where there are none, so a full target directory is no
@@ -28,11 +26,11 @@ pub(super) fn remember_names(built: &Built, chosen: &ChosenCases) {
 ///
 /// # Errors
 /// Standard output cannot be written to.
-pub(super) fn print_names(chosen: &ChosenCases, format: MessageFormat) -> Result<ExitCode, ExpectedError> {
+pub(super) fn print_names(chosen: &ChosenCases, format: MessageFormat) -> Result<ExitCode, Failure> {
     let (cases, naming) = (&chosen.cases, chosen.naming());
     match format {
         MessageFormat::Human => {
-            write_names(&mut std::io::stdout().lock(), cases, naming).map_err(|source| ExpectedError::Output {
+            write_names(&mut std::io::stdout().lock(), cases, naming).map_err(|source| OutputError::Unwritten {
                 what: "the list of benchmarks".to_owned(),
                 source,
             })?;

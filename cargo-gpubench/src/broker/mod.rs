@@ -30,7 +30,6 @@ pub use against::question::Question;
 pub use archive::archive;
 pub use compare::{CompareAction, CompareOptions, ComparisonFormat, compare_runs};
 pub use places::PlaceOptions;
-pub use recording::authors::ListingError;
 pub use report::{ReportOptions, report};
 pub use run::run;
 pub use stored::baseline_error::BaselineError;

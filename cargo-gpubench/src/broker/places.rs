@@ -4,10 +4,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::options::{LibrarySource, ResultOptions};
 use crate::build::{BuildOptions, ManifestOptions, WorkspaceFolders, workspace_root};
-use crate::error::ExpectedError;
 use crate::git::Git;
-use gpubench_contract::RunStarted;
-use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_contract::{DeviceIdentity, Revision, RunStarted};
+use gpubench_diagnostic::Failure;
 use gpubench_store::history::{self, History};
 use gpubench_store::{Home, RunName, StoreError};
 
@@ -28,7 +27,7 @@ impl PlaceOptions {
     ///
     /// # Errors
     /// When cargo cannot say.
-    pub(super) fn home_of<'a>(&self, names: impl IntoIterator<Item = &'a RunName>) -> Result<Home, ExpectedError> {
+    pub(super) fn home_of<'a>(&self, names: impl IntoIterator<Item = &'a RunName>) -> Result<Home, Failure> {
         let mut names = names.into_iter();
         let is_needed = names.any(|name| matches!(name, RunName::Baseline(_)));
         if is_needed || workspace_root(self.manifest.manifest_path.as_deref()).is_some() {
@@ -42,7 +41,7 @@ impl PlaceOptions {
     ///
     /// # Errors
     /// When cargo cannot say where that is.
-    pub fn home(&self) -> Result<Home, ExpectedError> {
+    pub fn home(&self) -> Result<Home, Failure> {
         let folders = WorkspaceFolders::find(&self.manifest, self.target_dir.as_deref())?;
         Ok(Home::in_target_directory(&folders.target))
     }
@@ -71,7 +70,7 @@ impl Places {
     ///
     /// # Errors
     /// When cargo cannot say.
-    pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, ExpectedError> {
+    pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, Failure> {
         match libraries {
             LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
                 let target_dir = build.compilation.target_dir.as_deref();
@@ -81,7 +80,7 @@ impl Places {
                     sources: Some(root),
                 })
             }
-            LibrarySource::Build(_) | LibrarySource::Archive(_) => Ok(Places {
+            LibrarySource::Build(_) | LibrarySource::Archive { .. } => Ok(Places {
                 home: Home::Absent,
                 sources: None,
             }),

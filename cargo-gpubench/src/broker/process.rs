@@ -1,8 +1,7 @@
 //! This process before it measures: its signals, its memory, its children and its descriptors.
 
 use super::options::Annotations;
-use crate::error::ExpectedError;
-use gpubench_device::Absence;
+use gpubench_diagnostic::{Failure, InternalError, SetupMissing};
 use gpubench_measure::clients::{Interrupt, adopt_orphans, allow_many_descriptors};
 use gpubench_measure::probe::{Answer, Target, ask};
 use gpubench_protocol::sandbox::hide_from_others;
@@ -11,11 +10,8 @@ use gpubench_protocol::sandbox::hide_from_others;
 ///
 /// # Errors
 /// The operating system refuses.
-pub(super) fn catch_interrupts() -> Result<Interrupt, ExpectedError> {
-    Interrupt::catch().map_err(|source| ExpectedError::Internal {
-        what: "cannot listen to signals".to_owned(),
-        source: source.into(),
-    })
+pub(super) fn catch_interrupts() -> Result<Interrupt, Failure> {
+    Ok(Interrupt::catch().map_err(InternalError::because("cannot listen to signals"))?)
 }
 
 /// Catches Ctrl-C, and closes the memory of this process to others: the master seed is drawn in it, and every buffer
@@ -23,12 +19,11 @@ pub(super) fn catch_interrupts() -> Result<Interrupt, ExpectedError> {
 ///
 /// # Errors
 /// The operating system refuses.
-pub(super) fn guard_process() -> Result<Interrupt, ExpectedError> {
+pub(super) fn guard_process() -> Result<Interrupt, Failure> {
     let interrupt = catch_interrupts()?;
-    hide_from_others().map_err(|source| ExpectedError::Internal {
-        what: "cannot close the memory of this process to others".to_owned(),
-        source: source.into(),
-    })?;
+    hide_from_others().map_err(InternalError::because(
+        "cannot close the memory of this process to others",
+    ))?;
     Ok(interrupt)
 }
 
@@ -36,7 +31,7 @@ pub(super) fn guard_process() -> Result<Interrupt, ExpectedError> {
 ///
 /// # Errors
 /// Windows are to be annotated, and no profiler's library can do so: an empty profile would look like the profiler's fault.
-pub(super) fn prepare_for_roles(annotations: Annotations) -> Result<(), ExpectedError> {
+pub(super) fn prepare_for_roles(annotations: Annotations) -> Result<(), Failure> {
     if annotations == Annotations::Nvtx {
         require_nvtx()?;
     }
@@ -45,11 +40,11 @@ pub(super) fn prepare_for_roles(annotations: Annotations) -> Result<(), Expected
     Ok(())
 }
 
-fn require_nvtx() -> Result<(), ExpectedError> {
+fn require_nvtx() -> Result<(), SetupMissing> {
     match ask::<String>(Target::Nvtx) {
         Answer::Given(_) => Ok(()),
-        Answer::Absent(Absence { reason, hint, .. }) => Err(ExpectedError::SetupMissing { what: reason, hint }),
-        Answer::Broken { how } => Err(ExpectedError::SetupMissing {
+        Answer::Absent(absence) => Err(absence.into()),
+        Answer::Broken { how } => Err(SetupMissing {
             what: format!("the profiler's library {how}"),
             hint: "leave `--nvtx` out, or use another version of the profiler".to_owned(),
         }),

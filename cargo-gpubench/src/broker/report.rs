@@ -5,11 +5,8 @@ use super::places::PlaceOptions;
 use super::status::status;
 use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
-use crate::error::ExpectedError;
-use gpubench_contract::DeviceIdentity;
-use gpubench_contract::{Arrangement, ComparisonComplete};
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::print_warning;
+use gpubench_contract::{Arrangement, ComparisonComplete, DeviceIdentity};
+use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_report::{HtmlReport, Outlet, address};
 use gpubench_store::compare::{Contestant, Fences, compare};
 use gpubench_store::history::{History, HistoryEntry};
@@ -34,7 +31,7 @@ pub struct ReportOptions {
 ///
 /// # Errors
 /// A run or a history cannot be read, or the page cannot be written.
-pub fn report(options: &ReportOptions) -> Result<ExitCode, ExpectedError> {
+pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     let home = options.places.home_of(options.runs.iter().chain(&options.compare))?;
     let mut runs = load_all(&options.runs, &home)?;
     runs.sort_by_cached_key(|(_, run)| began(&run.run.started_at));

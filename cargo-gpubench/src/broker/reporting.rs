@@ -5,14 +5,11 @@ use std::time::Instant;
 use super::against::results::OtherResults;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
-use crate::error::ExpectedError;
-use gpubench_contract::Metric;
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
+    BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, Metric, RunEnd, RunFinished, RunStarted,
+    SchemaVersion, Verdict,
 };
-use gpubench_contract::{Cause, Verdict};
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::{print_error, print_warning};
+use gpubench_diagnostic::{ExitCode, Failure, print_error, print_warning};
 use gpubench_measure::measurement::Purpose;
 use gpubench_protocol::window::Seeds;
 use gpubench_report::{
@@ -43,7 +40,7 @@ impl Reporting {
         plan: ResultPlan,
         run: RunStarted,
         cases: &[BenchmarkStarted],
-    ) -> Result<Reporting, ExpectedError> {
+    ) -> Result<Reporting, Failure> {
         let began = Instant::now();
         let reporters = Reporters(reporters(options)?);
         let mut reporting = Reporting {
@@ -99,12 +96,7 @@ impl Reporting {
     ///
     /// # Errors
     /// When something could not be written.
-    pub(super) fn finish(
-        self,
-        end: RunEnd,
-        seeds: &Seeds,
-        other: Option<OtherResults>,
-    ) -> Result<ExitCode, ExpectedError> {
+    pub(super) fn finish(self, end: RunEnd, seeds: &Seeds, other: Option<OtherResults>) -> Result<ExitCode, Failure> {
         let count = |counts: fn(Verdict) -> bool| self.count(|result| counts(result.verdict)) as u64;
         let finished = RunFinished {
             schema_version: SchemaVersion,
@@ -128,11 +120,7 @@ impl Reporting {
     ///
     /// # Errors
     /// When something could not be written; everything else is written all the same.
-    pub(super) fn conclude(
-        mut self,
-        finished: RunFinished,
-        other: Option<OtherResults>,
-    ) -> Result<ExitCode, ExpectedError> {
+    pub(super) fn conclude(mut self, finished: RunFinished, other: Option<OtherResults>) -> Result<ExitCode, Failure> {
         let of_results = self.exit_code_of_results();
         // A part of `--partition` may have no case.
         let has_results = !self.results.is_empty();
@@ -149,10 +137,10 @@ impl Reporting {
             self.tell(|reporters| reporters.comparison_complete(comparison));
         }
         self.tell(|reporters| reporters.run_finished(&finished));
-        let mut failures: Vec<ExpectedError> = self.failure.into_iter().map(ExpectedError::Report).collect();
-        failures.extend(self.bookkeeping.keep(&stored).into_iter().map(ExpectedError::Store));
+        let mut failures: Vec<Failure> = self.failure.into_iter().map(Failure::from).collect();
+        failures.extend(self.bookkeeping.keep(&stored).into_iter().map(Failure::from));
         let page = self.bookkeeping.write_page(&stored, comparison.as_slice());
-        failures.extend(page.err().map(ExpectedError::Report));
+        failures.extend(page.err().map(Failure::from));
         if let Some(undecided) = undecided {
             warn_of_undecided(&undecided);
         }
@@ -198,7 +186,7 @@ pub(super) fn warn_of_undecided(undecided: &str) {
 }
 
 /// The command ends with one failure; the others are told before.
-fn first_of(failures: Vec<ExpectedError>) -> Result<(), ExpectedError> {
+fn first_of(failures: Vec<Failure>) -> Result<(), Failure> {
     let mut failures = failures.into_iter();
     let Some(first) = failures.next() else { return Ok(()) };
     failures.for_each(|failure| failure.print());
@@ -234,7 +222,7 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         false => (Output::stdout(), TerminalOptions::of_stdout(color)),
     };
     let program = match &options.libraries {
-        LibrarySource::Archive(_) => "cargo-gpubench gpubench",
+        LibrarySource::Archive { .. } => "cargo-gpubench gpubench",
         LibrarySource::Build(_) => "cargo gpubench",
     };
     let reporter = TerminalReporter::new(output, terminal_options(fitting, options)).repeating(RepeatedCommand {

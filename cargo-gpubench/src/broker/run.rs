@@ -3,26 +3,25 @@
 use super::campaign::Campaign;
 use super::device_choice::choose_device;
 use super::listing::print_names;
-use super::options::{Action, ResultOptions, ResultSource, RunOptions};
+use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
 use super::process::{guard_process, prepare_for_roles};
 use super::recording::authors::AuthorSettings;
 use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
-use crate::error::ExpectedError;
-use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{ExitCode, Failure};
 
 /// Does what the options say.
 ///
 /// # Errors
 ///
 /// Whatever keeps the run from having a result for every selected case. A benchmark that fails is a result.
-pub fn run(options: &RunOptions) -> Result<ExitCode, ExpectedError> {
+pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let results = results_wanted(options);
     let places = Places::of(&options.libraries, &results)?;
     let targets = ResultTargets::open(&results, &places, options.output.verbosity)?;
-    if let ResultSource::Loaded(name) = &results.source {
+    if let Some(name) = &results.loaded {
         return show_loaded_run(name, options, &places, targets);
     }
     let interrupt = guard_process()?;

@@ -5,7 +5,7 @@ use gpubench_contract::{BenchmarkStarted, SchemaVersion};
 
 /// What a run and its cases are called.
 pub(super) struct RunNames {
-    run_id: String,
+    pub(super) run_id: String,
     naming: Naming,
 }
 
@@ -17,10 +17,6 @@ impl RunNames {
             run_id: format!("{number:016x}"),
             naming,
         }
-    }
-
-    pub(super) fn run_id(&self) -> &str {
-        &self.run_id
     }
 
     /// The first record of a case.

@@ -8,9 +8,8 @@ use gpubench::catalog::Catalog;
 use super::cases::Case;
 use super::recording::authors::Authors;
 use crate::build::BuiltLibrary;
-use gpubench_device::DeviceOrder;
-use gpubench_device::Facts;
 use gpubench_device::compilers::Compiler;
+use gpubench_device::{DeviceOrder, Facts};
 
 /// What is to be measured, and on what.
 #[derive(Clone, Copy, Debug)]

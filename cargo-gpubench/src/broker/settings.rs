@@ -4,32 +4,27 @@ use std::num::NonZeroUsize;
 
 use super::against::opponent::Counterpart;
 use super::against::question::Question;
-use super::options::{AfterFailure, Annotations, CaseOptions, MasterSeed, RunOptions};
-use crate::error::ExpectedError;
+use super::options::{CaseOptions, MasterSeed, RunOptions};
 use gpubench_contract::{Flush, Method, Peaks, ThresholdSource};
-use gpubench_device::{ClockBound, Facts, KernelPart};
-use gpubench_device::{DeviceOrder, FlushKind};
-use gpubench_measure::clients::{Interrupt, Output};
+use gpubench_device::{ClockBound, DeviceOrder, Facts, KernelPart};
+use gpubench_diagnostic::{Failure, InternalError};
+use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{Protocol, Purpose, Yardsticks};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
-use gpubench_stats::{Confidence, Looks, StopRule, Turnout, WarmUpRule};
+use gpubench_stats::{Looks, StopRule, Turnout, WarmUpRule};
 use gpubench_store::compare::Threshold;
 
 /// How a run measures.
 pub(super) struct RunSettings<'a> {
+    pub(super) options: &'a RunOptions,
     pub(super) purpose: Purpose,
-    pub(super) after_failure: AfterFailure,
-    pub(super) annotations: Annotations,
     pub(super) seeds: Seeds,
     /// How calls are measured.
     pub(super) method: Method,
     /// Bytes that are flushed before each.
     pub(super) flush_bytes: u64,
     pub(super) interrupt: &'a Interrupt,
-    flush: FlushKind,
-    output: Output,
-    confidence: Confidence,
     device: DeviceOrder,
     facts: &'a Facts,
     clock_bound: ClockBound,
@@ -41,24 +36,20 @@ impl<'a> RunSettings<'a> {
     /// # Errors
     /// The operating system gives no random seed.
     pub(super) fn of(
-        options: &RunOptions,
+        options: &'a RunOptions,
         device: DeviceOrder,
         facts: &'a Facts,
         interrupt: &'a Interrupt,
-    ) -> Result<RunSettings<'a>, ExpectedError> {
+    ) -> Result<RunSettings<'a>, Failure> {
         let purpose = Purpose::from(options.action);
         let (method, flush_bytes) = options.measurement.method(facts);
         Ok(RunSettings {
+            options,
             purpose,
-            after_failure: options.after_failure,
-            annotations: options.annotations,
             seeds: seeds(options.measurement.seed)?,
             method,
             flush_bytes,
             interrupt,
-            flush: options.measurement.flush,
-            output: options.user_output(),
-            confidence: options.results.judging.confidence,
             device,
             facts,
             clock_bound: match purpose.is_timed() {
@@ -73,14 +64,14 @@ impl<'a> RunSettings<'a> {
         Begin {
             master_seed: *self.seeds.master(),
             flush_bytes: self.flush_bytes,
-            flush_kind: self.flush,
+            flush_kind: self.options.measurement.flush,
             reserved: 0,
         }
     }
 
     /// How caches are flushed, and how many bytes that goes through.
     pub(super) fn flush(&self) -> (Flush, u64) {
-        (self.flush.into(), self.flush_bytes)
+        (self.options.measurement.flush.into(), self.flush_bytes)
     }
 
     /// How a case is measured, which may have a counterpart.
@@ -105,7 +96,7 @@ impl<'a> RunSettings<'a> {
             reference_within: case.limits.reference,
             kernels_run_in: self.facts.kernels_run_in,
             device: self.device,
-            output: self.output,
+            output: self.options.output.user_output,
             clock_bound: &self.clock_bound,
             kernel_part: self.kernel_part(),
             seeds: &self.seeds,
@@ -131,7 +122,7 @@ impl<'a> RunSettings<'a> {
     pub(super) fn question(&self, case: &CaseOptions) -> Question {
         Question {
             looks: case.looks,
-            confidence: self.confidence,
+            confidence: self.options.results.judging.confidence,
             threshold: Threshold {
                 value: case.noise_threshold,
                 source: ThresholdSource::Floor,
@@ -157,12 +148,11 @@ impl<'a> RunSettings<'a> {
     }
 }
 
-fn seeds(wanted: MasterSeed) -> Result<Seeds, ExpectedError> {
+fn seeds(wanted: MasterSeed) -> Result<Seeds, InternalError> {
     match wanted {
         MasterSeed::Pinned(master) => Ok(Seeds::new(master)),
-        MasterSeed::Fresh => Seeds::from_os().map_err(|source| ExpectedError::Internal {
-            what: "the operating system gives no random seed".to_owned(),
-            source: source.into(),
-        }),
+        MasterSeed::Fresh => {
+            Seeds::from_os().map_err(InternalError::because("the operating system gives no random seed"))
+        }
     }
 }

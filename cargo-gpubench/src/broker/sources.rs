@@ -20,11 +20,9 @@ use super::stored::bookkeeping::{Origin, ResultPlan, ResultTargets};
 use super::stored::noise_floors::NoiseFloors;
 use super::stored::saving::others_of_measured;
 use crate::build::Built;
-use crate::error::ExpectedError;
 use gpubench_device::Facts;
 use gpubench_device::compilers::Processors;
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_measure::clients::Interrupt;
 
 /// Something of the candidate's, and of the revision that it is measured in turns with.
@@ -56,7 +54,7 @@ impl Sources {
         options: &RunOptions,
         results: &ResultOptions,
         interrupt: &Interrupt,
-    ) -> Result<Sources, ExpectedError> {
+    ) -> Result<Sources, Failure> {
         let verbosity = options.output.verbosity;
         let opposition = results.against.as_ref();
         let opposition = opposition.map(|source| Opposition::obtain(source, &options.libraries, verbosity, interrupt));
@@ -64,7 +62,7 @@ impl Sources {
         let candidate = Libraries::obtain(&options.libraries, interrupt)?;
         let other = opposition.map(|opposition| opposition.build(verbosity, interrupt));
         let other = other.transpose()?;
-        if let (Some(archive), Some(_)) = (candidate.archive(), &other) {
+        if let (Some(archive), Some(_)) = (&candidate.archive, &other) {
             status(verbosity, "Unpacked", format_args!("the candidate, {archive}"));
         }
         Ok(Sources { candidate, other })
@@ -91,7 +89,7 @@ impl Sources {
     pub(super) fn list<'a>(
         &'a self,
         settings: AuthorSettings<'a>,
-    ) -> Result<(Both<Authors<'a>>, Both<Vec<Catalog>>), ExpectedError> {
+    ) -> Result<(Both<Authors<'a>>, Both<Vec<Catalog>>), Failure> {
         let listed = Authors::start(&self.built().libraries, settings);
         let (authors, catalogs) = listed.map_err(|error| self.candidate.explain(error))?;
         let other = self.other.as_ref().map(|other| other.authors(settings)).transpose()?;
@@ -117,7 +115,7 @@ impl Sources {
         options: &RunOptions,
         catalogs: Both<Vec<Catalog>>,
         facts: &Facts,
-    ) -> Result<Chosen, ExpectedError> {
+    ) -> Result<Chosen, Failure> {
         let built = self.built();
         let ours = ChosenCases::of(options, built, &catalogs.candidate, facts)?;
         if let LibrarySource::Build(_) = options.libraries {
@@ -151,10 +149,10 @@ impl Sources {
         options: &RunOptions,
         targets: ResultTargets,
         chosen: &Chosen,
-    ) -> Result<ResultPlan, ExpectedError> {
+    ) -> Result<ResultPlan, Failure> {
         let ours = &chosen.ours;
         let others = others_of_measured(&options.cases, ours);
-        let origin = self.candidate.archive().map(Origin::of_archive);
+        let origin = self.candidate.archive.as_ref().map(Origin::of_archive);
         let floors = NoiseFloors::of(&options.measurement.cases, &self.built().libraries);
         Ok(targets.of_cases(&options.cases.names, ours, others, origin, floors)?)
     }
@@ -169,7 +167,7 @@ impl Sources {
         device: &'a ChosenDevice,
         chosen: &'a Chosen,
         authors: Both<Authors<'a>>,
-    ) -> Result<(Side<'a>, Option<Opponent<'a>>), ExpectedError> {
+    ) -> Result<(Side<'a>, Option<Opponent<'a>>), Failure> {
         let ChosenDevice { order, facts } = device;
         let processors = match &self.other {
             Some(other) if other.is_measured_as_archived(&self.candidate, &facts.device) => Processors::Baseline,

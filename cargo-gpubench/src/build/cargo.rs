@@ -3,16 +3,15 @@
 use std::{
     env,
     ffi::OsString,
+    io,
     os::unix::process::ExitStatusExt,
     process::{Command, ExitStatus, Stdio},
 };
 
 use rustix::process::Signal;
 
-use super::{
-    FeatureSelection, ManifestOptions,
-    options::{CargoColor, CargoProgress},
-};
+use super::{BuildError, CargoProgress, FeatureSelection, ManifestOptions};
+use gpubench_report::Color;
 
 /// The cargo that runs us, or the one in `PATH`.
 ///
@@ -32,6 +31,18 @@ impl Cargo {
     /// What is started, for messages.
     pub(super) fn program(&self) -> String {
         self.program.to_string_lossy().into_owned()
+    }
+
+    /// Why it does not run.
+    pub(super) fn not_started(&self) -> impl FnOnce(io::Error) -> BuildError {
+        let program = self.program();
+        move |source| BuildError::CargoNotStarted { program, source }
+    }
+
+    /// Why nothing more is heard of it.
+    pub(super) fn lost(&self) -> impl FnOnce(io::Error) -> BuildError {
+        let program = self.program();
+        move |source| BuildError::CargoLost { program, source }
     }
 
     /// `cargo VERB` that reads nothing from the terminal.
@@ -78,9 +89,13 @@ impl CargoArguments for FeatureSelection {
     }
 }
 
-impl CargoArguments for CargoColor {
+impl CargoArguments for Color {
     fn add_to(&self, command: &mut Command) {
-        command.arg("--color").arg(self.as_str());
+        command.arg("--color").arg(match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        });
     }
 }
 

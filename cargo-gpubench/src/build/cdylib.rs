@@ -101,7 +101,7 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
             package,
         };
         let outputs = build.run(&packages, interrupted)?;
-        let library = outputs.into_library(&build, compiler.library_directory(), settings)?;
+        let library = outputs.into_library(&build, &compiler.library_directory, settings)?;
         match (find_entry_point(&library.library)?, request) {
             (EntryPoint::Exported, _) => libraries.push(library),
             (EntryPoint::Absent, Request::AmongOthers) if packages.len() > 1 => {
@@ -122,8 +122,8 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
     Ok(Built {
         libraries,
         coverage: selected.coverage,
-        target_directory: workspace.target_directory().to_owned(),
-        target: compiler.host().to_owned(),
+        target_directory: workspace.target_directory.clone(),
+        target: compiler.host,
         runtime_version: workspace.runtime_version(),
         notices,
     })
@@ -156,7 +156,7 @@ impl CdylibBuild<'_> {
             command.args(["--jobs", jobs]);
         }
         if compilation.target_dir.is_some() {
-            command.arg("--target-dir").arg(self.workspace.target_directory());
+            command.arg("--target-dir").arg(&self.workspace.target_directory);
         }
         manifest.add_to(&mut command);
         features.for_package(self.package, selected).add_to(&mut command);
@@ -167,20 +167,13 @@ impl CdylibBuild<'_> {
     }
 
     fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {
-        let cargo = BuildingCargo::start(self.command(selected)).map_err(|source| BuildError::CargoNotStarted {
-            program: self.cargo.program(),
-            source,
-        })?;
+        let cargo = BuildingCargo::start(self.command(selected)).map_err(self.cargo.not_started())?;
         let silence = match self.options.output.progress {
             CargoProgress::Quiet => Some(Silence::about(&self.package.name)),
             CargoProgress::Shown => None,
         };
-        let (outputs, status) = cargo
-            .listen(interrupted, silence)
-            .map_err(|source| BuildError::CargoLost {
-                program: self.cargo.program(),
-                source,
-            })?;
+        let heard = cargo.listen(interrupted, silence);
+        let (outputs, status) = heard.map_err(self.cargo.lost())?;
         if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
             Err(BuildError::Interrupted)
         } else if status.success() {

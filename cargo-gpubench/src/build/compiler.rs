@@ -5,15 +5,15 @@ use std::{
     process::{Command, Stdio},
 };
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
 use super::BuildError;
 
 /// The compiler that cargo uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Compiler {
-    host: String,
-    library_directory: Utf8PathBuf,
+    pub(super) host: String,
+    pub(super) library_directory: Utf8PathBuf,
 }
 
 impl Compiler {
@@ -48,16 +48,6 @@ impl Compiler {
             library_directory: Utf8PathBuf::from(lines.next()?),
         })
     }
-
-    /// The platform it runs on and compiles for by itself, such as `x86_64-unknown-linux-gnu`.
-    pub(super) fn host(&self) -> &str {
-        &self.host
-    }
-
-    /// Where its own shared libraries are, which libraries built with `-C prefer-dynamic` need.
-    pub(super) fn library_directory(&self) -> &Utf8Path {
-        &self.library_directory
-    }
 }
 
 #[cfg(test)]
@@ -67,8 +57,8 @@ mod tests {
     #[test]
     fn both_answers_are_needed() {
         let compiler = Compiler::from_answer("x86_64-unknown-linux-gnu\n/rust/lib\n").expect("both are there");
-        assert_eq!(compiler.host(), "x86_64-unknown-linux-gnu");
-        assert_eq!(compiler.library_directory(), "/rust/lib");
+        assert_eq!(compiler.host, "x86_64-unknown-linux-gnu");
+        assert_eq!(compiler.library_directory, "/rust/lib");
         assert_eq!(Compiler::from_answer("x86_64-unknown-linux-gnu\n"), None);
     }
 }

@@ -6,8 +6,7 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use gpubench_device::SealError;
-use gpubench_diagnostic::suggestion;
-use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 
 /// Why there is nothing to benchmark.
 #[derive(Debug, Error)]

@@ -13,8 +13,8 @@ use super::{
     BuildError, BuildOptions,
     cargo::{Cargo, CargoArguments, stopped_by_interrupt},
     compiler::Compiler,
-    options::CargoColor,
 };
+use gpubench_report::Color;
 
 /// The package that makes a library benchmarkable.
 pub(super) const RUNTIME_PACKAGE: &str = "gpubench-runtime";
@@ -26,7 +26,7 @@ const LINKS_CONFLICT: &str = "links to the native library `gpubench_runtime`";
 #[derive(Debug)]
 pub(super) struct Workspace {
     metadata: Metadata,
-    target_directory: Utf8PathBuf,
+    pub(super) target_directory: Utf8PathBuf,
 }
 
 impl Workspace {
@@ -48,11 +48,6 @@ impl Workspace {
             metadata,
             target_directory,
         })
-    }
-
-    /// Where cargo puts what it builds, and where the tool may keep its caches.
-    pub(super) fn target_directory(&self) -> &Utf8Path {
-        &self.target_directory
     }
 
     /// Whether a directory belongs to this build, so that libraries in it may be loaded.
@@ -130,28 +125,21 @@ pub(super) fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> 
 ///
 /// Without a platform cargo would want the packages of every platform, and `--offline` would fail for want of some never built here.
 fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<String, BuildError> {
-    let lost = |source| BuildError::CargoLost {
-        program: cargo.program(),
-        source,
-    };
     let mut command = cargo.command("metadata");
-    command.args(["--format-version", "1", "--filter-platform", compiler.host()]);
+    command.args(["--format-version", "1", "--filter-platform", &compiler.host]);
     options.manifest.add_to(&mut command);
     options.features.add_to(&mut command);
     options.output.progress.add_to(&mut command);
     color_through_a_pipe(options.output.color).add_to(&mut command);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
 
-    let mut child = command.spawn().map_err(|source| BuildError::CargoNotStarted {
-        program: cargo.program(),
-        source,
-    })?;
+    let mut child = command.spawn().map_err(cargo.not_started())?;
     let errors = child.stderr.take().map(|stderr| thread::spawn(move || pass_on(stderr)));
     let mut answer = String::new();
     if let Some(mut stdout) = child.stdout.take() {
-        stdout.read_to_string(&mut answer).map_err(lost)?;
+        stdout.read_to_string(&mut answer).map_err(cargo.lost())?;
     }
-    let status = child.wait().map_err(lost)?;
+    let status = child.wait().map_err(cargo.lost())?;
     let errors = errors.and_then(|reader| reader.join().ok()).unwrap_or_default();
 
     if status.success() {
@@ -166,11 +154,11 @@ fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
 }
 
 /// Cargo sees a pipe where our standard error is, so what it would find out is found out for it.
-fn color_through_a_pipe(color: CargoColor) -> CargoColor {
+fn color_through_a_pipe(color: Color) -> Color {
     match color {
-        CargoColor::Auto => match anstream::AutoStream::choice(&io::stderr()) {
-            anstream::ColorChoice::Never => CargoColor::Never,
-            _ => CargoColor::Always,
+        Color::Auto => match anstream::AutoStream::choice(&io::stderr()) {
+            anstream::ColorChoice::Never => Color::Never,
+            _ => Color::Always,
         },
         decided => decided,
     }

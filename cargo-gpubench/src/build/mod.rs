@@ -26,7 +26,7 @@ pub use error::{BuildError, BuildNotice, Unsuitable};
 pub use features::{DefaultFeatures, FeatureSelection};
 pub use local_packages::local_packages;
 pub use options::{
-    BuildOptions, CargoColor, CargoOutput, CargoProgress, CompilationOptions, InvalidProfile, ManifestOptions, Profile,
+    BuildOptions, CargoOutput, CargoProgress, CompilationOptions, InvalidProfile, ManifestOptions, Profile,
 };
 pub use package_names::{BenchmarkPackages, packages_with_benchmarks};
 pub use package_spec::{InvalidPackageSpec, PackageSpec};

@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::{FeatureSelection, PackageSelection};
+use gpubench_report::Color;
 
 /// Everything that says what is built and how.
 #[derive(Clone, Debug, Default)]
@@ -48,32 +49,9 @@ pub struct CompilationOptions {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CargoOutput {
     /// Whether it is coloured.
-    pub color: CargoColor,
+    pub color: Color,
     /// Whether progress is shown beside diagnostics.
     pub progress: CargoProgress,
-}
-
-/// Whether cargo colours what it shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CargoColor {
-    /// It finds out itself.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl CargoColor {
-    /// The value of cargo's `--color`.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
-        }
-    }
 }
 
 /// Whether cargo shows progress.

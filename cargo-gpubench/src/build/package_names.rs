@@ -3,10 +3,10 @@
 use std::process::Stdio;
 
 use camino::Utf8PathBuf;
-use cargo_metadata::Metadata;
 
-use super::cargo::Cargo;
+use super::ManifestOptions;
 use super::metadata::RUNTIME_PACKAGE;
+use super::workspace_folders::without_dependencies;
 
 /// The workspace here, as far as cargo knows it without looking at dependencies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,11 +19,7 @@ pub struct BenchmarkPackages {
 
 /// The packages of the workspace here that can have benchmarks. None where cargo cannot say.
 pub fn packages_with_benchmarks() -> BenchmarkPackages {
-    let mut command = Cargo::from_environment().command("metadata");
-    command.args(["--format-version", "1", "--no-deps"]);
-    let answer = command.stderr(Stdio::null()).output().ok();
-    let metadata: Option<Metadata> = answer.and_then(|answer| serde_json::from_slice(&answer.stdout).ok());
-    let Some(metadata) = metadata else {
+    let Ok(metadata) = without_dependencies(&ManifestOptions::default(), Stdio::null()) else {
         return BenchmarkPackages::default();
     };
     let on_runtime = metadata.packages.iter().filter(|package| {
@@ -32,6 +28,6 @@ pub fn packages_with_benchmarks() -> BenchmarkPackages {
     });
     BenchmarkPackages {
         names: on_runtime.map(|package| package.name.to_string()).collect(),
-        target_directory: Some(metadata.target_directory.clone()),
+        target_directory: Some(metadata.target_directory),
     }
 }

@@ -7,8 +7,7 @@ use thiserror::Error;
 
 use crate::build::BuildError;
 use crate::git::GitNotStarted;
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::Expected;
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why a revision cannot be checked out.
 #[derive(Debug, Error)]

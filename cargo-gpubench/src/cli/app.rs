@@ -12,8 +12,7 @@ use super::settings::RunArguments;
 use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
 use crate::build::workspace_root;
 use crate::config::{Group, folder_with_configuration};
-use crate::error::ExpectedError;
-use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::{Failure, print_warning};
 use gpubench_measure::probe::Target;
 
 /// As cargo colours its own help.
@@ -107,7 +106,7 @@ pub(super) fn described_verb() -> clap::Command {
 ///
 /// # Errors
 /// The environment or the configuration makes no sense.
-pub fn parse() -> Result<Verb, ExpectedError> {
+pub fn parse() -> Result<Verb, Failure> {
     let arguments: Vec<_> = std::env::args_os().collect();
     let find_workspace = |manifest: Option<&Utf8Path>| {
         workspace_root(manifest).or_else(|| {

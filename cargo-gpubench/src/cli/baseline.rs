@@ -2,7 +2,7 @@
 
 use super::settings::BaselineArguments;
 use crate::broker::options::{
-    BaselineOptions, HistoryOptions, Newcomers, OpponentSource, PageTarget, Recording, ResultOptions, ResultSource,
+    BaselineOptions, HistoryOptions, Newcomers, OpponentSource, PageTarget, Recording, ResultOptions,
 };
 
 impl BaselineArguments {
@@ -13,7 +13,7 @@ impl BaselineArguments {
         let revision = self.against.map(OpponentSource::Revision);
         let keeps = !self.discard_baseline;
         ResultOptions {
-            source: self.load_baseline.map_or(ResultSource::Measured, ResultSource::Loaded),
+            loaded: self.load_baseline,
             baseline: strict.or(lenient),
             against: revision.or(self.against_archive.map(OpponentSource::Archive)),
             save: self.save_baseline.filter(|_| keeps),

@@ -4,11 +4,10 @@ use super::settings::CargoArguments;
 use crate::{
     broker::options::{OutputOptions, Verbosity},
     build::{
-        BuildOptions, CargoColor, CargoOutput, CargoProgress, CompilationOptions, DefaultFeatures, FeatureSelection,
+        BuildOptions, CargoOutput, CargoProgress, CompilationOptions, DefaultFeatures, FeatureSelection,
         ManifestOptions, PackageSelection, PackageSpec,
     },
 };
-use gpubench_report::Color;
 
 /// Cargo's grammar: a number above zero, a negative one that counts from the number of processors, or `default`.
 pub(super) fn parse_jobs(text: &str) -> Result<String, String> {
@@ -71,11 +70,7 @@ fn default_features(all: bool, none: bool) -> DefaultFeatures {
 
 fn cargo_output(output: &OutputOptions) -> CargoOutput {
     CargoOutput {
-        color: match output.color {
-            Color::Auto => CargoColor::Auto,
-            Color::Always => CargoColor::Always,
-            Color::Never => CargoColor::Never,
-        },
+        color: output.color,
         progress: match output.verbosity {
             Verbosity::Quiet => CargoProgress::Quiet,
             Verbosity::Normal | Verbosity::Verbose => CargoProgress::Shown,

@@ -18,9 +18,7 @@ use super::{
     standard_output::refuse_to_mix,
 };
 use crate::archive::{ExtractTo, Occupied};
-use crate::broker::options::{
-    Action, AfterFailure, Annotations, ArchiveOptions, ArchivedLibraries, LibrarySource, RunOptions,
-};
+use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
 use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
@@ -83,7 +81,7 @@ subcommands! {
 
     /// Compare stored runs: what regressed, what improved, and how sure that is
     ///
-    /// Each run is compared with the first: the ratio of medians with its interval, and a verdict for every benchmark. Times of another device, driver or timing mode are not compared.
+    /// Each run is compared with the first: the ratio of times with its interval, and a verdict for every benchmark. Times of another device, driver or timing mode are not compared.
     "compare" => Compare(CompareArguments);
 
     /// Say what this machine can measure, what it cannot, and what each gap costs
@@ -105,7 +103,7 @@ subcommands! {
     /// Print the manual page, or write all pages to a folder
     "man" => Man(ManArguments);
 
-    /// Plot how the medians of benchmarks went from run to run
+    /// Show how the times of benchmarks went from run to run
     ///
     /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
     "history" => History(HistoryArguments);
@@ -207,7 +205,7 @@ impl GpubenchArguments {
             action,
             cases: run.selection.into_selection()?,
             libraries: match run.unpack.into_libraries() {
-                Some(archived) => LibrarySource::Archive(archived),
+                Some(archived) => archived,
                 None => LibrarySource::Build(run.cargo.into_options(&output)),
             },
             device,
@@ -240,7 +238,7 @@ fn action(run: &RunArguments) -> Action {
 
 impl UnpackArguments {
     /// The archive to run from, if there is one.
-    fn into_libraries(self) -> Option<ArchivedLibraries> {
+    fn into_libraries(self) -> Option<LibrarySource> {
         let occupied = match self.extract_overwrite {
             true => Occupied::Overwritten,
             false => Occupied::Refused,
@@ -248,7 +246,7 @@ impl UnpackArguments {
         let kept = self.extract_to.map(|folder| ExtractTo::Kept { folder, occupied });
         let extract_to = kept.unwrap_or(ExtractTo::Temporary);
         self.archive_file
-            .map(|archive| ArchivedLibraries { archive, extract_to })
+            .map(|archive| LibrarySource::Archive { archive, extract_to })
     }
 }
 

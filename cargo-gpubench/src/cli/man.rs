@@ -1,14 +1,13 @@
 //! `cargo gpubench man`: the manual.
 
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Command, ValueHint};
 use clap_mangen::Man;
 
 use crate::config::settings;
-use crate::error::ExpectedError;
+use gpubench_report::OutputError;
 
 settings! {
     /// What `cargo gpubench man` is asked for.
@@ -49,7 +48,7 @@ impl Manual {
     ///
     /// # Errors
     /// One of them cannot be written.
-    pub fn publish(&self) -> Result<(), ExpectedError> {
+    pub fn publish(&self) -> Result<(), OutputError> {
         let Self { folder, pages } = self;
         fs::create_dir_all(folder).map_err(|source| unwritten(folder, source))?;
         pages.iter().try_for_each(|(name, page)| {
@@ -59,9 +58,9 @@ impl Manual {
     }
 }
 
-fn unwritten(file: &Utf8Path, source: io::Error) -> ExpectedError {
+fn unwritten(file: &Utf8Path, source: io::Error) -> OutputError {
     let what = format!("`{file}`");
-    ExpectedError::Output { what, source }
+    OutputError::Unwritten { what, source }
 }
 
 fn page(command: Command) -> String {

@@ -3,9 +3,8 @@
 use std::error::Error;
 
 use super::Verb;
-use crate::error::ExpectedError;
 use gpubench_device::compilers;
-use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{ExitCode, InternalError};
 use gpubench_measure::probe;
 use gpubench_protocol::wire::Channel;
 use gpubench_protocol::{author, referee, sandbox, worker};
@@ -18,7 +17,7 @@ type Served = Result<(), Box<dyn Error + Send + Sync>>;
 /// # Errors
 ///
 /// When the role cannot be entered or the broker breaks the protocol.
-pub fn play(verb: &Verb) -> Option<Result<ExitCode, ExpectedError>> {
+pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
     let serve: fn(&Channel) -> Served = match verb {
         Verb::Gpubench(_) => return None,
         Verb::Probe { target } => {
@@ -31,22 +30,15 @@ pub fn play(verb: &Verb) -> Option<Result<ExitCode, ExpectedError>> {
         Verb::Nvrtc => return Some(compile().map(|()| ExitCode::Success)),
     };
     let played = sandbox::enter_role()
-        .map_err(|error| internal("cannot enter the role", error.into()))
-        .and_then(|channel| serve(&channel).map_err(|error| internal("cannot go on in the role", error)));
+        .map_err(InternalError::because("cannot enter the role"))
+        .and_then(|channel| serve(&channel).map_err(InternalError::because("cannot go on in the role")));
     Some(played.map(|()| ExitCode::Success))
 }
 
 /// NVRTC's process: it holds no connection but one request and one answer.
-fn compile() -> Result<(), ExpectedError> {
-    sandbox::give_up().map_err(|error| internal("cannot enter the role", error.into()))?;
+fn compile() -> Result<(), InternalError> {
+    sandbox::give_up().map_err(InternalError::because("cannot enter the role"))?;
     let answers = sandbox::take_standard_output();
-    let answers = answers.map_err(|error| internal("cannot take standard output", error.into()))?;
-    compilers::serve(answers).map_err(|error| internal("cannot compile", error.into()))
-}
-
-fn internal(what: &str, source: Box<dyn Error + Send + Sync>) -> ExpectedError {
-    ExpectedError::Internal {
-        what: what.to_owned(),
-        source,
-    }
+    let answers = answers.map_err(InternalError::because("cannot take standard output"))?;
+    compilers::serve(answers).map_err(InternalError::because("cannot compile"))
 }

@@ -8,23 +8,21 @@ use std::ffi::OsString;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, FromArgMatches};
-use thiserror::Error;
 
 use super::app::described;
 use super::environment::{Environment, variable_of};
-use super::foreign;
 use super::gpubench::rows_of;
 use super::offer::{is_flag, of_environment, of_profile};
 use super::repeated::repeated;
 use super::selection::names;
 use super::settings::RunArguments;
 use super::show_config::{InForce, SettingInForce};
-use super::{App, GpubenchArguments, UsageError, Verb};
+use super::{App, GpubenchArguments, UsageError, Verb, foreign};
 use crate::config::{
     CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, Group, Profile, Row, Scope,
     Source, Values, default_location,
 };
-use crate::error::ExpectedError;
+use gpubench_diagnostic::Failure;
 
 /// The verb with all options.
 const GPUBENCH: &str = "gpubench";
@@ -44,14 +42,18 @@ pub struct Settled {
 }
 
 /// Why it cannot be told.
-#[derive(Debug, Error)]
+#[derive(Debug)]
 pub enum Unsettled {
     /// The command line is not one, or asks for help.
-    #[error(transparent)]
-    CommandLine(#[from] clap::Error),
+    CommandLine(clap::Error),
     /// Something else makes no sense.
-    #[error(transparent)]
-    Expected(#[from] ExpectedError),
+    Expected(Failure),
+}
+
+impl From<clap::Error> for Unsettled {
+    fn from(error: clap::Error) -> Self {
+        Self::CommandLine(error)
+    }
 }
 
 impl From<UsageError> for Unsettled {

@@ -270,7 +270,7 @@ settings! {
         #[command(flatten)]
         judging: JudgingArguments;
 
-        /// Add the medians of this run to the history of the device
+        /// Add the times of this run to the history of the device
         ///
         /// `cargo gpubench history` shows it. From ten runs on, comparisons take their noise threshold
         /// from it.

@@ -6,8 +6,7 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::{InvalidSetting, Place, SamplesCross};
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::{Expected, in_backticks, suggestion};
+use gpubench_diagnostic::{ExitCode, Expected, in_backticks, suggestion};
 
 /// A configuration that cannot be used.
 #[derive(Debug, Error)]

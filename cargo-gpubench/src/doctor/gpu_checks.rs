@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::check::{Area, Check};
-use super::machine::{Lack, Machine, given};
+use super::machine::{Machine, given};
 use gpubench_contract::units::{listed, size};
 use gpubench_device::{AbsenceKind, ClockBound};
+use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
 
 /// What a machine without a GPU costs.
@@ -33,7 +34,7 @@ fn driver(machine: &Machine) -> Check {
             let version = facts.driver.as_deref().unwrap_or("of unknown version");
             area.good(name, format!("{version}, opens `cuda:{}`", machine.ordinal))
         }
-        Err(Lack { reason, hint }) => match &machine.driver {
+        Err(SetupMissing { what: reason, hint }) => match &machine.driver {
             Answer::Absent(absence) if absence.kind == AbsenceKind::NotInstalled => {
                 area.gap(name, reason, with_hint(NO_GPU, &hint))
             }
@@ -163,7 +164,7 @@ fn telemetry(machine: &Machine) -> Vec<Check> {
     let area = Area::Telemetry;
     let gpus = match given(&machine.gpus, "it") {
         Ok(gpus) => gpus,
-        Err(Lack { reason, hint }) => {
+        Err(SetupMissing { what: reason, hint }) => {
             let cost =
                 "clocks, throttling, memory errors and neighbours on a GPU are not seen, and samples are not flagged";
             return vec![area.gap("NVML", reason, with_hint(cost, &hint))];

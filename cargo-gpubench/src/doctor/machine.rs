@@ -7,6 +7,7 @@ use gpubench::catalog::DeviceKind;
 use super::check::Check;
 use super::{gpu_checks, host_checks, sandbox_checks};
 use crate::broker::options::DeviceChoice;
+use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened};
 use gpubench_protocol::sandbox::FileClosing;
 
@@ -58,31 +59,11 @@ pub struct Sandbox {
     pub locked_memory: Option<u64>,
 }
 
-/// Whether the machine can measure on the device that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It can.
-    Measures {
-        /// On this kind of device.
-        kind: DeviceKind,
-        /// Its name.
-        name: String,
-    },
-    /// It cannot.
-    CannotMeasure(Lack),
-}
-
-/// What is not there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lack {
-    /// Why.
-    pub reason: String,
-    /// What can be done; empty where nothing is known.
-    pub hint: String,
-}
+/// Whether a machine can measure: the kind of device that would be measured on and its name, or what is not there.
+pub type Verdict = Result<(DeviceKind, String), SetupMissing>;
 
 /// The name of the device of a machine that can measure, or what is not there.
-type Look = fn(&Machine) -> Result<String, Lack>;
+type Look = fn(&Machine) -> Result<String, SetupMissing>;
 
 /// How each kind of device is looked for, the best first.
 const LOOKS: [(DeviceKind, Look); 2] = [(DeviceKind::Cuda, Machine::gpu), (DeviceKind::Cpu, Machine::cpu_device)];
@@ -100,34 +81,31 @@ impl Machine {
     pub fn verdict(&self, choice: DeviceChoice) -> Verdict {
         let admitted = LOOKS.iter().filter(|(kind, _)| choice.admits(*kind));
         let found = admitted.map(|(kind, look)| look(self).map(|name| (*kind, name)));
-        match found.reduce(|better, next| better.or(next)) {
-            Some(Ok((kind, name))) => Verdict::Measures { kind, name },
-            Some(Err(lack)) => Verdict::CannotMeasure(lack),
-            None => unreachable!("every kind of device has a row"),
-        }
+        let best = found.reduce(|better, next| better.or(next));
+        best.expect("every kind of device has a row")
     }
 
-    fn cpu_device(&self) -> Result<String, Lack> {
+    fn cpu_device(&self) -> Result<String, SetupMissing> {
         let hint = host_checks::COMPILER_HINT.to_owned();
         match (&self.cpu_device, &self.compiler) {
-            (Err(reason), _) => Err(Lack {
-                reason: format!("this tool was built without the CPU device: {reason}"),
+            (Err(reason), _) => Err(SetupMissing {
+                what: format!("this tool was built without the CPU device: {reason}"),
                 hint,
             }),
-            (Ok(()), Err(reason)) => Err(Lack {
-                reason: reason.clone(),
+            (Ok(()), Err(reason)) => Err(SetupMissing {
+                what: reason.clone(),
                 hint,
             }),
             (Ok(()), Ok(_)) => Ok(self.processor.clone()),
         }
     }
 
-    fn gpu(&self) -> Result<String, Lack> {
+    fn gpu(&self) -> Result<String, SetupMissing> {
         let opened = given(&self.driver, "the GPU's driver")?;
         match opened.first_failure() {
             None => Ok(opened.facts.device.name.clone()),
-            Some((trial, reason)) => Err(Lack {
-                reason: format!("the GPU cannot {}: {reason}", trial.what()),
+            Some((trial, reason)) => Err(SetupMissing {
+                what: format!("the GPU cannot {}: {reason}", trial.what()),
                 hint: "the checks above say what it needs".to_owned(),
             }),
         }
@@ -135,15 +113,12 @@ impl Machine {
 }
 
 /// What `who` answered, or why there is no answer.
-pub(super) fn given<'a, T>(answer: &'a Answer<T>, who: &str) -> Result<&'a T, Lack> {
+pub(super) fn given<'a, T>(answer: &'a Answer<T>, who: &str) -> Result<&'a T, SetupMissing> {
     match answer {
         Answer::Given(given) => Ok(given),
-        Answer::Absent(absence) => Err(Lack {
-            reason: absence.reason.clone(),
-            hint: absence.hint.clone(),
-        }),
-        Answer::Broken { how } => Err(Lack {
-            reason: format!("{who} {how}"),
+        Answer::Absent(absence) => Err(absence.clone().into()),
+        Answer::Broken { how } => Err(SetupMissing {
+            what: format!("{who} {how}"),
             hint: "`nvidia-smi` and `dmesg` say whether the driver works".to_owned(),
         }),
     }

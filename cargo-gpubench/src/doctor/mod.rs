@@ -15,13 +15,12 @@ mod survey;
 mod tests;
 
 pub use check::{Area, Check, Standing};
-pub use machine::{Lack, Machine, Sandbox, Verdict};
+pub use machine::{Machine, Sandbox, Verdict};
 pub use show::{json_lines, text};
 pub use survey::survey;
 
 use crate::broker::options::{DeviceOptions, MessageFormat};
-use crate::error::ExpectedError;
-use gpubench_diagnostic::ExitCode;
+use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_report::{Color, Output, TerminalOptions};
 
 /// What `cargo gpubench doctor` is asked.
@@ -37,7 +36,7 @@ pub struct DoctorOptions {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn examine(options: &DoctorOptions) -> Result<ExitCode, ExpectedError> {
+pub fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
     let machine = survey(&options.device);
     let checks = machine.checks();
     let verdict = machine.verdict(options.device.choice);
@@ -47,7 +46,7 @@ pub fn examine(options: &DoctorOptions) -> Result<ExitCode, ExpectedError> {
     };
     Output::stdout_as_styled().print(&printed)?;
     Ok(match verdict {
-        Verdict::Measures { .. } => ExitCode::Success,
-        Verdict::CannotMeasure(_) => ExitCode::SetupMissing,
+        Ok(_) => ExitCode::Success,
+        Err(_) => ExitCode::SetupMissing,
     })
 }

@@ -5,10 +5,10 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::check::{Area, Check, Standing};
-use super::machine::{Lack, Verdict};
+use super::machine::Verdict;
 use gpubench_contract::{DeviceWords, SchemaVersion};
 use gpubench_device::Backend;
-use gpubench_diagnostic::{printable, printable_line};
+use gpubench_diagnostic::{SetupMissing, printable, printable_line};
 use gpubench_report::wrapped;
 
 /// Columns of a text at least, however narrow the terminal is.
@@ -55,7 +55,7 @@ fn sign_of(standing: Standing) -> (char, Style) {
 
 fn conclusion(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Measures { kind, name } => {
+        Ok((kind, name)) => {
             let DeviceWords {
                 article,
                 noun,
@@ -66,7 +66,7 @@ fn conclusion(verdict: &Verdict) -> String {
             let notice = advisory.map_or_else(String::new, |notice| format!("{notice}\n"));
             format!("\n{GOOD}This machine can measure on {article} {noun}:{GOOD:#} {name}\n{notice}")
         }
-        Verdict::CannotMeasure(Lack { reason, hint }) => {
+        Err(SetupMissing { what: reason, hint }) => {
             let [reason, hint] = [reason, hint].map(|text| printable_line(text));
             format!("\n{BAD}This machine cannot measure:{BAD:#} {reason} (hint: {hint})\n")
         }
@@ -100,8 +100,8 @@ pub fn json_lines(checks: &[Check], verdict: &Verdict) -> String {
     let schema_version = SchemaVersion;
     let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
     let (measures_on, device, message) = match verdict {
-        Verdict::Measures { kind, name } => (Some((*kind).into()), Some(name.as_str()), None),
-        Verdict::CannotMeasure(Lack { reason, .. }) => (None, None, Some(reason.as_str())),
+        Ok((kind, name)) => (Some((*kind).into()), Some(name.as_str()), None),
+        Err(SetupMissing { what, .. }) => (None, None, Some(what.as_str())),
     };
     let found = checks.iter().map(|check| Line::DoctorCheck { schema_version, check });
     let last = Line::DoctorFinished {

@@ -7,6 +7,7 @@ use gpubench::catalog::DeviceKind;
 use super::*;
 use crate::broker::options::DeviceChoice;
 use gpubench_device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
+use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
 use gpubench_protocol::sandbox::FileClosing;
 
@@ -131,7 +132,7 @@ fn a_gpu_that_others_use_and_that_throttles_costs_the_grade() {
         opened.facts.clock_bound = ClockBound::Absent("the GPU is shared through MPS".into());
         opened.facts.device.capability = 80;
     }
-    assert!(matches!(machine.verdict(CUDA), Verdict::Measures { .. }));
+    assert!(machine.verdict(CUDA).is_ok());
     insta::assert_snapshot!(page(&machine, CUDA));
 }
 
@@ -143,7 +144,7 @@ fn a_driver_that_crashes_is_a_finding() {
         },
         ..plain()
     };
-    assert!(matches!(machine.verdict(DeviceChoice::Auto), Verdict::Measures { .. }));
+    assert!(machine.verdict(DeviceChoice::Auto).is_ok());
     insta::assert_snapshot!(page(&machine, CUDA));
 }
 
@@ -153,7 +154,7 @@ fn a_gpu_whose_streams_cannot_wait_measures_nothing() {
     if let Answer::Given(opened) = &mut machine.driver {
         opened.trials[2].1 = Err("the device cannot pass an open gate within 2s".to_owned());
     }
-    let Verdict::CannotMeasure(Lack { reason, .. }) = machine.verdict(CUDA) else {
+    let Err(SetupMissing { what: reason, .. }) = machine.verdict(CUDA) else {
         panic!("it can measure");
     };
     assert!(reason.contains("hold a stream at a gate"), "{reason}");
@@ -184,7 +185,7 @@ fn a_machine_without_a_compiler_and_without_a_gpu_cannot_measure() {
         compiler: Err("no C++ compiler works: tried `c++`".to_owned()),
         ..plain()
     };
-    let Verdict::CannotMeasure(Lack { reason, hint }) = machine.verdict(DeviceChoice::Auto) else {
+    let Err(SetupMissing { what: reason, hint }) = machine.verdict(DeviceChoice::Auto) else {
         panic!("it can measure");
     };
     assert!(reason.contains("c++") && hint.contains("CXX"), "{reason} {hint}");

@@ -3,8 +3,7 @@
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::Expected;
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why there is nothing to show.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

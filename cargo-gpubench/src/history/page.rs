@@ -5,8 +5,7 @@ use anstyle::Style;
 use super::case_name::in_form;
 use crate::broker::cases::Naming;
 use gpubench_contract::units::{counted, listed, percent, size};
-use gpubench_contract::{BenchmarkHistory, Flush, HistoryRun};
-use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Flush, HistoryRun, Revision};
 use gpubench_diagnostic::printable_line;
 use gpubench_report::wrapped;
 

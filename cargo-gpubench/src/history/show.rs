@@ -9,11 +9,8 @@ use super::trend::trends;
 use super::{HistoryError, TrendOptions};
 use crate::broker::cases::Naming;
 use crate::broker::options::MessageFormat;
-use crate::error::ExpectedError;
 use gpubench_contract::{BenchmarkHistory, Record};
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::closest;
-use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::{ExitCode, Failure, closest, print_warning};
 use gpubench_report::{Color, Output, TerminalOptions, json_line};
 use gpubench_store::StoreError;
 use gpubench_store::history::{History, Tail, all};
@@ -22,7 +19,7 @@ use gpubench_store::history::{History, Tail, all};
 ///
 /// # Errors
 /// There is none, it cannot be read, or standard output cannot be written.
-pub fn show(options: &TrendOptions) -> Result<ExitCode, ExpectedError> {
+pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
     let folder = folder(options)?;
     let histories = all(&folder)?;
     if histories.iter().all(|history| history.entries.is_empty()) {
@@ -39,7 +36,7 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, ExpectedError> {
     Ok(ExitCode::Success)
 }
 
-fn folder(options: &TrendOptions) -> Result<Utf8PathBuf, ExpectedError> {
+fn folder(options: &TrendOptions) -> Result<Utf8PathBuf, Failure> {
     match &options.places.histories {
         Some(folder) => Ok(folder.clone()),
         None => Ok(options.places.home()?.histories().ok_or(StoreError::HomelessHistory)?),
@@ -95,7 +92,7 @@ fn pages(shown: &[Vec<BenchmarkHistory>], naming: Naming) -> String {
     shown.iter().filter_map(of_device).collect::<Vec<_>>().join("\n")
 }
 
-fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
+fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, Failure> {
     let mut text = String::new();
     for history in shown.iter().flatten() {
         let record = Record::BenchmarkHistory(Box::new(history.clone()));
@@ -107,9 +104,7 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, ExpectedError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::DeviceIdentity;
-    use gpubench_contract::Metric;
-    use gpubench_contract::SchemaVersion;
+    use gpubench_contract::{DeviceIdentity, Metric, SchemaVersion};
     use gpubench_testing::on_gpu;
 
     fn names(filter: &str) -> Result<Vec<String>, HistoryError> {

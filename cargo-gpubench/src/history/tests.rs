@@ -2,9 +2,7 @@ use super::case_name::naming;
 use super::page::{is_jump, page};
 use super::trend::trends;
 use crate::broker::cases::Naming;
-use gpubench_contract::Metric;
-use gpubench_contract::{BenchmarkHistory, Record};
-use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Metric, Record, Revision};
 use gpubench_store::history::{History, HistoryCase, HistoryEntry, Tail};
 use gpubench_testing::on_gpu;
 

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use gpubench_contract::Metric;
-use gpubench_contract::{BenchmarkHistory, HistoryRun, SchemaVersion};
+use gpubench_contract::{BenchmarkHistory, HistoryRun, Metric, SchemaVersion};
 use gpubench_stats::history_fence;
 use gpubench_store::history::{History, HistoryCase, HistoryEntry};
 

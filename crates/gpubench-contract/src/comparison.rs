@@ -201,7 +201,10 @@ impl ComparisonComplete {
 
     /// Whether both are the same run, so that nothing differs. Two sides that were measured in turns share a run and are none.
     pub fn is_of_one_run(&self) -> bool {
-        self.arrangement == Arrangement::Apart && self.baseline.run_id == self.candidate.run_id
+        let differs = |row: &ComparisonRow| row.baseline.value != row.candidate.value;
+        self.arrangement == Arrangement::Apart
+            && self.baseline.run_id == self.candidate.run_id
+            && !self.rows.iter().any(differs)
     }
 
     /// The row of each of the candidate's cases, by its name.

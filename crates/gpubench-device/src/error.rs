@@ -1,6 +1,7 @@
 //! What can go wrong on a device.
 
 use bytemuck::{CheckedBitPattern, NoUninit};
+use gpubench_diagnostic::SetupMissing;
 use serde::{Deserialize, Serialize};
 
 use super::cuda::DriverError;
@@ -119,6 +120,12 @@ impl std::fmt::Display for Absence {
             "" => f.write_str(reason),
             hint => write!(f, "{reason} (hint: {hint})"),
         }
+    }
+}
+
+impl From<Absence> for SetupMissing {
+    fn from(Absence { reason, hint, .. }: Absence) -> Self {
+        SetupMissing { what: reason, hint }
     }
 }
 

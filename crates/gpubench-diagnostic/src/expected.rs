@@ -13,6 +13,11 @@ pub trait Expected: Error {
     fn hint(&self) -> Option<String> {
         None
     }
+
+    /// Whether a reader of standard output has gone, as in `| head`: then nothing is wrong, and nobody wants to hear of it.
+    fn is_of_a_reader_who_left(&self) -> bool {
+        false
+    }
 }
 
 /// An error and the chain of its causes on one line.

@@ -1,12 +1,14 @@
 //! What the tool says when something goes wrong: exit codes, errors with hints, and text of others made safe to print.
 //!
-//! Each area has an error type of its own that implements [`Expected`]. [`Explanation`] prints one: its text, its causes and its hint.
+//! Each area has an error type of its own that implements [`Expected`], and a command stops with any of them: a [`Failure`].
+//! [`Explanation`] prints one: its text, its causes and its hint.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod closest;
 mod exit_code;
 mod expected;
+mod failure;
 mod print;
 mod printable;
 mod quotation;
@@ -14,6 +16,7 @@ mod quotation;
 pub use closest::{closest, suggestion};
 pub use exit_code::ExitCode;
 pub use expected::{Expected, chain};
+pub use failure::{Failure, InternalError, Interrupted, SetupMissing};
 pub use print::{Explanation, print_error, print_to_stderr, print_warning};
 pub use printable::*;
 pub use quotation::{continued, quoted};

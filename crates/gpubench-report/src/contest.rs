@@ -96,27 +96,27 @@ impl Contests {
                 .iter()
                 .all(|entry| entry.params.0.iter().any(|(own, _)| own == name))
         };
-        let mut groups: Vec<(Params, &Metric, Vec<(String, &Entry)>)> = Vec::new();
+        let mut groups: Vec<(Params, Vec<(String, &Entry)>)> = Vec::new();
         for entry in &entries {
             let (params, own): (Vec<_>, Vec<_>) = entry.params.0.iter().cloned().partition(|(name, _)| shared(name));
             let (params, own) = (Params(params), Params(own));
             let name = format!("{} {own}", entry.benchmark).trim_end().to_owned();
             let mut alike = groups
                 .iter_mut()
-                .filter(|(known, metric, _)| (known, *metric) == (&params, &entry.metric));
+                .filter(|(known, group)| *known == params && group[0].1.metric == entry.metric);
             match alike.next() {
-                Some((_, _, group)) => group.push((name, entry)),
-                None => groups.push((params, &entry.metric, vec![(name, entry)])),
+                Some((_, group)) => group.push((name, entry)),
+                None => groups.push((params, vec![(name, entry)])),
             }
         }
-        groups.retain(|(_, _, group)| {
+        groups.retain(|(_, group)| {
             let mut benchmarks = group.iter().map(|(_, entry)| &entry.benchmark);
             let first = benchmarks.next();
             benchmarks.any(|benchmark| Some(benchmark) != first)
         });
         groups
             .into_iter()
-            .map(|(params, _, group)| Contest::of(params, group))
+            .map(|(params, group)| Contest::of(params, group))
             .collect()
     }
 }

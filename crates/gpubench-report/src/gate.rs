@@ -22,17 +22,18 @@ pub enum OnRegression {
 }
 
 /// `--fail-on-inconclusive`: what the command makes of benchmarks that are inconclusive, or could not be compared. New and removed ones are neither.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum OnInconclusive {
     /// It is shown, with a warning where nothing was judged
     #[default]
-    #[value(name = "never")]
+    #[cfg_attr(feature = "clap", value(name = "never"))]
     Show,
     /// Where nothing was judged
-    #[value(name = "all")]
+    #[cfg_attr(feature = "clap", value(name = "all"))]
     FailForAll,
     /// Where something was not
-    #[value(name = "any")]
+    #[cfg_attr(feature = "clap", value(name = "any"))]
     FailForAny,
 }
 

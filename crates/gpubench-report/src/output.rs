@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use camino::Utf8Path;
 
+use gpubench_diagnostic::{ExitCode, Expected};
 use gpubench_store::Replacement;
 
 /// Why a report could not be written.
@@ -24,6 +25,29 @@ pub enum OutputError {
         #[source]
         source: io::Error,
     },
+    /// An answer that has no destination of a name could not be written.
+    #[error("could not write {what}")]
+    Unwritten {
+        /// What was being written: `the list of benchmarks`.
+        what: String,
+        /// What the operating system says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Expected for OutputError {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::OutputFailed
+    }
+
+    fn is_of_a_reader_who_left(&self) -> bool {
+        match self {
+            OutputError::Closed { .. } => true,
+            OutputError::Failed { .. } => false,
+            OutputError::Unwritten { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,
+        }
+    }
 }
 
 /// Writes a file whole: whoever reads it meanwhile, or after a crash, has the old text or the new one. Folders that are missing are made.

@@ -72,10 +72,10 @@ impl WarmUpRule {
     }
 
     /// Whether warm-up is over after the windows so far, and why. To be asked before the first window and after each.
-    pub fn decide(&self, windows_ns: &[f64], elapsed: Duration) -> Option<WarmUpEnd> {
-        if self.settled(windows_ns) {
+    pub fn decide(&self, windows: &[f64], elapsed: Duration) -> Option<WarmUpEnd> {
+        if self.settled(windows) {
             Some(WarmUpEnd::Settled)
-        } else if windows_ns.len() >= self.max_windows {
+        } else if windows.len() >= self.max_windows {
             Some(WarmUpEnd::MaxWindows)
         } else if elapsed >= self.max_time {
             Some(WarmUpEnd::MaxTime)
@@ -84,14 +84,14 @@ impl WarmUpRule {
         }
     }
 
-    fn settled(&self, windows_ns: &[f64]) -> bool {
-        let Some(split) = windows_ns.len().checked_sub(self.group) else {
+    fn settled(&self, windows: &[f64]) -> bool {
+        let Some(split) = windows.len().checked_sub(self.group) else {
             return false;
         };
         let Some(start) = split.checked_sub(self.group) else {
             return false;
         };
-        let (earlier, recent) = (&windows_ns[start..split], &windows_ns[split..]);
+        let (earlier, recent) = (&windows[start..split], &windows[split..]);
         let (Some(before), Some(now)) = (median(earlier), median(recent)) else {
             return false;
         };

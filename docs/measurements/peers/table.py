@@ -24,7 +24,7 @@ def ours(path):
             continue
         what = f"cargo gpubench ({record['verdict']}, {record['grade']})"
         stats = record.get("stats") or {}
-        median = stats.get("median_ns")
+        median = stats.get("value")
         median = float("nan") if median is None else median / 1e3
         yield what, record["params"]["n"], median, record["wall_ns"] / 1e9, f"{record['windows']} calls"
 

@@ -49,14 +49,14 @@ fn a_run_is_no_change_from_itself() {
         .finish()
         .expect_code(0)
         .records();
+    let said = loaded(&run).args(["--compare", &run]).finish().expect_code(0);
+    assert!(said.stdout.contains("! both are the same run, `"), "{}", said.stdout);
     let rows = comparison(&records)["rows"].as_array().expect("a list").clone();
     assert_eq!(rows.len(), 2);
     for row in rows {
-        assert!(
-            ["no-change", "inconclusive"].contains(&row["verdict"].as_str().expect("a text")),
-            "{row:#}"
-        );
+        assert_eq!((&row["verdict"], &row["remark"]), (&json!("no-change"), &Value::Null));
         assert_eq!(row["change"]["ratio"], 1.0);
+        assert_eq!(row["baseline"], row["candidate"]);
     }
 }
 
@@ -76,7 +76,7 @@ fn the_comparison_is_a_record_before_the_run_ends() {
         .filter_map(|record| record["reason"].as_str())
         .collect();
     assert_eq!(reasons[reasons.len() - 2..], ["comparison-complete", "run-finished"]);
-    let schema = repository().join("crates/gpubench-contract/schema/gpubench-v1.schema.json");
+    let schema = repository().join("crates/gpubench-contract/schema/gpubench-v2.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).expect("the schema is there")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
     assert!(validator.is_valid(comparison(&records)));
@@ -208,7 +208,7 @@ fn files_can_be_compared_where_there_is_no_workspace() {
     assert_eq!(finished.stderr, "");
 }
 
-/// Thirteen runs whose medians go up and down by a fifth.
+/// Thirteen runs whose times go up and down by a fifth.
 #[test]
 fn a_noisy_history_raises_the_threshold() {
     let folder = RunFolder::new();

@@ -30,7 +30,7 @@ fn a_name_is_a_baseline_in_the_target_directory() {
     let missing = named(loaded("main")).args(["-b", "mian"]).finish().expect_code(2);
     assert_eq!(missing.errors(), ["error: there is no baseline `mian`"]);
     assert!(missing.stderr.contains("did you mean `main`?"), "{}", missing.stderr);
-    let schema = repository().join("crates/gpubench-store/schema/gpubench-run-v1.schema.json");
+    let schema = repository().join("crates/gpubench-store/schema/gpubench-run-v2.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).expect("the schema is there")).expect("JSON");
     let stored: Value = serde_json::from_str(&std::fs::read_to_string(file).expect("it is there")).expect("JSON");
     assert!(
@@ -101,13 +101,14 @@ fn a_run_of_some_benchmarks_replaces_theirs_and_leaves_the_others_in_the_baselin
         .args(["--baseline", kept.as_str(), "--export-junit", junit.as_str()])
         .finish();
     let records = compared.expect_code(0).records();
-    let median = |case: &str| {
+    let time = |case: &str| {
         let page = std::fs::read_to_string(&junit).expect("it is written");
         let shown = page.split("<testcase ").find(|shown| shown.contains(case));
-        let shown = shown.and_then(|shown| Some(shown.split_once("median ")?.1.split_once(" ±")?.0.to_owned()));
-        shown.unwrap_or_else(|| panic!("no median of {case} in {page}"))
+        let shown =
+            shown.and_then(|shown| Some(shown.split_once("<system-out>time ")?.1.split_once(" ±")?.0.to_owned()));
+        shown.unwrap_or_else(|| panic!("no time of {case} in {page}"))
     };
-    assert_ne!(median("walk"), median("stroll"), "each has its own figures");
+    assert_ne!(time("walk"), time("stroll"), "each has its own figures");
     assert_eq!(comparison(&records)["baseline"]["earlier_results"], 1);
     let again = folder.lines("again.jsonl", records.all());
     let _ = loaded(&again)

@@ -17,14 +17,14 @@ fn unusable(folder: &RunFolder) -> Vec<(String, &'static str)> {
     let run = folder.lines("run.jsonl", records());
     save_run(&run, &good);
     let text = std::fs::read_to_string(good).expect("it is saved");
-    let newer = text.replacen("\"format_version\":1", "\"format_version\":2", 1);
+    let newer = text.replacen("\"format_version\":2", "\"format_version\":3", 1);
     vec![
         (folder.file("truncated.json", &text[..text.len() / 2]), "is truncated"),
         (
             folder.file("foreign.json", "{\"name\": \"left-pad\"}\n"),
             "is no stored run",
         ),
-        (folder.file("newer.json", newer), "has format version 2"),
+        (folder.file("newer.json", newer), "has format version 3"),
         (folder.file("notes.json", "buy milk\n"), "is not JSON"),
     ]
 }
@@ -57,8 +57,8 @@ fn an_edited_baseline_is_refused() {
     let run = folder.lines("run.jsonl", records());
     save_run(&run, &saved);
     let mut text = std::fs::read_to_string(&saved).expect("it is saved");
-    let median = text.find("\"value\":").expect("there is one") + "\"value\":".len();
-    text.insert(median, '1');
+    let value = text.find("\"value\":").expect("there is one") + "\"value\":".len();
+    text.insert(value, '1');
     std::fs::write(&saved, text).expect("it can be edited");
     let refused = loaded(&run)
         .args(["--baseline", saved.as_str()])
@@ -71,13 +71,13 @@ fn an_edited_baseline_is_refused() {
     );
     let edited = slowed(records(), 2.0).into_iter().map(|mut record| {
         if record["stats"].is_object() {
-            record["stats"]["value"] = 1.into();
+            record["stats"]["n"] = 1.into();
         }
         record
     });
     let lines = folder.lines("edited.jsonl", &edited.collect::<Vec<_>>());
     let refused = loaded(&run).args(["--baseline", &lines]).finish().expect_code(2);
-    assert!(refused.stderr.contains("its samples say"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("count 1 samples"), "{}", refused.stderr);
 }
 
 /// A run of many cases, so that saving it takes a while.

@@ -1,13 +1,12 @@
 //! The other revision of a run against one, and its cases.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
 
 use super::other_revision::OtherRevision;
 use super::results::OtherResults;
-use crate::broker::cases::{Case, Disposition};
+use crate::broker::cases::{Case, Disposition, full_names};
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::preparation::{Prepared, PreparedCase, compile_errors};
 use crate::broker::selected::{Selected, Side};
@@ -27,8 +26,7 @@ pub(crate) struct OtherCases {
 impl OtherCases {
     /// Tells those that the candidate has from others. Those that it has and that are not selected, `left_out`, take no part.
     pub(crate) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
-        let names = |cases: &[Case]| -> HashSet<String> { cases.iter().map(Case::full_name).collect() };
-        let (candidate, left_out) = (names(candidate), names(left_out));
+        let (candidate, left_out) = (full_names(candidate), full_names(left_out));
         let theirs = theirs.into_iter().filter(|case| !left_out.contains(&case.full_name()));
         let (shared, only_there) = theirs.partition(|case| candidate.contains(&case.full_name()));
         OtherCases { shared, only_there }

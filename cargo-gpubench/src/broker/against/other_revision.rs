@@ -1,21 +1,22 @@
 //! The other revision of a run against one: checked out and built here, or unpacked.
 
+use std::error::Error;
+use std::fmt;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{Catalog, DeviceFacts};
 
 use crate::archive::ExtractTo;
 use crate::broker::code::libraries::Libraries;
-use crate::broker::options::{ArchivedLibraries, LibrarySource, OpponentSource, Verbosity};
+use crate::broker::options::{LibrarySource, OpponentSource, Verbosity};
 use crate::broker::recording::authors::{AuthorSettings, Authors};
 use crate::broker::status::status;
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
-use crate::error::ExpectedError;
 use crate::git::Git;
 use gpubench_contract::Revision;
 use gpubench_device::compilers::Compiler;
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::{Expected, print_warning};
+use gpubench_diagnostic::{ExitCode, Expected, Failure, print_warning};
 use gpubench_measure::clients::Interrupt;
 
 /// Another revision before the candidate is built.
@@ -32,6 +33,54 @@ pub(crate) enum Opposition<'o> {
 pub(crate) struct OtherRevision {
     origin: Origin,
     libraries: Libraries,
+}
+
+/// `--against` names a revision where there is an archive and no sources.
+#[derive(Debug, thiserror::Error)]
+#[error("`--against {revision}` needs sources, and `{archive}` is an archive")]
+struct NoSources {
+    revision: String,
+    archive: Utf8PathBuf,
+}
+
+impl Expected for NoSources {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Usage
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("`--against-archive FILE` takes an archive of the revision".to_owned())
+    }
+}
+
+/// Another revision cannot be built, unpacked or listed.
+#[derive(Debug)]
+struct Unmeasurable {
+    /// What was asked for.
+    name: String,
+    why: Failure,
+}
+
+impl fmt::Display for Unmeasurable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the baseline, `{}`, cannot be measured", self.name)
+    }
+}
+
+impl Error for Unmeasurable {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.why.as_error())
+    }
+}
+
+impl Expected for Unmeasurable {
+    fn exit_code(&self) -> ExitCode {
+        self.why.exit_code()
+    }
+
+    fn hint(&self) -> Option<String> {
+        self.why.hint()
+    }
 }
 
 /// Where a revision that is built comes from.
@@ -51,7 +100,7 @@ impl<'o> Opposition<'o> {
         candidate: &'o LibrarySource,
         verbosity: Verbosity,
         interrupt: &Interrupt,
-    ) -> Result<Opposition<'o>, ExpectedError> {
+    ) -> Result<Opposition<'o>, Failure> {
         match (source, candidate) {
             (OpponentSource::Archive(archive), _) => {
                 let unpacked = OtherRevision::unpack(archive, verbosity, interrupt)?;
@@ -61,10 +110,11 @@ impl<'o> Opposition<'o> {
                 let checkout = check_out(revision, build, verbosity, interrupt)?;
                 Ok(Opposition::CheckedOut(checkout, build))
             }
-            (OpponentSource::Revision(revision), LibrarySource::Archive(candidate)) => Err(ExpectedError::NoSources {
+            (OpponentSource::Revision(revision), LibrarySource::Archive { archive, .. }) => Err(NoSources {
                 revision: revision.clone(),
-                archive: candidate.archive.clone(),
-            }),
+                archive: archive.clone(),
+            }
+            .into()),
         }
     }
 
@@ -72,7 +122,7 @@ impl<'o> Opposition<'o> {
     ///
     /// # Errors
     /// When it does not build.
-    pub(crate) fn build(self, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, ExpectedError> {
+    pub(crate) fn build(self, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, Failure> {
         match self {
             Opposition::CheckedOut(checkout, candidate) => {
                 OtherRevision::build(checkout, candidate, verbosity, interrupt)
@@ -87,7 +137,7 @@ fn check_out(
     build: &BuildOptions,
     verbosity: Verbosity,
     interrupt: &Interrupt,
-) -> Result<Checkout, ExpectedError> {
+) -> Result<Checkout, Failure> {
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
@@ -130,7 +180,7 @@ impl OtherRevision {
         candidate: &BuildOptions,
         verbosity: Verbosity,
         interrupt: &Interrupt,
-    ) -> Result<OtherRevision, ExpectedError> {
+    ) -> Result<OtherRevision, Failure> {
         let (name, revision) = (checkout.name(), checkout.revision().short());
         status(
             verbosity,
@@ -147,14 +197,14 @@ impl OtherRevision {
         }
     }
 
-    fn unpack(archive: &Utf8Path, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, ExpectedError> {
-        let source = LibrarySource::Archive(ArchivedLibraries {
+    fn unpack(archive: &Utf8Path, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, Failure> {
+        let source = LibrarySource::Archive {
             archive: archive.to_owned(),
             extract_to: ExtractTo::Temporary,
-        });
+        };
         let libraries =
             Libraries::obtain(&source, interrupt).map_err(|error| of_the_baseline(archive.as_str(), error))?;
-        if let Some(archive) = libraries.archive() {
+        if let Some(archive) = &libraries.archive {
             status(verbosity, "Unpacked", format_args!("the baseline, {archive}"));
         }
         Ok(OtherRevision {
@@ -175,7 +225,11 @@ impl OtherRevision {
     pub(crate) fn revision(&self) -> Option<Revision> {
         match &self.origin {
             Origin::Checkout(checkout) => Some(checkout.revision()),
-            Origin::Archive(_) => self.libraries.archive().and_then(|archive| archive.revision().cloned()),
+            Origin::Archive(_) => self
+                .libraries
+                .archive
+                .as_ref()
+                .and_then(|archive| archive.revision().cloned()),
         }
     }
 
@@ -188,10 +242,7 @@ impl OtherRevision {
     ///
     /// # Errors
     /// When one of them cannot be listed.
-    pub(crate) fn authors<'a>(
-        &'a self,
-        settings: AuthorSettings<'a>,
-    ) -> Result<(Authors<'a>, Vec<Catalog>), ExpectedError> {
+    pub(crate) fn authors<'a>(&'a self, settings: AuthorSettings<'a>) -> Result<(Authors<'a>, Vec<Catalog>), Failure> {
         Authors::start(&self.built().libraries, settings)
             .map_err(|error| of_the_baseline(self.name(), self.libraries.explain(error)))
     }
@@ -214,8 +265,8 @@ impl OtherRevision {
         &self,
         device: &DeviceFacts,
         catalogs: &[Catalog],
-        here: impl FnOnce() -> Result<Box<dyn Compiler>, ExpectedError>,
-    ) -> Result<Option<Box<dyn Compiler>>, ExpectedError> {
+        here: impl FnOnce() -> Result<Box<dyn Compiler>, Failure>,
+    ) -> Result<Option<Box<dyn Compiler>>, Failure> {
         match self.origin {
             Origin::Checkout(_) => Ok(None),
             Origin::Archive(_) => {
@@ -227,12 +278,13 @@ impl OtherRevision {
 }
 
 /// An error of the other revision's, which must not look like one of the candidate's.
-fn of_the_baseline(name: &str, error: ExpectedError) -> ExpectedError {
+fn of_the_baseline(name: &str, error: Failure) -> Failure {
     match error.exit_code() {
         ExitCode::Interrupted => error,
-        _ => ExpectedError::OtherRevision {
+        _ => Unmeasurable {
             name: name.to_owned(),
-            source: Box::new(error),
-        },
+            why: error,
+        }
+        .into(),
     }
 }

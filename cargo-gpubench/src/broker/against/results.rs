@@ -2,8 +2,7 @@
 
 use super::other_revision::OtherRevision;
 use crate::broker::cases::Case;
-use gpubench_contract::BenchmarkComplete;
-use gpubench_contract::Revision;
+use gpubench_contract::{BenchmarkComplete, Revision};
 use gpubench_device::compilers::Compiler;
 use gpubench_stats::Looks;
 use gpubench_store::compare::{CaseKey, LooksTaken};

@@ -1,5 +1,6 @@
 //! A case and its name.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use gpubench::catalog::{AxisValue, Params};
@@ -94,6 +95,11 @@ impl Case {
             Naming::AcrossPackages => self.full_name(),
         }
     }
+}
+
+/// The names of some cases across packages.
+pub(crate) fn full_names(cases: &[Case]) -> HashSet<String> {
+    cases.iter().map(Case::full_name).collect()
 }
 
 /// What `--list` prints: the name of every case, one a line, each as `--exact` takes it.

@@ -13,6 +13,7 @@ mod partition;
 mod selection;
 
 pub use axis_override::{AxisOverride, InvalidAxisOverride};
+pub(crate) use case::full_names;
 pub use case::{Case, Disposition, Naming, value_text, write_names};
 pub use error::{CaseError, NothingBecause};
 pub use filter::{IgnoredSelection, NameFilter};

@@ -3,20 +3,18 @@
 use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
-use super::kernels;
+use super::kernels::{self, KernelBuild};
 use super::occupancy::Occupancies;
 use crate::archive::{Contents, KernelOrigin};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
 use crate::broker::recording::authors::Authors;
-use crate::broker::recording::recordings::{Interrupted, record_cases};
+use crate::broker::recording::recordings::record_cases;
 use crate::build::Built;
-use crate::error::ExpectedError;
 use gpubench_contract::Cause;
-use gpubench_device::Facts;
-use gpubench_device::SealedFile;
 use gpubench_device::compilers::Compiler;
-use gpubench_diagnostic::print_warning;
+use gpubench_device::{Facts, SealedFile};
+use gpubench_diagnostic::{Failure, Interrupted, print_warning};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
 
@@ -51,39 +49,33 @@ pub(crate) fn compile_ahead(
     authors: &mut Authors<'_>,
     contents: &mut Contents,
     interrupt: &Interrupt,
-) -> Result<Ahead, ExpectedError> {
+) -> Result<Ahead, Failure> {
     let cases = runnable_cases(built, catalogs, &target.facts)?;
-    let cache = built.target_directory.join("gpubench").join("kernels");
+    let cache = kernels::cache_below(&built.target_directory);
     let naming = Naming::for_packages(built.libraries.len());
-    let interrupted = |Interrupted| ExpectedError::Interrupted;
     let mut ahead = Ahead::default();
     for (library, catalog) in catalogs.iter().enumerate() {
         let package = &built.libraries[library].package;
         let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
         // Which kernels a plan launches seldom depends on how many blocks fit; a plan that is run is recorded anew.
         let mut ask = |_: &SealedFile, _: &OccupancyQuery| Ok(1);
-        let (compiler, cache) = (&*target.compiler, cache.as_std_path());
-        let mut occupancies = Occupancies::new(catalog, compiler, cache, interrupt, &mut ask);
-        let facts = &target.facts;
-        let recorded = record_cases(
-            &of_library,
-            library,
+        let build = KernelBuild {
+            compiler: &*target.compiler,
             catalog,
-            facts,
-            authors,
-            &mut occupancies,
+            cache: &cache,
             interrupt,
-        );
-        let recorded = recorded.map_err(interrupted)?;
+        };
+        let occupancies = Occupancies::new(build, &mut ask);
+        let recorded = record_cases(&of_library, library, &target.facts, authors, occupancies)?;
         for (case, failure) in of_library.iter().zip(&recorded) {
             if let Err(failure) = failure {
                 warn(&target.name, Some(&case.name_as(naming)), failure);
             }
         }
         let recordings = || recorded.iter().flatten().map(|recorded| &recorded.recording);
-        let modules = kernels::compile(compiler, catalog, recordings(), cache, interrupt);
+        let modules = build.compile(recordings());
         if interrupt.is_set() {
-            return Err(ExpectedError::Interrupted);
+            return Err(Interrupted.into());
         }
         for failure in kernels::failures(&modules) {
             ahead.sources_that_do_not_compile += usize::from(failure.cause == Cause::CompileFailed);
@@ -103,7 +95,7 @@ pub(crate) fn compile_ahead(
 }
 
 /// The cases of the libraries, ignored ones too, that the device can run.
-fn runnable_cases(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, ExpectedError> {
+fn runnable_cases(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, Failure> {
     let mut cases = every_case(built, catalogs, CaseDevice::of(facts))?;
     cases.retain(|case| case.disposition == Disposition::Run);
     Ok(cases)
@@ -121,7 +113,7 @@ fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
     }
 }
 
-fn utf8(path: &std::path::Path) -> Result<&Utf8Path, ExpectedError> {
+fn utf8(path: &std::path::Path) -> Result<&Utf8Path, Failure> {
     Utf8Path::from_path(path).ok_or_else(|| {
         crate::archive::ArchiveError::PathNotUtf8 {
             path: path.display().to_string(),

@@ -3,10 +3,25 @@
 use std::path::PathBuf;
 
 use crate::broker::options::DeviceOptions;
-use crate::error::ExpectedError;
-use gpubench_device::compilers::{Compiler, GpuCompilers, NamedCompilers, Processors};
+use gpubench_device::compilers::{Compiler, CompilerMissing, GpuCompilers, NamedCompilers, Processors};
 use gpubench_device::{CompilerNotFound, CompilerWishes, Facts};
+use gpubench_diagnostic::{ExitCode, Expected, Failure};
 use gpubench_protocol::sandbox::this_program;
+
+/// No compiler makes kernels for the CPU device.
+#[derive(Debug, thiserror::Error)]
+#[error("the CPU device needs a C++ compiler")]
+pub(crate) struct NoHostCompiler(#[source] pub(crate) CompilerMissing);
+
+impl Expected for NoHostCompiler {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::SetupMissing
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("install g++ or clang, or name a compiler in `CXX`".to_owned())
+    }
+}
 
 /// The compiler of a device's kernels; those of the CPU device are for these processors.
 ///
@@ -17,14 +32,14 @@ pub(crate) fn compiler_for(
     facts: &Facts,
     options: &DeviceOptions,
     processors: Processors,
-) -> Result<Box<dyn Compiler>, ExpectedError> {
+) -> Result<Box<dyn Compiler>, Failure> {
     let wishes = CompilerWishes {
         tool: this_program(),
         nvrtc: options.nvrtc.clone(),
         processors,
     };
     (facts.backend().compiler)(&facts.device, wishes).map_err(|missing| match missing {
-        CompilerNotFound::Host(missing) => missing.into(),
+        CompilerNotFound::Host(missing) => NoHostCompiler(missing).into(),
         CompilerNotFound::Nvrtc(missing) => missing.into(),
     })
 }
@@ -33,7 +48,7 @@ pub(crate) fn compiler_for(
 ///
 /// # Errors
 /// What is named is none.
-pub(crate) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, ExpectedError> {
+pub(crate) fn gpu_compilers(nvrtc: Option<PathBuf>) -> Result<GpuCompilers, Failure> {
     Ok(GpuCompilers::find(
         this_program(),
         &NamedCompilers { nvrtc, nvcc: None },

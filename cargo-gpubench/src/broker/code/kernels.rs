@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use camino::Utf8Path;
 use gpubench::catalog::{Catalog, Fill, Recording};
-use gpubench::plan::{KernelRef, Plan, Step};
+use gpubench::plan::{KernelRef, Plan};
 
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
@@ -75,10 +76,7 @@ pub(crate) fn own_kernels(recording: &Recording) -> impl Iterator<Item = &Kernel
 }
 
 fn launched(plan: &Plan) -> impl Iterator<Item = &KernelRef> {
-    plan.steps.iter().filter_map(|step| match step {
-        Step::Launch(launch) => Some(&launch.kernel),
-        Step::Memset { .. } | Step::Copy { .. } => None,
-    })
+    plan.launches().map(|launch| &launch.kernel)
 }
 
 /// The names that recordings use of each source.
@@ -106,87 +104,80 @@ pub(crate) fn images<'a>(
     wanted_names(recordings).into_iter().filter_map(image).collect()
 }
 
-/// Compiles what a library's recordings use, until the user interrupts, which ends what was begun. A source or a kernel that does not compile has its
-/// failure; the others go on.
-pub(crate) fn compile<'a>(
-    compiler: &dyn Compiler,
-    catalog: &Catalog,
-    recordings: impl Iterator<Item = &'a Recording>,
-    cache: &Path,
-    interrupt: &Interrupt,
-) -> Modules {
-    let jobs = wanted_names(recordings);
-    let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..gpubench_device::cpu::available_threads().get().min(jobs.len()) {
-            scope.spawn(|| {
-                while let Some((position, names)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if interrupt.is_set() {
-                        break;
+/// What the kernels of one library are compiled by, and from.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelBuild<'a> {
+    pub(crate) compiler: &'a dyn Compiler,
+    pub(crate) catalog: &'a Catalog,
+    /// Where compiled kernels are kept.
+    pub(crate) cache: &'a Path,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// Where compiled kernels are kept below a target directory.
+pub(crate) fn cache_below(target_directory: &Utf8Path) -> PathBuf {
+    target_directory.join("gpubench").join("kernels").into_std_path_buf()
+}
+
+impl KernelBuild<'_> {
+    /// Compiles what a library's recordings use, until the user interrupts, which ends what was begun. A source or a kernel that does not compile has its
+    /// failure; the others go on.
+    pub(crate) fn compile<'r>(&self, recordings: impl Iterator<Item = &'r Recording>) -> Modules {
+        let jobs = wanted_names(recordings);
+        let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..gpubench_device::cpu::available_threads().get().min(jobs.len()) {
+                scope.spawn(|| {
+                    while let Some((position, names)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if self.interrupt.is_set() {
+                            break;
+                        }
+                        let compiled = self.compile_source(*position, names);
+                        modules
+                            .lock()
+                            .unwrap_or_else(|poisoned| poisoned.into_inner())
+                            .insert(*position, compiled);
                     }
-                    let compiled = compile_source(compiler, catalog, *position, names, cache, interrupt);
-                    modules
-                        .lock()
-                        .unwrap_or_else(|poisoned| poisoned.into_inner())
-                        .insert(*position, compiled);
-                }
-            });
-        }
-    });
-    modules.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
+                });
+            }
+        });
+        modules.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
 
-/// Compiles one kernel, and gives its library.
-pub(crate) fn compile_one(
-    compiler: &dyn Compiler,
-    catalog: &Catalog,
-    kernel: &KernelRef,
-    cache: &Path,
-    interrupt: &Interrupt,
-) -> Result<SealedFile, CaseFailure> {
-    let compiled = compile_source(
-        compiler,
-        catalog,
-        kernel.source,
-        std::slice::from_ref(&kernel.name),
-        cache,
-        interrupt,
-    )?;
-    let modules = Modules::from([(kernel.source, Ok(compiled))]);
-    library_of(&modules, kernel).cloned()
-}
+    /// Compiles one kernel, and gives its library.
+    pub(crate) fn compile_one(&self, kernel: &KernelRef) -> Result<SealedFile, CaseFailure> {
+        let compiled = self.compile_source(kernel.source, std::slice::from_ref(&kernel.name))?;
+        let modules = Modules::from([(kernel.source, Ok(compiled))]);
+        library_of(&modules, kernel).cloned()
+    }
 
-fn compile_source(
-    compiler: &dyn Compiler,
-    catalog: &Catalog,
-    position: u32,
-    names: &[String],
-    cache: &Path,
-    interrupt: &Interrupt,
-) -> Result<Module, CaseFailure> {
-    let source = catalog.sources.get(position as usize);
-    let source = source.ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "it names a source that there is not"))?;
-    let compiled = compiler
-        .compile_separately(Wanted {
-            source,
-            names,
-            cache,
-            interrupt: interrupt.flag(),
+    fn compile_source(&self, position: u32, names: &[String]) -> Result<Module, CaseFailure> {
+        let source = self.catalog.sources.get(position as usize);
+        let source =
+            source.ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "it names a source that there is not"))?;
+        let compiled = self
+            .compiler
+            .compile_separately(Wanted {
+                source,
+                names,
+                cache: self.cache,
+                interrupt: self.interrupt.flag(),
+            })
+            .map_err(|error| failure(&error))?;
+        let rejected = compiled
+            .rejected
+            .into_iter()
+            .map(|(name, error)| (name, failure(&error)))
+            .collect();
+        let sealed = |path: PathBuf| {
+            let code = self.compiler.seal(&path).map_err(|error| failure(&error))?;
+            Ok(CompiledModule { path, code })
+        };
+        Ok(Module {
+            library: compiled.library.map(sealed).transpose()?,
+            rejected,
         })
-        .map_err(|error| failure(&error))?;
-    let rejected = compiled
-        .rejected
-        .into_iter()
-        .map(|(name, error)| (name, failure(&error)))
-        .collect();
-    let sealed = |path: PathBuf| {
-        let code = compiler.seal(&path).map_err(|error| failure(&error))?;
-        Ok(CompiledModule { path, code })
-    };
-    Ok(Module {
-        library: compiled.library.map(sealed).transpose()?,
-        rejected,
-    })
+    }
 }
 
 fn failure(error: &KernelBuildError) -> CaseFailure {
@@ -233,7 +224,13 @@ mod tests {
         };
         let compiler = HostCompiler::find().expect("a C++ compiler");
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        compile_source(&compiler, &catalog, 0, &names, cache.path(), &Interrupt::default())
+        let build = KernelBuild {
+            compiler: &compiler,
+            catalog: &catalog,
+            cache: cache.path(),
+            interrupt: &Interrupt::default(),
+        };
+        build.compile_source(0, &names)
     }
 
     #[test]

@@ -9,13 +9,10 @@ use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, u
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
 use crate::build::{Built, build_cdylibs};
-use crate::error::ExpectedError;
-use gpubench_contract::Revision;
-use gpubench_contract::UNKNOWN_REVISION;
+use gpubench_contract::{Revision, UNKNOWN_REVISION};
 use gpubench_device::Backend;
 use gpubench_device::compilers::Compiler;
-use gpubench_diagnostic::print_warning;
-use gpubench_diagnostic::printable;
+use gpubench_diagnostic::{Failure, print_warning, printable};
 use gpubench_measure::clients::Interrupt;
 
 /// Libraries, and the folder they lie in where it goes with the run.
@@ -24,22 +21,17 @@ pub(crate) struct Libraries {
     /// What a build yields.
     pub(crate) built: Built,
     /// The archive that it comes from.
-    archive: Option<OpenedArchive>,
+    pub(crate) archive: Option<OpenedArchive>,
 }
 
 /// An archive that libraries come from.
 #[derive(Debug)]
 pub(crate) struct OpenedArchive {
-    path: Utf8PathBuf,
+    pub(crate) path: Utf8PathBuf,
     unpacked: Unpacked,
 }
 
 impl OpenedArchive {
-    /// The file, as it was named.
-    pub(crate) fn path(&self) -> &Utf8Path {
-        &self.path
-    }
-
     /// Where the sources stood, as far as the archive says.
     pub(crate) fn revision(&self) -> Option<&Revision> {
         self.unpacked.manifest.revision.as_ref()
@@ -68,19 +60,19 @@ impl Libraries {
     ///
     /// # Errors
     /// When the one or the other fails.
-    pub(crate) fn obtain(source: &LibrarySource, interrupt: &Interrupt) -> Result<Libraries, ExpectedError> {
+    pub(crate) fn obtain(source: &LibrarySource, interrupt: &Interrupt) -> Result<Libraries, Failure> {
         match source {
             LibrarySource::Build(options) => {
                 let built = build_cdylibs(options, interrupt.flag())?;
                 built.notices.iter().for_each(|notice| print_warning(notice));
                 Ok(Libraries { built, archive: None })
             }
-            LibrarySource::Archive(archived) => {
-                let unpacked = unpack(&archived.archive, &archived.extract_to)?;
+            LibrarySource::Archive { archive, extract_to } => {
+                let unpacked = unpack(archive, extract_to)?;
                 Ok(Libraries {
                     built: unpacked.built()?,
                     archive: Some(OpenedArchive {
-                        path: archived.archive.clone(),
+                        path: archive.clone(),
                         unpacked,
                     }),
                 })
@@ -96,8 +88,8 @@ impl Libraries {
         &self,
         device: &DeviceFacts,
         catalogs: &[Catalog],
-        here: Result<Box<dyn Compiler>, ExpectedError>,
-    ) -> Result<Box<dyn Compiler>, ExpectedError> {
+        here: Result<Box<dyn Compiler>, Failure>,
+    ) -> Result<Box<dyn Compiler>, Failure> {
         match &self.archive {
             None => here,
             Some(archive) => {
@@ -112,11 +104,6 @@ impl Libraries {
         }
     }
 
-    /// The archive that they come from, where it is one.
-    pub(crate) fn archive(&self) -> Option<&OpenedArchive> {
-        self.archive.as_ref()
-    }
-
     /// Whether there are kernels for the device that were compiled elsewhere.
     pub(crate) fn has_kernels_for(&self, device: &DeviceFacts) -> bool {
         let archive = self.archive.as_ref();
@@ -124,11 +111,11 @@ impl Libraries {
     }
 
     /// A library that was built here could not be listed; one from elsewhere may not fit this machine.
-    pub(crate) fn explain(&self, error: ListingError) -> ExpectedError {
+    pub(crate) fn explain(&self, error: ListingError) -> Failure {
         match &self.archive {
             Some(archive) if error.is_of_the_library() => ArchiveError::Library {
                 archive: archive.path.clone(),
-                package: error.package().to_owned(),
+                package: error.package.clone(),
                 source: Box::new(error),
             }
             .into(),
@@ -148,10 +135,10 @@ impl Ahead<'_> {
     /// Puts it before a compiler of this machine.
     fn of(
         &self,
-        here: Result<Box<dyn Compiler>, ExpectedError>,
+        here: Result<Box<dyn Compiler>, Failure>,
         device: &DeviceFacts,
         catalogs: &[Catalog],
-    ) -> Result<Box<dyn Compiler>, ExpectedError> {
+    ) -> Result<Box<dyn Compiler>, Failure> {
         let manifest = self.manifest;
         let fitting = fitting(manifest, device);
         let lack = match &here {
@@ -191,9 +178,10 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
+    use crate::broker::code::compilers::NoHostCompiler;
     use gpubench_device::compilers::{BASELINE, CompilerMissing, GpuCompiler, GpuCompilers, Wanted};
     use gpubench_device::cuda::Architecture;
-    use gpubench_diagnostic::{Expected, Explanation};
+    use gpubench_diagnostic::Explanation;
 
     fn manifest(targets: &[&str]) -> Manifest {
         let kernels = |&target: &&str| ArchivedKernels {
@@ -229,7 +217,7 @@ mod tests {
     }
 
     /// On a GPU of compute capability 9.0.
-    fn without_a_compiler(targets: &[&str], sources: &[SourceForm]) -> Result<Box<dyn Compiler>, ExpectedError> {
+    fn without_a_compiler(targets: &[&str], sources: &[SourceForm]) -> Result<Box<dyn Compiler>, Failure> {
         let none = GpuCompiler::new(Architecture::of_capability(90), GpuCompilers::default());
         let source = |&form: &SourceForm| Source {
             name: "a.cu".to_owned(),
@@ -245,19 +233,19 @@ mod tests {
     }
 
     /// On the CPU device.
-    fn without_a_cpp_compiler(targets: &[&str]) -> Result<Box<dyn Compiler>, ExpectedError> {
-        let missing = CompilerMissing {
+    fn without_a_cpp_compiler(targets: &[&str]) -> Result<Box<dyn Compiler>, Failure> {
+        let missing = NoHostCompiler(CompilerMissing {
             tried: "c++".to_owned(),
             source: std::io::ErrorKind::NotFound.into(),
-        };
+        });
         let device = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN).device;
         ahead(&manifest(targets)).of(Err(missing.into()), &device, &[])
     }
 
-    fn refused(compiler: Result<Box<dyn Compiler>, ExpectedError>, code: u8) -> String {
+    fn refused(compiler: Result<Box<dyn Compiler>, Failure>, code: u8) -> String {
         let error = compiler.err().expect("nothing can run");
         assert_eq!(error.exit_code().number(), code);
-        let shown = anstream::adapter::strip_str(&Explanation(&error).to_string()).to_string();
+        let shown = anstream::adapter::strip_str(&Explanation(&*error).to_string()).to_string();
         shown.replace(BASELINE, "[processors]")
     }
 

@@ -1,14 +1,11 @@
 //! What plans ask about their kernels' occupancy: the kernel is compiled, and the referee asks the device.
 
-use std::path::Path;
+use gpubench::catalog::{Occupancy, OccupancyQuery};
 
-use gpubench::catalog::{Catalog, Occupancy, OccupancyQuery};
-
-use super::kernels;
+use super::kernels::KernelBuild;
 use gpubench_contract::Cause;
 use gpubench_device::SealedFile;
-use gpubench_device::compilers::Compiler;
-use gpubench_measure::clients::{Interrupt, RoleFailure};
+use gpubench_measure::clients::RoleFailure;
 use gpubench_measure::measurement::CaseFailure;
 
 /// Asks the device for the occupancy of a compiled kernel.
@@ -16,20 +13,17 @@ pub(crate) type AskDevice<'a> = dyn FnMut(&SealedFile, &OccupancyQuery) -> Resul
 
 /// The occupancies of one library's kernels, each found out once.
 pub(crate) struct Occupancies<'a> {
-    catalog: &'a Catalog,
-    compiler: &'a dyn Compiler,
-    cache: &'a Path,
-    interrupt: &'a Interrupt,
+    pub(crate) build: KernelBuild<'a>,
     ask_device: &'a mut AskDevice<'a>,
     known: Vec<Occupancy>,
 }
 
-/// Why there is no answer.
+/// Why the device or an author gives no answer.
 #[derive(Debug)]
 pub(crate) enum NoAnswer {
     /// The user wants the run to end.
     Interrupted,
-    /// The case that asks cannot be recorded.
+    /// The case that it is for cannot be recorded.
     Failed(CaseFailure),
 }
 
@@ -56,18 +50,9 @@ impl NoAnswer {
 }
 
 impl<'a> Occupancies<'a> {
-    pub(crate) fn new(
-        catalog: &'a Catalog,
-        compiler: &'a dyn Compiler,
-        cache: &'a Path,
-        interrupt: &'a Interrupt,
-        ask_device: &'a mut AskDevice<'a>,
-    ) -> Occupancies<'a> {
+    pub(crate) fn new(build: KernelBuild<'a>, ask_device: &'a mut AskDevice<'a>) -> Occupancies<'a> {
         Occupancies {
-            catalog,
-            compiler,
-            cache,
-            interrupt,
+            build,
             ask_device,
             known: Vec::new(),
         }
@@ -78,7 +63,7 @@ impl<'a> Occupancies<'a> {
         if let Some(known) = self.known.iter().find(|known| known.query == *query) {
             return Ok(known.clone());
         }
-        let module = kernels::compile_one(self.compiler, self.catalog, &query.kernel, self.cache, self.interrupt);
+        let module = self.build.compile_one(&query.kernel);
         let module = module.map_err(NoAnswer::Failed)?;
         let blocks = (self.ask_device)(&module, query)?;
         let found = Occupancy {
@@ -92,11 +77,12 @@ impl<'a> Occupancies<'a> {
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{Source, SourceFile, SourceForm};
+    use gpubench::catalog::{Catalog, Source, SourceFile, SourceForm};
     use gpubench::plan::KernelRef;
 
     use super::*;
     use gpubench_device::compilers::HostCompiler;
+    use gpubench_measure::clients::Interrupt;
 
     #[test]
     fn a_kernel_is_compiled_and_asked_about_once_and_one_that_does_not_compile_fails_its_case() {
@@ -129,7 +115,15 @@ mod tests {
             asked.push(query.kernel.name.clone());
             Ok(6)
         };
-        let mut occupancies = Occupancies::new(&catalog, &compiler, cache.path(), &interrupt, &mut ask);
+        let mut occupancies = Occupancies::new(
+            KernelBuild {
+                compiler: &compiler,
+                catalog: &catalog,
+                cache: cache.path(),
+                interrupt: &interrupt,
+            },
+            &mut ask,
+        );
         for _ in 0..2 {
             assert_eq!(occupancies.answer(&query("blur<2>")).expect("an answer").blocks, 6);
         }

@@ -15,16 +15,12 @@ pub enum LibrarySource {
     /// They are built.
     Build(BuildOptions),
     /// `--archive-file`: they were built elsewhere.
-    Archive(ArchivedLibraries),
-}
-
-/// Libraries in an archive.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArchivedLibraries {
-    /// The archive.
-    pub archive: Utf8PathBuf,
-    /// Where it is unpacked to.
-    pub extract_to: ExtractTo,
+    Archive {
+        /// The archive.
+        archive: Utf8PathBuf,
+        /// Where it is unpacked to.
+        extract_to: ExtractTo,
+    },
 }
 
 /// Everything `cargo gpubench archive` is asked to do.

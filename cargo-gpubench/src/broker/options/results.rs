@@ -10,8 +10,8 @@ use gpubench_store::compare::{Fences, Floors, LooksTaken, Matching, Rules, Setup
 /// What becomes of the results, beside being shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultOptions {
-    /// Where they come from.
-    pub source: ResultSource,
+    /// `--load-baseline`: they were measured before, and nothing is now.
+    pub loaded: Option<RunName>,
     /// What they are compared with.
     pub baseline: Option<BaselineOptions>,
     /// What they are measured in turns with.
@@ -37,19 +37,15 @@ impl ResultOptions {
         self.baseline.is_some()
             || self.against.is_some()
             || self.save.is_some()
-            || self.source != ResultSource::Measured
+            || self.loaded.is_some()
             || self.history.recording == Recording::On
             || self.page.is_some()
     }
 
     /// Stored runs that are read.
     pub fn runs_read(&self) -> impl Iterator<Item = &RunName> {
-        let loaded = match &self.source {
-            ResultSource::Measured => None,
-            ResultSource::Loaded(name) => Some(name),
-        };
         let compared = self.baseline.as_ref().map(|baseline| &baseline.name);
-        loaded.into_iter().chain(compared)
+        self.loaded.iter().chain(compared)
     }
 
     /// The file of the page, where one is named.
@@ -62,7 +58,7 @@ impl ResultOptions {
 
     /// Whether something is asked for that only a workspace has: a run to measure, or the place of a name.
     pub fn needs_a_workspace(&self) -> bool {
-        if self.source == ResultSource::Measured {
+        if self.loaded.is_none() {
             return self.is_about_files();
         }
         let mut names = self.runs_read().chain(&self.save);
@@ -77,16 +73,6 @@ pub enum PageTarget {
     TargetDirectory,
     /// This file, or standard output.
     Outlet(Outlet),
-}
-
-/// Where results come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ResultSource {
-    /// They are measured.
-    #[default]
-    Measured,
-    /// `--load-baseline`: they were measured before, and nothing is now.
-    Loaded(RunName),
 }
 
 /// What results are measured in turns with.

@@ -6,9 +6,7 @@ use gpubench::catalog::Catalog;
 
 use crate::broker::options::RunOptions;
 use crate::build::BuiltLibrary;
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::Expected;
-use gpubench_diagnostic::quoted;
+use gpubench_diagnostic::{ExitCode, Expected, quoted};
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use gpubench_protocol::wire::AuthorFailure;
 
@@ -28,7 +26,7 @@ impl<'a> AuthorSettings<'a> {
     pub(crate) fn of(options: &RunOptions, interrupt: &'a Interrupt) -> AuthorSettings<'a> {
         AuthorSettings {
             within: options.measurement.everywhere().limits.reference,
-            output: options.user_output(),
+            output: options.output.user_output,
             interrupt,
         }
     }
@@ -45,8 +43,8 @@ pub(crate) struct Authors<'a> {
 /// The benchmarks of a package could not be listed.
 #[derive(Debug, thiserror::Error)]
 #[error("could not list the benchmarks of `{package}`")]
-pub struct ListingError {
-    package: String,
+pub(crate) struct ListingError {
+    pub(crate) package: String,
     #[source]
     source: AuthorProblem,
 }
@@ -73,11 +71,6 @@ impl Expected for ListingError {
 }
 
 impl ListingError {
-    /// Whose benchmarks.
-    pub(crate) fn package(&self) -> &str {
-        &self.package
-    }
-
     /// Whether the library itself could not be used, rather than that something in it failed.
     pub(crate) fn is_of_the_library(&self) -> bool {
         let failure = match &self.source {

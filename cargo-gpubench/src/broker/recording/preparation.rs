@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use gpubench::catalog::OccupancyQuery;
 use gpubench::plan::KernelRef;
 
-use super::recordings::{Interrupted, RecordedCase, record_cases};
+use super::recordings::{RecordedCase, record_cases};
 use crate::broker::cases::{Case, Disposition};
-use crate::broker::code::kernels::{self, Modules};
+use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::selected::Side;
 use crate::build::BuiltLibrary;
 use gpubench_contract::{Cause, Method};
-use gpubench_device::Facts;
-use gpubench_device::SealedFile;
+use gpubench_device::{Facts, SealedFile};
+use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{CaseFailure, CaseLibrary, ReadyCase};
 use gpubench_measure::verdict::floor_ns;
@@ -86,11 +86,7 @@ impl Side<'_> {
     ) -> Result<Vec<Prepared>, Interrupted> {
         let (selected, compiler) = (self.selected, &*self.compiler);
         let mut prepared: Vec<_> = selected.cases.iter().map(|_| None).collect();
-        let cache = selected
-            .target_directory
-            .join("gpubench")
-            .join("kernels")
-            .into_std_path_buf();
+        let cache = kernels::cache_below(selected.target_directory);
         for (library, catalog) in selected.catalogs.iter().enumerate() {
             let (positions, cases): (Vec<usize>, Vec<&Case>) = selected
                 .cases
@@ -100,13 +96,17 @@ impl Side<'_> {
                 .unzip();
             phase(Phase::Recording);
             let mut ask = |module: &SealedFile, query: &OccupancyQuery| ask_device(module, query);
-            let mut occupancies = Occupancies::new(catalog, compiler, &cache, interrupt, &mut ask);
-            let authors = &mut self.authors;
-            let facts = selected.facts;
-            let recorded = record_cases(&cases, library, catalog, facts, authors, &mut occupancies, interrupt)?;
+            let build = KernelBuild {
+                compiler,
+                catalog,
+                cache: &cache,
+                interrupt,
+            };
+            let occupancies = Occupancies::new(build, &mut ask);
+            let recorded = record_cases(&cases, library, selected.facts, &mut self.authors, occupancies)?;
             phase(Phase::Compiling);
             let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
-            let modules = kernels::compile(compiler, catalog, recordings, &cache, interrupt);
+            let modules = build.compile(recordings);
             if interrupt.is_set() {
                 return Err(Interrupted);
             }

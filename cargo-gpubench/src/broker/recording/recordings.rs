@@ -10,7 +10,8 @@ use crate::broker::code::occupancy::{NoAnswer, Occupancies};
 use gpubench_contract::Cause;
 use gpubench_contract::units::size;
 use gpubench_device::Facts;
-use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Recorded, RoleFailure};
+use gpubench_diagnostic::Interrupted;
+use gpubench_measure::clients::{AuthorClient, AuthorProblem, Recorded, RoleFailure};
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::window::Duties;
 
@@ -28,51 +29,37 @@ pub(crate) struct RecordedCase {
     pub(crate) encoded: Vec<u8>,
 }
 
-/// The user wants the run to end.
-#[derive(Debug)]
-pub(crate) struct Interrupted;
-
 /// Records every case of one library. A case that cannot be recorded has its failure; the others go on.
 pub(crate) fn record_cases(
     cases: &[&Case],
     library: usize,
-    catalog: &Catalog,
     facts: &Facts,
     authors: &mut Authors<'_>,
-    occupancies: &mut Occupancies<'_>,
-    interrupt: &Interrupt,
+    occupancies: Occupancies<'_>,
 ) -> Result<Vec<Result<RecordedCase, CaseFailure>>, Interrupted> {
-    let mut second = None;
-    cases
-        .iter()
-        .map(|case| {
-            let mut request = RecordRequest {
-                params: case.params.clone(),
-                facts: facts.device.clone(),
-                occupancies: Vec::new(),
-            };
-            let recorded = loop {
-                match record_twice(case, &request, library, authors, &mut second, interrupt) {
-                    Ok(Recorded::Recording(recording, encoded)) => break Ok((recording, encoded)),
-                    Ok(Recorded::NeedsOccupancy(query)) => {
-                        if let Err(error) = add_occupancy(&mut request, &query, occupancies) {
-                            break Err(error);
-                        }
-                    }
-                    Err(error) => break Err(error),
-                }
-            };
-            match recorded {
-                Err(RecordError::Interrupted) => Err(Interrupted),
-                Err(RecordError::Failed(failure)) => Ok(Err(failure)),
-                Ok((recording, encoded)) => Ok(admit(&recording, catalog, facts).map(|()| RecordedCase {
-                    request: codec::encode(&request),
-                    recording,
-                    encoded,
-                })),
-            }
-        })
-        .collect()
+    let mut recorder = Recorder {
+        library,
+        facts,
+        authors,
+        second: None,
+        occupancies,
+    };
+    let recorded = cases.iter().map(|case| match recorder.record(case) {
+        Ok(recorded) => Ok(Ok(recorded)),
+        Err(NoAnswer::Failed(failure)) => Ok(Err(failure)),
+        Err(NoAnswer::Interrupted) => Err(Interrupted),
+    });
+    recorded.collect()
+}
+
+/// What the cases of one library are recorded with.
+struct Recorder<'r, 'a, 'o> {
+    library: usize,
+    facts: &'r Facts,
+    authors: &'r mut Authors<'a>,
+    /// The second author of the library, once there is one.
+    second: Option<AuthorClient>,
+    occupancies: Occupancies<'o>,
 }
 
 /// Whether a recording can be measured on the device.
@@ -92,83 +79,85 @@ fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), 
     Ok(())
 }
 
-enum RecordError {
-    Interrupted,
-    Failed(CaseFailure),
-}
-
-fn record_twice(
-    case: &Case,
-    request: &RecordRequest,
-    library: usize,
-    authors: &mut Authors<'_>,
-    second: &mut Option<AuthorClient>,
-    interrupt: &Interrupt,
-) -> Result<Recorded, RecordError> {
-    let benchmark = case.benchmark as u32;
-    let first = authors
-        .client(library)
-        .and_then(|author| author.record(benchmark, request, interrupt));
-    let first = first.map_err(|problem| {
-        if matches!(problem, AuthorProblem::Role(_)) {
-            authors.retire(library);
-        }
-        explain(problem)
-    })?;
-    let Recorded::Recording(recording, encoded) = first else {
-        return Ok(first);
-    };
-    if second.is_none() {
-        *second = Some(authors.second(library).map_err(explain)?);
+impl Recorder<'_, '_, '_> {
+    fn record(&mut self, case: &Case) -> Result<RecordedCase, NoAnswer> {
+        let mut request = RecordRequest {
+            params: case.params.clone(),
+            facts: self.facts.device.clone(),
+            occupancies: Vec::new(),
+        };
+        let (recording, encoded) = loop {
+            match self.record_twice(case, &request)? {
+                Recorded::Recording(recording, encoded) => break (recording, encoded),
+                Recorded::NeedsOccupancy(query) => self.add_occupancy(&mut request, &query)?,
+            }
+        };
+        admit(&recording, self.occupancies.build.catalog, self.facts).map_err(NoAnswer::Failed)?;
+        Ok(RecordedCase {
+            request: codec::encode(&request),
+            recording,
+            encoded,
+        })
     }
-    let again = match second {
-        Some(author) => author.record(benchmark, request, interrupt),
-        None => return Ok(Recorded::Recording(recording, encoded)),
-    };
-    let again = again.map_err(|problem| {
-        if matches!(problem, AuthorProblem::Role(_)) {
-            *second = None;
+
+    fn record_twice(&mut self, case: &Case, request: &RecordRequest) -> Result<Recorded, NoAnswer> {
+        let (library, interrupt) = (self.library, self.occupancies.build.interrupt);
+        let Recorder { authors, second, .. } = self;
+        let benchmark = case.benchmark as u32;
+        let first = authors
+            .client(library)
+            .and_then(|author| author.record(benchmark, request, interrupt));
+        let first = first.map_err(|problem| {
+            if matches!(problem, AuthorProblem::Role(_)) {
+                authors.retire(library);
+            }
+            explain(problem)
+        })?;
+        let Recorded::Recording(recording, encoded) = first else {
+            return Ok(first);
+        };
+        if second.is_none() {
+            *second = Some(authors.second(library).map_err(explain)?);
         }
-        explain(problem)
-    })?;
-    let same = matches!(&again, Recorded::Recording(_, again) if *again == encoded);
-    if !same {
-        let message = "a second process recorded another plan for the same case (hint: a benchmark function may depend on its axes and the \
+        let again = match second {
+            Some(author) => author.record(benchmark, request, interrupt),
+            None => return Ok(Recorded::Recording(recording, encoded)),
+        };
+        let again = again.map_err(|problem| {
+            if matches!(problem, AuthorProblem::Role(_)) {
+                *second = None;
+            }
+            explain(problem)
+        })?;
+        let same = matches!(&again, Recorded::Recording(_, again) if *again == encoded);
+        if !same {
+            let message = "a second process recorded another plan for the same case (hint: a benchmark function may depend on its axes and the \
                        device's facts alone, not on time, randomness, addresses or the environment)";
-        return Err(RecordError::Failed(CaseFailure::error(Cause::NotReproducible, message)));
-    }
-    Ok(Recorded::Recording(recording, encoded))
-}
-
-/// Puts the answer to a query into the request.
-fn add_occupancy(
-    request: &mut RecordRequest,
-    query: &OccupancyQuery,
-    occupancies: &mut Occupancies<'_>,
-) -> Result<(), RecordError> {
-    let known = request.occupancies.iter().any(|known| known.query == *query);
-    if known || request.occupancies.len() == MOST_OCCUPANCIES {
-        let message = format!(
-            "it asks for the occupancy of `{}` again and again (hint: a plan may ask for {MOST_OCCUPANCIES} different ones)",
-            query.kernel
-        );
-        return Err(RecordError::Failed(CaseFailure::error(Cause::RecordingFailed, message)));
-    }
-    match occupancies.answer(query) {
-        Ok(occupancy) => {
-            request.occupancies.push(occupancy);
-            Ok(())
+            return Err(NoAnswer::Failed(CaseFailure::error(Cause::NotReproducible, message)));
         }
-        Err(NoAnswer::Interrupted) => Err(RecordError::Interrupted),
-        Err(NoAnswer::Failed(failure)) => Err(RecordError::Failed(failure)),
+        Ok(Recorded::Recording(recording, encoded))
+    }
+
+    /// Puts the answer to a query into the request.
+    fn add_occupancy(&mut self, request: &mut RecordRequest, query: &OccupancyQuery) -> Result<(), NoAnswer> {
+        let known = request.occupancies.iter().any(|known| known.query == *query);
+        if known || request.occupancies.len() == MOST_OCCUPANCIES {
+            let message = format!(
+                "it asks for the occupancy of `{}` again and again (hint: a plan may ask for {MOST_OCCUPANCIES} different ones)",
+                query.kernel
+            );
+            return Err(NoAnswer::Failed(CaseFailure::error(Cause::RecordingFailed, message)));
+        }
+        request.occupancies.push(self.occupancies.answer(query)?);
+        Ok(())
     }
 }
 
-fn explain(problem: AuthorProblem) -> RecordError {
+fn explain(problem: AuthorProblem) -> NoAnswer {
     let cause = match &problem {
-        AuthorProblem::Role(RoleFailure::Interrupted) => return RecordError::Interrupted,
+        AuthorProblem::Role(RoleFailure::Interrupted) => return NoAnswer::Interrupted,
         AuthorProblem::Role(RoleFailure::Silent { .. }) => Cause::RecordingTimeout,
         _ => Cause::RecordingFailed,
     };
-    RecordError::Failed(CaseFailure::author(cause, &problem))
+    NoAnswer::Failed(CaseFailure::author(cause, &problem))
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::stored_cases::{case_of, chosen};
 use super::stored_run::load_run;
 use crate::broker::BaselineError;
-use crate::broker::cases::{Case, Disposition, NameFilter};
+use crate::broker::cases::{Disposition, NameFilter, full_names};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::{BaselineOptions, Newcomers};
 use gpubench_contract::BenchmarkComplete;
@@ -64,7 +64,6 @@ impl Baseline {
                 of: ours.cases.len(),
             });
         }
-        let full_names = |cases: &[Case]| -> HashSet<String> { cases.iter().map(Case::full_name).collect() };
         let (selected, left_out) = (full_names(&ours.cases), full_names(&ours.left_out));
         let results = std::mem::take(&mut run.results).into_iter();
         let (shared, mut others): (Vec<_>, Vec<_>) = results.partition(|result| selected.contains(&case_name(result)));

@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use thiserror::Error;
 
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::Expected;
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// More names than this do not help.
 const MOST_NAMES: usize = 10;

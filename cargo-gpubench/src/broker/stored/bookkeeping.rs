@@ -16,10 +16,10 @@ use crate::broker::code::libraries::OpenedArchive;
 use crate::broker::options::{JudgingOptions, PageTarget, Recording, ResultOptions, Verbosity};
 use crate::broker::places::Places;
 use crate::broker::status::status;
-use crate::error::ExpectedError;
-use gpubench_contract::{Arrangement, BenchmarkComplete, ComparisonComplete, RunFinished, RunStarted};
-use gpubench_contract::{DeviceIdentity, Revision};
-use gpubench_diagnostic::print_warning;
+use gpubench_contract::{
+    Arrangement, BenchmarkComplete, ComparisonComplete, DeviceIdentity, Revision, RunFinished, RunStarted,
+};
+use gpubench_diagnostic::{Failure, print_warning};
 use gpubench_report::{HtmlReport, Outlet, OutputError, Passage, address};
 use gpubench_store::compare::{Contestant, Fences, Rules, compare};
 use gpubench_store::history::History;
@@ -75,7 +75,7 @@ impl Origin {
     /// Only an archive knows where its sources stood.
     pub(crate) fn of_archive(archive: &OpenedArchive) -> Origin {
         Origin {
-            name: archive.path().to_string(),
+            name: archive.path.to_string(),
             revision: archive.revision().cloned(),
         }
     }
@@ -90,7 +90,7 @@ impl ResultTargets {
         options: &ResultOptions,
         places: &Places,
         verbosity: Verbosity,
-    ) -> Result<ResultTargets, ExpectedError> {
+    ) -> Result<ResultTargets, Failure> {
         let home = places.home();
         let baseline = options.baseline.as_ref().map(|options| Baseline::load(options, home));
         let save = options.save.as_ref();
@@ -270,7 +270,7 @@ impl Bookkeeping {
 }
 
 /// Where the page is; a file must be named where there is no target directory, and it must be possible to write it.
-fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Outlet>, ExpectedError> {
+fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Outlet>, Failure> {
     let outlet = match target {
         None => return Ok(None),
         Some(PageTarget::Outlet(outlet)) => outlet.clone(),

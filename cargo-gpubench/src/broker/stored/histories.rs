@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 
-use crate::broker::options::{HistoryOptions, Recording, ResultOptions, ResultSource, Verbosity};
+use crate::broker::options::{HistoryOptions, Recording, ResultOptions, Verbosity};
 use crate::broker::status::status;
 use gpubench_contract::DeviceIdentity;
 use gpubench_diagnostic::print_warning;
@@ -27,9 +27,9 @@ impl Histories {
         if folder.is_none() && *recording == Recording::On {
             return Err(StoreError::HomelessHistory);
         }
-        let recording = match options.source {
-            ResultSource::Measured => *recording,
-            ResultSource::Loaded(_) => Recording::Off,
+        let recording = match options.loaded {
+            None => *recording,
+            Some(_) => Recording::Off,
         };
         Ok(Histories { folder, recording })
     }

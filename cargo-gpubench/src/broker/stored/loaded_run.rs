@@ -10,10 +10,8 @@ use crate::broker::choice::ChosenCases;
 use crate::broker::options::RunOptions;
 use crate::broker::places::Places;
 use crate::broker::reporting::Reporting;
-use crate::error::ExpectedError;
-use gpubench_contract::Verdict;
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion};
-use gpubench_diagnostic::ExitCode;
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion, Verdict};
+use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_store::{RunName, StoredRun, load};
 
 /// Leads a stored run's records, as far as the filters choose them, through the reports.
@@ -25,7 +23,7 @@ pub(crate) fn show_loaded_run(
     options: &RunOptions,
     places: &Places,
     targets: ResultTargets,
-) -> Result<ExitCode, ExpectedError> {
+) -> Result<ExitCode, Failure> {
     let StoredRun {
         mut run,
         results,

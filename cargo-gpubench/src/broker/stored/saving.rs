@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::broker::cases::{Case, CaseSelection, NameFilter, Reach};
+use crate::broker::cases::{CaseSelection, NameFilter, Reach, full_names};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::Verbosity;
 use crate::broker::status::status;
 use gpubench_contract::DeviceIdentity;
-use gpubench_diagnostic::print_warning;
-use gpubench_diagnostic::printable_line;
+use gpubench_contract::units::counted;
+use gpubench_diagnostic::{print_warning, printable_line};
 use gpubench_store::{Destination, Home, Others, RunName, Saved, StoreError, StoredRun};
 
 /// Where results are saved.
@@ -70,10 +70,6 @@ pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
     }
 }
 
-fn full_names(cases: &[Case]) -> HashSet<String> {
-    cases.iter().map(Case::full_name).collect()
-}
-
 impl SavePlan {
     /// The name.
     pub(crate) fn name(&self) -> &RunName {
@@ -103,7 +99,7 @@ impl SavePlan {
             lost,
         } = destination.save(stored.clone(), &self.others)?;
         if gone > 0 {
-            let results = results(gone);
+            let results = counted(gone, "result");
             print_warning(&format!(
                 "`{name}` had {results} of benchmarks that this run does not have any more: they are no longer in it"
             ));
@@ -123,7 +119,7 @@ impl SavePlan {
         let path = destination.path();
         status(verbosity, "Saved", format_args!("`{name}` ({path})"));
         if kept > 0 {
-            let results = results(kept);
+            let results = counted(kept, "result");
             let what = format_args!("{results} in `{name}` of benchmarks that this run did not measure");
             status(verbosity, "Kept", what);
         }
@@ -139,14 +135,6 @@ fn listed(names: &[String]) -> String {
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// `1 result`, `12 results`.
-fn results(count: usize) -> String {
-    match count {
-        1 => "1 result".to_owned(),
-        count => format!("{count} results"),
     }
 }
 

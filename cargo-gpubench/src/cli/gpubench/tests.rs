@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::*;
 use crate::{
     broker::{
         cases::{IgnoredSelection, NameFilter},
-        options::{
-            CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, UserOutput, Verbosity,
-        },
+        options::{CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity},
     },
-    build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
+    build::{BuildOptions, CargoProgress, DefaultFeatures, PackageSelection, Profile},
     cli::{Environment, Unsettled, Verb, settle},
 };
 use gpubench_device::cuda::Architecture;
+use gpubench_measure::clients::Output;
 use gpubench_report::Color;
 use gpubench_stats::Looks;
 
@@ -35,7 +35,7 @@ fn options(arguments: &[&str]) -> RunOptions {
 fn build(options: &RunOptions) -> &BuildOptions {
     match &options.libraries {
         LibrarySource::Build(build) => build,
-        LibrarySource::Archive(archived) => panic!("an archive: {archived:?}"),
+        LibrarySource::Archive { archive, .. } => panic!("an archive: {archive}"),
     }
 }
 
@@ -45,7 +45,7 @@ fn refusal(arguments: &[&str]) -> String {
             assert_eq!(error.exit_code(), 2);
             error.to_string()
         }
-        Err(Unsettled::Expected(error)) => gpubench_diagnostic::chain(&error),
+        Err(Unsettled::Expected(error)) => gpubench_diagnostic::chain(error.as_error()),
         Ok(arguments) => arguments.into_command().expect_err("a refusal").to_string(),
     }
 }
@@ -160,7 +160,7 @@ fn what_is_given_arrives() {
     assert_eq!(options.after_failure, AfterFailure::Stop);
     assert_eq!(options.output.format, MessageFormat::Json);
     assert_eq!(options.output.verbosity, Verbosity::Quiet);
-    assert_eq!(options.output.user_output, UserOutput::Shown);
+    assert_eq!(options.output.user_output, Output::Inherited);
     let formats: Vec<_> = options.output.exports.iter().map(|export| export.format).collect();
     assert_eq!(formats, [ExportFormat::Json, ExportFormat::Csv]);
     assert_eq!(build(&options).features.features, ["a", "b"]);
@@ -172,7 +172,7 @@ fn what_is_given_arrives() {
     );
     assert_eq!(build(&options).compilation.jobs.as_deref(), Some("3"));
     assert_eq!(build(&options).manifest.lock_flags, ["--locked", "--offline"]);
-    assert_eq!(build(&options).output.color, CargoColor::Never);
+    assert_eq!(build(&options).output.color, gpubench_report::Color::Never);
     assert_eq!(build(&options).output.progress, CargoProgress::Quiet);
 }
 
@@ -265,26 +265,23 @@ fn a_filter_is_a_regex_unless_it_is_exact() {
 #[test]
 fn a_run_from_an_archive_builds_nothing() {
     let libraries = |arguments| match options(arguments).libraries {
-        LibrarySource::Archive(archived) => archived,
+        LibrarySource::Archive { archive, extract_to } => (archive, extract_to),
         LibrarySource::Build(build) => panic!("a build: {build:?}"),
     };
-    let archive = || "a.tar.gz".into();
+    let archive = || Utf8PathBuf::from("a.tar.gz");
     assert_eq!(
         libraries(&["--archive-file", "a.tar.gz", "grayscale"]),
-        ArchivedLibraries {
-            archive: archive(),
-            extract_to: ExtractTo::Temporary
-        }
+        (archive(), ExtractTo::Temporary)
     );
     assert_eq!(
         libraries(&["--archive-file", "a.tar.gz", "--extract-to", "x", "--extract-overwrite"]),
-        ArchivedLibraries {
-            archive: archive(),
-            extract_to: ExtractTo::Kept {
+        (
+            archive(),
+            ExtractTo::Kept {
                 folder: "x".into(),
                 occupied: Occupied::Overwritten
             }
-        }
+        )
     );
 }
 
@@ -296,7 +293,7 @@ fn an_archive_is_compared_with_what_is_built_and_with_another_archive() {
     assert!(matches!(built.libraries, LibrarySource::Build(_)));
     let archived = options(&["--archive-file", "new.tar.gz", "--against-archive", "old.tar.gz"]);
     assert_eq!(archived.results.against, old());
-    assert!(matches!(archived.libraries, LibrarySource::Archive(_)));
+    assert!(matches!(archived.libraries, LibrarySource::Archive { .. }));
 }
 
 #[test]
@@ -394,7 +391,7 @@ fn a_run_measures_checks_or_serves_a_profiler() {
 fn what_cargo_bench_is_given_by_habit_changes_nothing() {
     let options = options(&["--bench", "--show-output", "--noplot", "--nocapture", "add1"]);
     assert_eq!(options.action, Action::Measure);
-    assert_eq!(options.output.user_output, UserOutput::Shown);
+    assert_eq!(options.output.user_output, Output::Inherited);
 }
 
 #[test]

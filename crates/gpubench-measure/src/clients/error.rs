@@ -2,6 +2,7 @@
 
 use super::role::{End, RoleName};
 use gpubench_device::Absence;
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why a role could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +82,15 @@ pub enum RoleFailure {
     /// The user pressed Ctrl-C, or asked the broker to end.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl Expected for RoleFailure {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            RoleFailure::Interrupted => ExitCode::Interrupted,
+            _ => ExitCode::Internal,
+        }
+    }
 }
 
 impl RoleFailure {

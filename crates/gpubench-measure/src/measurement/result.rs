@@ -62,9 +62,10 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.host_ns = host_time(&host_ns);
     record.event_overhead_ns = event_overhead_ns;
     record.stop = stop.map(|reason| Stop { reason, target_cv });
-    record.throughput = record.stats.as_ref().map_or_else(Throughput::default, |stats| {
-        Throughput::of(recording.work, stats.value, peaks)
-    });
+    record.throughput = match &record.stats {
+        Some(stats) if record.metric.is_time() => Throughput::of(recording.work, stats.value, peaks),
+        _ => Throughput::default(),
+    };
     record.checks = checks(recording, &windows, judgement.window);
     record.windows = windows.len() as u64;
     record.window_counts = count(&windows, &warm_ups, null_windows.len() + null_alone.len());

@@ -136,8 +136,6 @@ fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
         .and("Took", text(wall_time(Duration::from_nanos(result.wall_ns))))
 }
 
-/// `128.0 ns, 1.24%`.
-
 fn work(throughput: &Throughput) -> Facts {
     let both = throughput.flops_per_s.zip(throughput.bytes_per_s);
     let intensity = both

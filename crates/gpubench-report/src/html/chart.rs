@@ -97,7 +97,7 @@ impl Ticks {
         let label = |value: &f64| format!("{:.decimals$}", value / worth + 0.0);
         let mut labels: Vec<String> = self.values.iter().map(label).collect();
         if let Some(last) = labels.last_mut() {
-            *last += &format!(" {unit}");
+            last.extend([" ", &unit]);
         }
         labels
     }

@@ -35,7 +35,7 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
         .then(bars(&histogram, &scale).drawn_as("mass"))
         .then(share_below(&sorted, &scale).drawn_as("curve"))
         .then(line(
-            "middle",
+            "value",
             (scale.at(stats.value), At(TOP)),
             (scale.at(stats.value), At(axis)),
         ))

@@ -3,6 +3,7 @@
 mod comparison;
 mod golden;
 pub(super) mod hostile;
+mod metric;
 mod play;
 
 pub(super) use golden::written;

@@ -54,14 +54,17 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
     let sides = [before, after].map(side);
     let origins = [(before, ground.runs[0]), (after, ground.runs[1])].map(|(result, run)| run.origin_of(result));
     let differences = differences(pair, &origins, ground);
+    let is_same = is_one_measurement(pair, &origins, ground);
     let mut finding = match obstacle(pair, ground, &differences) {
         Some(reason) if newly_failed(pair) => Finding::without_figures(ChangeVerdict::NowFails, reason),
         Some(reason) => Finding::not_compared(reason),
-        None if is_one_measurement(pair, &origins, ground) => same(pair, ground),
+        None if is_same => same(pair, ground),
         None => compared(pair, &sides, ground, &differences),
     };
     let kept_from = [0, 1].map(|side| kept_from(&origins[side], ground.runs[side]));
-    finding.remarks.extend(older(&kept_from, ground));
+    if !is_same {
+        finding.remarks.extend(older(&kept_from, ground));
+    }
     let [of_baseline, of_candidate] = kept_from;
     ComparisonRow {
         package: after.package.clone(),
@@ -202,11 +205,12 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     }
 }
 
-/// Whether both sides are the same measurement: a run measures a case once, but for the two sides that it measures in turns.
+/// Whether both sides are the same measurement: of one run, case by case, with the same samples. A file whose samples were edited is none.
 fn is_one_measurement(pair: &Pair<'_>, origins: &[Origin<'_>; 2], ground: &Ground<'_>) -> bool {
     ground.arrangement == Arrangement::Apart
         && origins[0].run_id == origins[1].run_id
         && CaseKey::of(pair.baseline) == CaseKey::of(pair.candidate)
+        && pair.baseline.samples == pair.candidate.samples
 }
 
 /// What is said of a measurement beside itself: there is nothing to tell apart.

@@ -15,6 +15,7 @@ use super::nvrtc::NvrtcCompiler;
 use super::options::{Dialect, wishes};
 use super::store;
 use crate::cuda::{Architecture, KernelImage};
+use gpubench_diagnostic::{ExitCode, Expected};
 
 /// `--nvrtc` names nothing that works.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,18 @@ pub struct NvrtcNotFound {
     pub path: PathBuf,
     /// What is wrong.
     pub reason: String,
+}
+
+impl Expected for NvrtcNotFound {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::SetupMissing
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = "name `libnvrtc.so` or a folder that has it, such as a toolkit or Python's `site-packages` after \
+                    `pip install nvidia-cuda-nvrtc`";
+        Some(hint.to_owned())
+    }
 }
 
 /// Compilers that are named instead of looked for.

@@ -1,0 +1,153 @@
+//! Why a command stops: an error of whatever area.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Deref;
+
+use thiserror::Error;
+
+use crate::{ExitCode, Expected, Explanation, print_to_stderr};
+
+/// Why a command stops: any error that is [`Expected`]. `?` makes one of it.
+pub struct Failure(Box<dyn Expected + Send + Sync>);
+
+impl Failure {
+    /// The error, as the cause of another.
+    pub fn as_error(&self) -> &(dyn Error + 'static) {
+        &*self.0
+    }
+
+    /// Prints the error, its causes and its hint to standard error, coloured where that is wanted.
+    ///
+    /// A reader of standard output who went away (`| head`) is not told that it went away.
+    pub fn print(&self) {
+        if !self.0.is_of_a_reader_who_left() {
+            print_to_stderr(&Explanation(&*self.0));
+        }
+    }
+}
+
+impl<E: Expected + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+impl Deref for Failure {
+    type Target = dyn Expected + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// A signal asked the command to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("interrupted")]
+pub struct Interrupted;
+
+impl Expected for Interrupted {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Interrupted
+    }
+}
+
+/// Something the machine must have is missing.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{what}")]
+pub struct SetupMissing {
+    /// What.
+    pub what: String,
+    /// What the person can do.
+    pub hint: String,
+}
+
+impl Expected for SetupMissing {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::SetupMissing
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(self.hint.clone())
+    }
+}
+
+/// The tool cannot do what it should always be able to do.
+#[derive(Debug, Error)]
+#[error("internal error: {what}")]
+pub struct InternalError {
+    what: &'static str,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl InternalError {
+    /// Makes one of the reason why `what` could not be done.
+    pub fn because<E: Into<Box<dyn Error + Send + Sync>>>(what: &'static str) -> impl FnOnce(E) -> InternalError {
+        move |source| InternalError {
+            what,
+            source: source.into(),
+        }
+    }
+}
+
+impl Expected for InternalError {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Internal
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("this is a defect of `cargo gpubench`; please report it".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    fn plain(failure: &Failure) -> String {
+        anstream::adapter::strip_str(&Explanation(&**failure).to_string()).to_string()
+    }
+
+    #[test]
+    fn an_error_shows_its_causes_and_its_hint() {
+        let no_device = io::Error::new(io::ErrorKind::NotFound, "no such device");
+        let failure = Failure::from(InternalError::because("no entropy")(no_device));
+        insta::assert_snapshot!(plain(&failure), @r"
+        error: internal error: no entropy
+        caused by: no such device
+        (hint: this is a defect of `cargo gpubench`; please report it)
+        ");
+        assert_eq!(failure.exit_code(), ExitCode::Internal);
+    }
+
+    #[test]
+    fn what_an_error_quotes_cannot_move_the_cursor() {
+        let error = SetupMissing {
+            what: "`evil\x1b[2J` is missing".to_owned(),
+            hint: "get `evil\x1b]0;title\x07\r`".to_owned(),
+        };
+        let shown = Explanation(&error).to_string();
+        assert!(
+            !shown.contains("\x1b[2J") && !shown.contains("\x1b]0") && !shown.contains(['\r', '\x07']),
+            "{shown:?}"
+        );
+    }
+
+    #[test]
+    fn styles_are_in_the_text_for_the_stream_to_keep_or_drop() {
+        assert!(Explanation(&Interrupted).to_string().contains("\u{1b}["));
+    }
+}

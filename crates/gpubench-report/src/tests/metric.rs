@@ -1,0 +1,159 @@
+//! Runs and comparisons of what is no time: every output has the metric's name and unit, and which way is better.
+
+use super::written;
+use crate::*;
+use gpubench_contract::{Better, ComparisonComplete, Metric};
+use gpubench_store::StoredRun;
+use gpubench_testing::{SampleRun, competition, every_change};
+
+fn instructions() -> Metric {
+    Metric {
+        name: "instructions".into(),
+        unit: "instructions".into(),
+        better: Better::Lower,
+    }
+}
+
+fn rate() -> Metric {
+    Metric {
+        name: "rate".into(),
+        unit: "ops/s".into(),
+        better: Better::Higher,
+    }
+}
+
+fn stored(run: SampleRun) -> StoredRun {
+    StoredRun::of(run.started, run.results, Some(run.finished), None)
+}
+
+/// The outputs of the sample run, measured in another metric: table, CSV, Markdown, JUnit and page.
+fn outputs(metric: &Metric) -> [String; 5] {
+    let mut run = competition();
+    for result in &mut run.results {
+        result.metric = metric.clone();
+    }
+    let options = TerminalOptions {
+        width: 120,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
+    };
+    let stored = stored(run.clone());
+    let page = HtmlReport {
+        run: &stored,
+        comparisons: &[compared(metric)],
+        history: &[],
+    };
+    [
+        written(&run, |output| TerminalReporter::new(output, options)),
+        written(&run, CsvReporter::new),
+        written(&run, MarkdownReporter::new),
+        written(&run, JunitReporter::new),
+        page.page(),
+    ]
+}
+
+fn compared(metric: &Metric) -> ComparisonComplete {
+    let mut comparison = every_change();
+    for row in &mut comparison.rows {
+        row.metric = metric.clone();
+    }
+    comparison
+}
+
+#[test]
+fn every_output_names_the_metric_and_the_unit_of_its_values() {
+    let [table, csv, markdown, junit, page] = outputs(&instructions());
+    assert!(table.contains(" instructions "), "{table}");
+    assert!(table.contains(" 16.78 M instructions "), "{table}");
+    assert!(csv.contains(",instructions,instructions,16777216,"), "{csv}");
+    assert!(markdown.contains("| Instructions |"), "{markdown}");
+    assert!(markdown.contains("| 16.78 M instructions |"), "{markdown}");
+    assert!(junit.contains(">instructions 16.78 M instructions ±"), "{junit}");
+    assert!(page.contains("16.78 M instructions"), "{page}");
+    for output in [table, csv, markdown, junit] {
+        assert!(!output.contains("16.78 ms") && !output.contains("fastest"), "{output}");
+    }
+}
+
+#[test]
+fn the_best_of_several_is_the_lowest_or_the_highest() {
+    let ranking = |metric| {
+        let [table, ..] = outputs(&metric);
+        let lines = table.lines().filter(|line| line.contains("  best"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (lowest, highest) = (ranking(instructions()), ranking(rate()));
+    assert!(
+        lowest.iter().any(|line| line.contains("16.78 M instructions")),
+        "{lowest:?}"
+    );
+    assert!(highest.iter().any(|line| line.contains("53.69 Mops/s")), "{highest:?}");
+}
+
+#[test]
+fn a_comparison_says_which_way_is_worse() {
+    let sentence = |metric: &Metric| {
+        let [.., page] = outputs(metric);
+        let page = page.replace("&#39;", "'");
+        let said = page.split("A ratio is ").nth(1).unwrap_or_default();
+        said.split(';').next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        sentence(&Metric::time()),
+        "this run's time over the baseline's, above 1 is slower"
+    );
+    assert_eq!(
+        sentence(&instructions()),
+        "this run's instructions over the baseline's, above 1 is worse"
+    );
+    assert_eq!(
+        sentence(&rate()),
+        "this run's rate over the baseline's, above 1 is better"
+    );
+}
+
+#[test]
+fn a_comparisons_values_have_their_unit() {
+    let options = TerminalOptions {
+        width: 120,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
+    };
+    let page = comparison_page(&compared(&instructions()), options);
+    assert!(page.contains(" 205.2 k instructions "), "{page}");
+    let comment = comparison_markdown(&compared(&rate()), GITHUB_LIMIT);
+    assert!(comment.contains("| 205.2 kops/s |"), "{comment}");
+}
+
+#[test]
+fn a_run_beside_itself_is_said_to_be_one() {
+    let mut comparison = every_change();
+    comparison.candidate.run_id.clone_from(&comparison.baseline.run_id);
+    assert!(!comparison.is_of_one_run(), "its values differ");
+    for row in &mut comparison.rows {
+        row.candidate = row.baseline.clone();
+    }
+    let said = "both are the same run, ";
+    let options = TerminalOptions {
+        width: 120,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Table,
+    };
+    let run = stored(competition());
+    let page = HtmlReport {
+        run: &run,
+        comparisons: std::slice::from_ref(&comparison),
+        history: &[],
+    };
+    for output in [
+        comparison_page(&comparison, options),
+        comparisons_page(&[comparison.clone(), comparison.clone()], options),
+        comparison_markdown(&comparison, GITHUB_LIMIT),
+        page.page(),
+    ] {
+        assert!(output.contains(said), "{output}");
+    }
+}

@@ -1,0 +1,52 @@
+//! The documents name files that exist.
+
+use gpubench_tests::repository;
+use regex::Regex;
+
+/// Documents that name files of the source.
+const DOCUMENTS: [&str; 7] = [
+    "CONTRIBUTING.md",
+    "docs/cpu-device.md",
+    "docs/gpu-kernels.md",
+    "docs/protocol.md",
+    "docs/statistics.md",
+    "docs/stored-runs.md",
+    "docs/threat-model.md",
+];
+
+/// Whether a path is one of the repository, or begins with the short name of a crate, as
+/// `measure/clients/log.rs` does.
+fn exists(path: &str) -> bool {
+    let root = repository();
+    let of_a_crate = path
+        .split_once('/')
+        .map(|(short, rest)| root.join(format!("crates/gpubench-{short}/src/{rest}")));
+    let in_crates = path
+        .split_once('/')
+        .map(|(name, rest)| root.join(format!("crates/{name}/{rest}")));
+    root.join(path).exists()
+        || of_a_crate.is_some_and(|path| path.exists())
+        || in_crates.is_some_and(|path| path.exists())
+}
+
+#[test]
+fn every_source_file_that_a_document_names_is_there() {
+    let named = Regex::new(r"`([\w-]+/[\w/.-]*(?:\.rs|/))`").expect("a pattern");
+    let mut missing = Vec::new();
+    let mut found = 0;
+    for document in DOCUMENTS {
+        let text = std::fs::read_to_string(repository().join(document)).expect("the document is there");
+        for path in named.captures_iter(&text).map(|found| found[1].to_owned()) {
+            // What a build leaves is not there yet.
+            if path.starts_with("target/") {
+                continue;
+            }
+            found += 1;
+            if !exists(&path) {
+                missing.push(format!("{document}: {path}"));
+            }
+        }
+    }
+    assert!(found > 50, "{found}");
+    assert!(missing.is_empty(), "{missing:#?}");
+}
