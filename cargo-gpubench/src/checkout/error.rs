@@ -5,7 +5,6 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-use crate::build::BuildError;
 use crate::git::GitNotStarted;
 use gpubench_diagnostic::{ExitCode, Expected};
 
@@ -89,9 +88,6 @@ pub enum CheckoutError {
         #[source]
         source: io::Error,
     },
-    /// What the candidate depends on cannot be found out.
-    #[error(transparent)]
-    Candidate(#[from] BuildError),
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -118,7 +114,6 @@ impl Expected for CheckoutError {
             | Self::ManifestAbsent { .. } => ExitCode::Usage,
             Self::Git { .. } => ExitCode::BuildFailed,
             Self::Folder { .. } => ExitCode::OutputFailed,
-            Self::Candidate(error) => error.exit_code(),
             Self::Interrupted => ExitCode::Interrupted,
         }
     }
@@ -141,7 +136,6 @@ impl Expected for CheckoutError {
             }
             Self::ManifestAbsent { .. } => "the package must lie in the same folder in both revisions",
             Self::Folder { .. } => "`--target-dir` names a folder that can be written to",
-            Self::Candidate(error) => return error.hint(),
             Self::Git { .. } | Self::Interrupted => return None,
         };
         Some(hint.to_owned())

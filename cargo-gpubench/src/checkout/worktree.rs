@@ -14,6 +14,7 @@ use super::surroundings::{Surroundings, remove};
 use crate::build::{BuildOptions, ManifestOptions, local_packages, workspace_root};
 use crate::git::Git;
 use gpubench_contract::Revision;
+use gpubench_diagnostic::Failure;
 
 /// How often a lock that another run holds is looked at.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
@@ -41,11 +42,12 @@ impl Checkout {
         build: &BuildOptions,
         target: &Utf8Path,
         interrupted: &AtomicBool,
-    ) -> Result<Checkout, CheckoutError> {
+    ) -> Result<Checkout, Failure> {
         let manifest = manifest_of(build)?;
         let sources = manifest.parent().unwrap_or(Utf8Path::new("/"));
-        let repository = Git::in_folder(sources)
-            .ask(&["rev-parse", "--show-toplevel"])?
+        let toplevel = Git::in_folder(sources).ask(&["rev-parse", "--show-toplevel"]);
+        let repository = toplevel
+            .map_err(CheckoutError::from)?
             .map_err(|why| CheckoutError::NoRepository {
                 folder: sources.to_owned(),
                 why,

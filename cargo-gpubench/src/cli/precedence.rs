@@ -120,14 +120,15 @@ pub fn settle(
             file.map(|file| seen_from_here(&file))
         }
     };
-    let (mut profile, mut warnings) = (Profile::default(), Vec::new());
-    if let Some((read, chosen)) = configuration(file.as_deref(), &profile_name, &rows)? {
-        run.offer_below(of_profile(gpubench, &rows, &chosen, &read.root)?);
-        if let Some((name, values)) = &mut below {
-            let command = subcommand(gpubench, name);
-            values.offer_below(of_profile(command, &rows_of(name), &chosen, &read.root)?);
-        }
-        (profile, warnings) = (chosen, read.warnings);
+    let configuration = match &file {
+        Some(file) => ConfigFile::read(file, &rows)?,
+        None => ConfigFile::default(),
+    };
+    let profile = configuration.profile(&profile_name)?;
+    run.offer_below(of_profile(gpubench, &rows, &profile, &configuration.root)?);
+    if let Some((name, values)) = &mut below {
+        let command = subcommand(gpubench, name);
+        values.offer_below(of_profile(command, &rows_of(name), &profile, &configuration.root)?);
     }
     drop_contradicted(&mut run, gpubench);
     let in_force = InForce {
@@ -140,7 +141,7 @@ pub fn settle(
     Ok(Settled {
         verb: Verb::Gpubench(Box::new(arguments)),
         unknown_variables: environment.unknown(gpubench),
-        warnings,
+        warnings: configuration.warnings,
     })
 }
 
@@ -150,28 +151,6 @@ fn not_required_beside(environment: &Environment, option: Arg) -> Arg {
     match variable.and_then(|name| environment.get(&name)) {
         Some(_) => option.required(false),
         None => option,
-    }
-}
-
-/// The configuration file, if there is one, and the profile that is chosen.
-fn configuration(
-    file: Option<&Utf8Path>,
-    profile: &str,
-    rows: &[Row],
-) -> Result<Option<(ConfigFile, Profile)>, ConfigError> {
-    match file {
-        Some(file) => {
-            let file = ConfigFile::read(file, rows)?;
-            let profile = file.profile(profile)?;
-            Ok(Some((file, profile)))
-        }
-        None if profile == DEFAULT_PROFILE => Ok(None),
-        None => Err(ConfigError::UnknownProfile {
-            name: profile.to_owned(),
-            file: None,
-            known: vec![DEFAULT_PROFILE.to_owned()],
-            closest: None,
-        }),
     }
 }
 

@@ -20,11 +20,11 @@ pub const DEFAULT_FILE: &str = ".config/gpubench.toml";
 /// What a configuration file may contain at its top.
 const KEYS: [&str; 2] = ["gpubench-version", "profile"];
 
-/// What one file says.
-#[derive(Clone, Debug)]
+/// What one file says; the default is that of no file.
+#[derive(Clone, Debug, Default)]
 pub struct ConfigFile {
     /// The file.
-    pub path: Utf8PathBuf,
+    pub path: Option<Utf8PathBuf>,
     /// The folder that relative paths in it start from.
     pub root: Utf8PathBuf,
     /// What has no effect, to be told to the user.
@@ -86,7 +86,7 @@ impl ConfigFile {
         };
         let profiles = reading.document(document.get_ref())?;
         Ok(Self {
-            path: path.to_owned(),
+            path: Some(path.to_owned()),
             root: root.to_owned(),
             warnings: reading.warnings,
             profiles,

@@ -105,10 +105,12 @@ impl ConfigFile {
         if !self.profiles.contains_key(DEFAULT_PROFILE) {
             known.push(DEFAULT_PROFILE.to_owned());
         }
+        // Without a file there is one profile, and nothing to mistake for another.
+        let closest = closest(name, known.iter().map(String::as_str)).filter(|_| self.path.is_some());
         ConfigError::UnknownProfile {
             name: name.to_owned(),
-            file: Some(self.path.clone()),
-            closest: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
+            file: self.path.clone(),
+            closest: closest.map(str::to_owned),
             known,
         }
     }
