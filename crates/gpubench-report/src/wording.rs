@@ -1,13 +1,10 @@
 //! Words and signs that every report for people uses in the same way.
 
 use gpubench_contract::units::percent;
-use gpubench_contract::{Better, Metric};
-use gpubench_contract::{Cause, Verdict};
 use gpubench_contract::{
-    Change, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, LeftOut, Revision, ThresholdSource,
-    UNKNOWN_REVISION,
+    Better, Cause, Change, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, LeftOut, Metric, Revision,
+    ThresholdSource, UNKNOWN_REVISION, Verdict, units::counted, units::listed, units::size,
 };
-use gpubench_contract::{units::counted, units::listed, units::size};
 
 /// What a lower and a higher value are called: `faster` and `slower` of times.
 pub(super) fn lower_and_higher(metric: &Metric) -> [&'static str; 2] {

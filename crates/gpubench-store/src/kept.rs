@@ -6,9 +6,7 @@ use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 use super::StoredRun;
-use gpubench_contract::DeviceIdentity;
-use gpubench_contract::Verdict;
-use gpubench_contract::{BenchmarkComplete, EarlierRun, RunStarted};
+use gpubench_contract::{BenchmarkComplete, DeviceIdentity, EarlierRun, RunStarted, Verdict};
 
 /// What becomes of results that the run which is saved over them does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Which run a stored result is of.
 
 use super::StoredRun;
-use gpubench_contract::{BenchmarkComplete, Device, EarlierRun, Environment, RunStarted};
-use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_contract::{BenchmarkComplete, Device, DeviceIdentity, EarlierRun, Environment, Revision, RunStarted};
 
 /// The run that a result is of, with what its times depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,10 +8,9 @@ use super::markup::{self, Element, Markup, element, folded, row_heading, text};
 use super::names::{Anchor, marked, moment, name_with_params, revision};
 use crate::terminal::interval;
 use crate::wording::{change_sign, lower_and_higher, metric_of, one_run, source_of_threshold};
-use gpubench_contract::Metric;
 use gpubench_contract::units::{change, counted, listed, percent};
 use gpubench_contract::{
-    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow,
+    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric,
     UNKNOWN_REVISION,
 };
 use gpubench_store::StoredRun;

@@ -9,10 +9,9 @@ use super::{CaseKey, Rules, Setups, Threshold};
 use crate::{Origin, StoredRun};
 use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
-    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, KeptFrom, Metric,
-    SampleFlagKind, ThresholdSource,
+    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, Grade, KeptFrom, Metric,
+    SampleFlagKind, ThresholdSource, Verdict,
 };
-use gpubench_contract::{Grade, Verdict};
 use gpubench_diagnostic::in_backticks;
 use gpubench_stats::{Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
 

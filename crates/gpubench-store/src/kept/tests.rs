@@ -6,8 +6,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::tests::stored;
 use crate::{Destination, Home, StoreError, read};
-use gpubench_contract::Cause;
-use gpubench_contract::Revision;
+use gpubench_contract::{Cause, Revision};
 use gpubench_testing::on_gpu;
 
 const FIRST: &str = "suite::axpy::add_one::n=1024";
