@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
 use super::{Device, Grade, Metric, Params, Revision, SchemaVersion, Verdict};
 
 /// Two runs side by side. The views for people show nothing that is not in here.
@@ -154,36 +155,34 @@ pub struct Change {
     pub threshold_source: ThresholdSource,
 }
 
-/// Where a noise threshold comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum ThresholdSource {
-    /// The floor that was asked for.
-    Floor,
-    /// The changes between neighbouring runs in the device's history.
-    History,
+words! {
+    /// Where a noise threshold comes from.
+    pub enum ThresholdSource {
+        /// The floor that was asked for.
+        Floor = "floor",
+        /// The changes between neighbouring runs in the device's history.
+        History = "history",
+    }
 }
 
-/// What changed between two results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum ChangeVerdict {
-    /// It passed in the baseline and fails in the candidate.
-    NowFails,
-    /// Worse, beyond noise.
-    Regressed,
-    /// Better, beyond noise.
-    Improved,
-    /// The samples cannot tell; the remark says what would.
-    Inconclusive,
-    /// A change that is there, and smaller than the threshold.
-    WithinNoise,
-    /// No change can be seen.
-    NoChange,
-    /// The baseline failed, one side was skipped, or was measured otherwise.
-    NotCompared,
+words! {
+    /// What changed between two results.
+    pub enum ChangeVerdict {
+        /// It passed in the baseline and fails in the candidate.
+        NowFails = "now-fails",
+        /// Worse, beyond noise.
+        Regressed = "regressed",
+        /// Better, beyond noise.
+        Improved = "improved",
+        /// The samples cannot tell; the remark says what would.
+        Inconclusive = "inconclusive",
+        /// A change that is there, and smaller than the threshold.
+        WithinNoise = "within-noise",
+        /// No change can be seen.
+        NoChange = "no-change",
+        /// The baseline failed, one side was skipped, or was measured otherwise.
+        NotCompared = "not-compared",
+    }
 }
 
 impl ComparisonComplete {
@@ -313,19 +312,6 @@ impl ChangeVerdict {
             .iter()
             .position(|verdict| *verdict == self)
             .unwrap_or(Self::BY_RELEVANCE.len())
-    }
-
-    /// The word in the records: `within-noise`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ChangeVerdict::NowFails => "now-fails",
-            ChangeVerdict::Regressed => "regressed",
-            ChangeVerdict::Improved => "improved",
-            ChangeVerdict::Inconclusive => "inconclusive",
-            ChangeVerdict::WithinNoise => "within-noise",
-            ChangeVerdict::NoChange => "no-change",
-            ChangeVerdict::NotCompared => "not-compared",
-        }
     }
 
     /// Whether the samples decided it: whatever it says, a regression would have been seen.

@@ -5,6 +5,8 @@ use std::fmt;
 use gpubench::catalog::DType;
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
+
 /// The value of an element: a JSON number where JSON has one, a word where it has not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
@@ -20,19 +22,16 @@ pub enum ElementValue {
     NotFinite(NotFinite),
 }
 
-/// Floating-point values that JSON has no number for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-pub enum NotFinite {
-    /// Not a number.
-    #[serde(rename = "NaN")]
-    Nan,
-    /// Positive infinity.
-    #[serde(rename = "inf")]
-    Infinity,
-    /// Negative infinity.
-    #[serde(rename = "-inf")]
-    NegativeInfinity,
+words! {
+    /// Floating-point values that JSON has no number for.
+    pub enum NotFinite {
+        /// Not a number.
+        Nan = "NaN",
+        /// Positive infinity.
+        Infinity = "inf",
+        /// Negative infinity.
+        NegativeInfinity = "-inf",
+    }
 }
 
 impl ElementValue {
@@ -83,9 +82,7 @@ impl fmt::Display for ElementValue {
             ElementValue::Unsigned(value) => value.fmt(f),
             ElementValue::Signed(value) => value.fmt(f),
             ElementValue::Float(value) => write!(f, "{value:?}"),
-            ElementValue::NotFinite(NotFinite::Nan) => f.write_str("NaN"),
-            ElementValue::NotFinite(NotFinite::Infinity) => f.write_str("inf"),
-            ElementValue::NotFinite(NotFinite::NegativeInfinity) => f.write_str("-inf"),
+            ElementValue::NotFinite(value) => f.write_str(value.as_str()),
         }
     }
 }

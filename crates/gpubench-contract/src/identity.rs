@@ -54,12 +54,7 @@ impl DeviceIdentity {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        let digest: String = hash
-            .finalize()
-            .iter()
-            .take(6)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest: String = hash.finalize()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{}-{digest}", slug(&self.name))
     }
 
@@ -101,10 +96,6 @@ impl DeviceIdentity {
             flush,
             flush_bytes,
         } = self;
-        let flush = flush.map(|flush| match flush {
-            Flush::Read => "read",
-            Flush::Write => "write",
-        });
         let number = |number: &Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
         [
             kind.words().word.to_owned(),
@@ -113,7 +104,7 @@ impl DeviceIdentity {
             number(capability),
             driver.clone().unwrap_or_default(),
             host_cpu.clone().unwrap_or_default(),
-            flush.unwrap_or_default().to_owned(),
+            flush.map_or("", Flush::as_str).to_owned(),
             number(flush_bytes),
         ]
     }

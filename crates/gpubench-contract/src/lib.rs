@@ -18,6 +18,7 @@ mod params;
 mod record;
 mod revision;
 pub mod units;
+mod words;
 
 pub use comparison::*;
 pub use device_kind::*;

@@ -6,6 +6,7 @@
 use gpubench::catalog::Tolerance;
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
 use super::{ElementValue, GpuEnvironment, StopReason};
 
 /// What the samples say, in the unit of the metric.
@@ -311,15 +312,14 @@ pub struct Environment {
     pub gpu: Option<GpuEnvironment>,
 }
 
-/// How the cache flush goes through its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Flush {
-    /// It reads them, and leaves no dirty lines behind.
-    Read,
-    /// It writes them.
-    Write,
+words! {
+    /// How the cache flush goes through its bytes.
+    pub enum Flush {
+        /// It reads them, and leaves no dirty lines behind.
+        Read = "read",
+        /// It writes them.
+        Write = "write",
+    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Revision;
+use super::words::words;
 use super::{
-    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceKind, Environment, Grade, HostTime, Method,
-    Metric, Params, SampleFlag, Stats, Stop, Throughput, Verdict, WindowCounts, WorkerShare,
+    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceIdentity, DeviceKind, Environment, Grade,
+    HostTime, Method, Metric, Params, Revision, SampleFlag, Stats, Stop, Throughput, Verdict, WindowCounts,
+    WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -87,6 +88,13 @@ pub struct EarlierRun {
     pub revision: Option<Revision>,
     /// Surroundings at its start.
     pub environment: Environment,
+}
+
+impl EarlierRun {
+    /// What must be equal for times to be of the same device.
+    pub fn identity(&self) -> DeviceIdentity {
+        DeviceIdentity::in_environment(&self.device, &self.environment)
+    }
 }
 
 /// A device.
@@ -317,15 +325,14 @@ pub fn split_by_worker(samples: &[f64], shares: impl IntoIterator<Item = u64>) -
     left.is_empty().then_some(shares)
 }
 
-/// Whose code ran in the worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Execution {
-    /// The tool's, which replayed a launch plan.
-    Sealed,
-    /// The user's host code.
-    Hosted,
+words! {
+    /// Whose code ran in the worker.
+    pub enum Execution {
+        /// The tool's, which replayed a launch plan.
+        Sealed = "sealed",
+        /// The user's host code.
+        Hosted = "hosted",
+    }
 }
 
 /// A run has ended.

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use gpubench_contract::{BenchmarkListed, ParamValue, Params, Record, SchemaVersion};
-use gpubench_testing::{SampleRun, all_passed, every_verdict, on_gpu};
-use gpubench_testing::{every_change, on_another_device};
+use gpubench_testing::{SampleRun, all_passed, every_change, every_verdict, on_another_device, on_gpu};
 
 /// Set to rewrite the schema from the records.
 const UPDATE: &str = "GPUBENCH_UPDATE_SCHEMA";

@@ -6,13 +6,11 @@
 use std::time::Instant;
 
 use gpubench::catalog::Work;
-use gpubench_contract::StopReason;
 use gpubench_contract::{
     AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
-    Environment, Execution, GpuEnvironment, GpuState, HostTime, KernelPartSource, ParamValue, Params, Peaks,
-    RunStarted, SchemaVersion, Stop, Throughput, WindowCounts, WorkerShare,
+    Environment, Execution, GpuEnvironment, GpuState, Grade, HostTime, KernelPartSource, ParamValue, Params, Peaks,
+    RunStarted, SchemaVersion, Stop, StopReason, Throughput, Verdict, WindowCounts, WorkerShare,
 };
-use gpubench_contract::{Grade, Verdict};
 use gpubench_report::HtmlReport;
 use gpubench_stats::summary;
 use gpubench_store::StoredRun;

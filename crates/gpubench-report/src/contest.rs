@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use gpubench_contract::Metric;
-use gpubench_contract::Verdict;
-use gpubench_contract::{BenchmarkComplete, Params};
+use gpubench_contract::{BenchmarkComplete, Metric, Params, Verdict};
 
 /// The results that passed, in the order in which they came.
 #[derive(Default)]

@@ -2,54 +2,66 @@
 //!
 //! The columns are always the same ones, in the same order; later versions add theirs behind them, before those of the axes.
 
-use super::wording::source_of_threshold;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ComparisonRow, ParamValue, RunFinished, RunStarted,
+    BenchmarkComplete, BenchmarkStarted, Change, ComparisonComplete, ComparisonRow, ParamValue, RunFinished,
+    RunStarted, Stats,
 };
 use gpubench_diagnostic::printable;
 
 /// Columns before those of the axes. Those from `baseline` on are empty where nothing was compared.
-const COLUMNS: [&str; 39] = [
-    "package",
-    "benchmark",
-    "case",
-    "device",
-    "mode",
-    "verdict",
-    "cause",
-    "grade",
-    "n",
-    "metric",
-    "unit",
-    "value",
-    "ci95_low",
-    "ci95_high",
-    "median",
-    "mean",
-    "stddev",
-    "cv",
-    "min",
-    "q1",
-    "q3",
-    "max",
-    "bytes_per_s",
-    "flops_per_s",
-    "stop",
-    "message",
-    "of_peak_bandwidth",
-    "of_peak_flops",
-    "grade_reason",
-    "baseline",
-    "baseline_value",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "confidence",
-    "threshold",
-    "threshold_source",
-    "change_verdict",
-    "change_remark",
+const COLUMNS: [(&str, fn(&Row<'_>) -> Field); 39] = [
+    ("package", |row| text(Some(&row.result.package))),
+    ("benchmark", |row| text(Some(&row.result.benchmark))),
+    ("case", |row| text(Some(&row.result.case))),
+    ("device", |row| text(Some(&row.result.device.name))),
+    ("mode", |row| text(Some(row.result.mode))),
+    ("verdict", |row| text(Some(row.result.verdict))),
+    ("cause", |row| text(row.result.cause)),
+    ("grade", |row| text(row.result.grade)),
+    ("n", |row| number(row.stats().map(|stats| stats.n))),
+    ("metric", |row| text(Some(&row.result.metric.name))),
+    ("unit", |row| text(Some(&row.result.metric.unit))),
+    ("value", |row| number(row.stats().map(|stats| stats.value))),
+    ("ci95_low", |row| number(row.stats().map(|stats| stats.ci95[0]))),
+    ("ci95_high", |row| number(row.stats().map(|stats| stats.ci95[1]))),
+    ("median", |row| number(row.stats().map(|stats| stats.median))),
+    ("mean", |row| number(row.stats().map(|stats| stats.mean))),
+    ("stddev", |row| number(row.stats().and_then(|stats| stats.stddev))),
+    ("cv", |row| number(row.stats().and_then(|stats| stats.cv))),
+    ("min", |row| number(row.stats().map(|stats| stats.min))),
+    ("q1", |row| number(row.stats().map(|stats| stats.q1))),
+    ("q3", |row| number(row.stats().map(|stats| stats.q3))),
+    ("max", |row| number(row.stats().map(|stats| stats.max))),
+    ("bytes_per_s", |row| number(row.result.throughput.bytes_per_s)),
+    ("flops_per_s", |row| number(row.result.throughput.flops_per_s)),
+    ("stop", |row| text(row.result.stop.as_ref().map(|stop| stop.reason))),
+    ("message", |row| text(row.result.message.as_ref())),
+    ("of_peak_bandwidth", |row| {
+        number(row.result.throughput.of_peak_bandwidth)
+    }),
+    ("of_peak_flops", |row| number(row.result.throughput.of_peak_flops)),
+    ("grade_reason", |row| text(row.result.grade_reason.as_ref())),
+    ("baseline", |row| {
+        text(row.comparison.map(|comparison| &comparison.baseline.name))
+    }),
+    ("baseline_value", |row| {
+        number(row.compared.and_then(|compared| compared.baseline.value))
+    }),
+    ("ratio", |row| number(row.change().map(|change| change.ratio))),
+    ("ratio_low", |row| number(row.change().map(|change| change.interval[0]))),
+    ("ratio_high", |row| {
+        number(row.change().map(|change| change.interval[1]))
+    }),
+    ("confidence", |row| number(row.change().map(|change| change.confidence))),
+    ("threshold", |row| number(row.change().map(|change| change.threshold))),
+    ("threshold_source", |row| {
+        text(row.change().map(|change| change.threshold_source.as_str()))
+    }),
+    ("change_verdict", |row| text(row.change_verdict())),
+    ("change_remark", |row| {
+        text(row.compared.and_then(|compared| compared.remark.as_ref()))
+    }),
 ];
 
 /// Writes one row a case as soon as it has its verdict, or when the run has ended where there will be a comparison. Every axis of any selected case has a column
@@ -98,7 +110,7 @@ impl Reporter for CsvReporter {
     fn run_started(&mut self, _: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.axes = axes_of(cases);
         let axes = self.axes.iter().map(|axis| format!("param_{axis}"));
-        let header = COLUMNS.iter().map(ToString::to_string).chain(axes);
+        let header = COLUMNS.iter().map(|(title, _)| (*title).to_owned()).chain(axes);
         let header: Vec<Field> = header.map(Field::Text).collect();
         self.write_row(&header)
     }
@@ -106,8 +118,12 @@ impl Reporter for CsvReporter {
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
         match &mut self.rows {
             Rows::AtOnce => {
-                let row = row(result, None, &self.axes);
-                self.write_row(&row)
+                let row = Row {
+                    result,
+                    comparison: None,
+                    compared: None,
+                };
+                self.write_row(&row.fields(&self.axes))
             }
             Rows::Kept(results) => {
                 results.push(result.clone());
@@ -131,13 +147,12 @@ impl Reporter for CsvReporter {
             .map(ComparisonComplete::rows_by_case)
             .unwrap_or_default();
         for result in &results {
-            let compared = comparison.as_ref().map(|comparison| Compared {
-                baseline: &comparison.baseline.name,
-                row: rows.get(&*result.case).copied(),
-                is_new: comparison.new.contains(&result.case),
-            });
-            let row = row(result, compared.as_ref(), &self.axes);
-            self.write_row(&row)?;
+            let row = Row {
+                result,
+                comparison: comparison.as_ref(),
+                compared: rows.get(&*result.case).copied(),
+            };
+            self.write_row(&row.fields(&self.axes))?;
         }
         Ok(())
     }
@@ -154,74 +169,37 @@ fn axes_of(cases: &[BenchmarkStarted]) -> Vec<String> {
     axes
 }
 
-/// What a comparison says of a case.
-struct Compared<'a> {
-    baseline: &'a str,
-    row: Option<&'a ComparisonRow>,
-    is_new: bool,
+/// A case, and what a comparison says of it where there is one.
+struct Row<'a> {
+    result: &'a BenchmarkComplete,
+    comparison: Option<&'a ComparisonComplete>,
+    compared: Option<&'a ComparisonRow>,
 }
 
-fn row(result: &BenchmarkComplete, compared: Option<&Compared<'_>>, axes: &[String]) -> Vec<Field> {
-    let stats = result.stats.as_ref();
-    let mut row = vec![
-        text(Some(&result.package)),
-        text(Some(&result.benchmark)),
-        text(Some(&result.case)),
-        text(Some(&result.device.name)),
-        text(Some(result.mode)),
-        text(Some(result.verdict)),
-        text(result.cause),
-        text(result.grade),
-        number(stats.map(|stats| stats.n)),
-        text(Some(&result.metric.name)),
-        text(Some(&result.metric.unit)),
-        number(stats.map(|stats| stats.value)),
-        number(stats.map(|stats| stats.ci95[0])),
-        number(stats.map(|stats| stats.ci95[1])),
-        number(stats.map(|stats| stats.median)),
-        number(stats.map(|stats| stats.mean)),
-        number(stats.and_then(|stats| stats.stddev)),
-        number(stats.and_then(|stats| stats.cv)),
-        number(stats.map(|stats| stats.min)),
-        number(stats.map(|stats| stats.q1)),
-        number(stats.map(|stats| stats.q3)),
-        number(stats.map(|stats| stats.max)),
-        number(result.throughput.bytes_per_s),
-        number(result.throughput.flops_per_s),
-        text(result.stop.as_ref().map(|stop| stop.reason)),
-        text(result.message.as_ref()),
-        number(result.throughput.of_peak_bandwidth),
-        number(result.throughput.of_peak_flops),
-        text(result.grade_reason.as_ref()),
-    ];
-    row.extend(comparison_fields(compared));
-    row.extend(axes.iter().map(|axis| {
-        let value = result.params.0.iter().find(|(name, _)| name == axis);
-        match value.map(|(_, value)| value) {
-            Some(ParamValue::Text(value)) => text(Some(value)),
-            value => number(value),
-        }
-    }));
-    row
-}
+impl Row<'_> {
+    fn stats(&self) -> Option<&Stats> {
+        self.result.stats.as_ref()
+    }
 
-/// What the comparison says of a case; empty where there is none.
-fn comparison_fields(compared: Option<&Compared<'_>>) -> [Field; 10] {
-    let row = compared.and_then(|compared| compared.row);
-    let is_new = compared.is_some_and(|compared| compared.is_new);
-    let change = row.and_then(|row| row.change.as_ref());
-    [
-        text(compared.map(|compared| compared.baseline)),
-        number(row.and_then(|row| row.baseline.value)),
-        number(change.map(|change| change.ratio)),
-        number(change.map(|change| change.interval[0])),
-        number(change.map(|change| change.interval[1])),
-        number(change.map(|change| change.confidence)),
-        number(change.map(|change| change.threshold)),
-        text(change.map(source_of_threshold)),
-        text(row.map(|row| row.verdict.as_str()).or(is_new.then_some("new"))),
-        text(row.and_then(|row| row.remark.as_ref())),
-    ]
+    fn change(&self) -> Option<&Change> {
+        self.compared?.change.as_ref()
+    }
+
+    fn change_verdict(&self) -> Option<&'static str> {
+        let is_new = || self.comparison?.new.contains(&self.result.case).then_some("new");
+        self.compared.map(|compared| compared.verdict.as_str()).or_else(is_new)
+    }
+
+    fn fields(&self, axes: &[String]) -> Vec<Field> {
+        let of_axes = axes.iter().map(|axis| {
+            let value = self.result.params.0.iter().find(|(name, _)| name == axis);
+            match value.map(|(_, value)| value) {
+                Some(ParamValue::Text(value)) => text(Some(value)),
+                value => number(value),
+            }
+        });
+        COLUMNS.iter().map(|(_, field)| field(self)).chain(of_axes).collect()
+    }
 }
 
 /// A value of a row.

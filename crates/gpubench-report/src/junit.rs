@@ -12,11 +12,10 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::terminal::{interval, level};
 use super::{Gate, Output, OutputError, Passage, Reporter};
-use gpubench_contract::Verdict;
 use gpubench_contract::units::{change, listed, percent};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, RunEnd, RunFinished,
-    RunStarted, ThresholdSource,
+    RunStarted, ThresholdSource, Verdict,
 };
 use gpubench_diagnostic::{printable, printable_line};
 
@@ -291,8 +290,7 @@ mod tests {
     use super::*;
     use crate::tests::written;
     use crate::{OnInconclusive, OnRegression};
-    use gpubench_testing::compared_run;
-    use gpubench_testing::every_verdict;
+    use gpubench_testing::{compared_run, every_verdict};
 
     fn elements<'a>(of: Node<'a, 'a>, tag: &str) -> Vec<Node<'a, 'a>> {
         of.children().filter(|child| child.has_tag_name(tag)).collect()

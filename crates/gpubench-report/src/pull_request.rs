@@ -3,10 +3,9 @@
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::terminal::{interval, level};
 use super::wording;
-use gpubench_contract::Metric;
 use gpubench_contract::units::{change, percent};
 use gpubench_contract::{
-    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
+    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric, ThresholdSource,
 };
 
 /// Bytes kept free for what is said of rows that were left out.

@@ -1,8 +1,7 @@
 //! What is to be known of cases beside their figures, whether they passed or not.
 
-use gpubench_contract::BenchmarkComplete;
-use gpubench_contract::Grade;
 use gpubench_contract::units::counted;
+use gpubench_contract::{BenchmarkComplete, Grade};
 
 /// Cases that are named for one remark; the others are counted.
 pub(super) const NAMED: usize = 3;

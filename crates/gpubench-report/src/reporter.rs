@@ -3,9 +3,8 @@
 use std::fmt;
 
 use super::OutputError;
-use gpubench_contract::Metric;
 use gpubench_contract::units::Quantity;
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunFinished, RunStarted};
+use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Metric, RunFinished, RunStarted};
 use gpubench_stats::{Estimate, Moments};
 
 /// Listens to a run. The calls come in the order of the records: `run_started`, then for every case `benchmark_started`, any number of

@@ -1,13 +1,10 @@
 //! Words and signs that every report for people uses in the same way.
 
-use gpubench_contract::units::percent;
-use gpubench_contract::{Better, Metric};
-use gpubench_contract::{Cause, Verdict};
+use gpubench_contract::units::{counted, listed, percent, size};
 use gpubench_contract::{
-    Change, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, LeftOut, Revision, ThresholdSource,
-    UNKNOWN_REVISION,
+    Better, Cause, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, LeftOut, Metric, Revision,
+    UNKNOWN_REVISION, Verdict,
 };
-use gpubench_contract::{units::counted, units::listed, units::size};
 
 /// What a lower and a higher value are called: `faster` and `slower` of times.
 pub(super) fn lower_and_higher(metric: &Metric) -> [&'static str; 2] {
@@ -131,14 +128,6 @@ pub(super) fn abilities(device: &Device) -> [Option<String>; 3] {
         device.capability.map(|capability| format!("sm_{capability}")),
         device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
     ]
-}
-
-/// `floor`, or `history`.
-pub(super) fn source_of_threshold(change: &Change) -> &'static str {
-    match change.threshold_source {
-        ThresholdSource::Floor => "floor",
-        ThresholdSource::History => "history",
-    }
 }
 
 /// `4 of 16 elements wrong; first at 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25 absolute, 0.5 relative`.

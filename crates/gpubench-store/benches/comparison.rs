@@ -5,12 +5,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use gpubench_contract::Better;
-use gpubench_contract::{Arrangement, ChangeVerdict, ThresholdSource};
+use gpubench_contract::{Arrangement, Better, ChangeVerdict, ThresholdSource};
 use gpubench_stats::{Confidence, Estimate, Looks, Paired, Ratio, median};
 use gpubench_store::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
-use gpubench_store::testing::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
-use gpubench_store::testing::{Size, run};
+use gpubench_store::testing::{DRIFTS, Drift, Noise, SHAPES, Shifts, Size, TwoLevel, run};
 use gpubench_store::{read, save};
 
 /// Comparisons behind each rate: its standard error at 1 % is 0.07 %.

@@ -7,8 +7,7 @@
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use gpubench_contract::DeviceIdentity;
-use gpubench_contract::Metric;
+use gpubench_contract::{DeviceIdentity, Metric};
 use gpubench_store::history::{HistoryCase, HistoryEntry, MOST_RUNS, append, of_device};
 use gpubench_store::testing::{Size, run};
 use gpubench_store::{read, save};

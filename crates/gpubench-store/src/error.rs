@@ -7,9 +7,7 @@ use thiserror::Error;
 
 use super::{Contradiction, FORMAT, NotAlike};
 use gpubench_contract::units::counted;
-use gpubench_diagnostic::ExitCode;
-use gpubench_diagnostic::Expected;
-use gpubench_diagnostic::{closest, in_backticks};
+use gpubench_diagnostic::{ExitCode, Expected, closest, in_backticks};
 
 /// Why a stored run or a history cannot be read or written.
 #[derive(Debug, Error)]

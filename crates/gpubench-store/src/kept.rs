@@ -6,9 +6,7 @@ use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 use super::StoredRun;
-use gpubench_contract::DeviceIdentity;
-use gpubench_contract::Verdict;
-use gpubench_contract::{BenchmarkComplete, EarlierRun, RunStarted};
+use gpubench_contract::{BenchmarkComplete, DeviceIdentity, EarlierRun, RunStarted, Verdict};
 
 /// What becomes of results that the run which is saved over them does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,7 +126,7 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
     }
     let earlier_runs = [
         run.run.earlier_runs.clone(),
-        vec![as_earlier(&previous)],
+        vec![previous.origin()],
         previous.run.earlier_runs,
     ]
     .concat();
@@ -215,27 +213,6 @@ pub(super) fn still_there(runs: Vec<EarlierRun>, own: &str, results: &[Benchmark
     let mut seen = HashSet::from([own.to_owned()]);
     let is_needed = |run: &EarlierRun| named.contains(run.run_id.as_str()) && seen.insert(run.run_id.clone());
     runs.into_iter().filter(is_needed).collect()
-}
-
-fn as_earlier(stored: &StoredRun) -> EarlierRun {
-    let RunStarted {
-        run_id,
-        started_at,
-        tool_version,
-        seed_commitment,
-        device,
-        environment,
-        ..
-    } = stored.run.clone();
-    EarlierRun {
-        run_id,
-        started_at,
-        tool_version,
-        seed_commitment,
-        device,
-        revision: stored.revision.clone(),
-        environment,
-    }
 }
 
 #[cfg(test)]

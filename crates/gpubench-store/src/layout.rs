@@ -24,35 +24,21 @@ pub(super) fn text_of(stored: &StoredRun) -> serde_json::Result<Vec<u8>> {
         results,
         finished,
     } = stored;
-    let mut text = Vec::new();
-    let mut line = |before: &str, value: &dyn Fn(&mut Vec<u8>) -> serde_json::Result<()>, after: &str| {
-        text.extend_from_slice(before.as_bytes());
-        value(&mut text)?;
-        text.extend_from_slice(after.as_bytes());
-        text.push(b'\n');
-        serde_json::Result::Ok(())
-    };
-    line("{\"format\":", &|text| serde_json::to_writer(text, format), ",")?;
-    line(
-        "\"format_version\":",
-        &|text| serde_json::to_writer(text, format_version),
-        ",",
-    )?;
-    line(
-        "\"sha256\":",
-        &|text| serde_json::to_writer(text, &"0".repeat(DIGITS)),
-        ",",
-    )?;
-    line("\"saved_at\":", &|text| serde_json::to_writer(text, saved_at), ",")?;
-    line("\"revision\":", &|text| serde_json::to_writer(text, revision), ",")?;
-    line("\"run\":", &|text| serde_json::to_writer(text, run), ",")?;
-    line("\"results\":[", &|_| Ok(()), "")?;
-    for (position, result) in results.iter().enumerate() {
-        let comma = if position + 1 < results.len() { "," } else { "" };
-        line("", &|text| serde_json::to_writer(text, result), comma)?;
-    }
-    line("],", &|_| Ok(()), "")?;
-    line("\"finished\":", &|text| serde_json::to_writer(text, finished), "}")?;
+    let head = [
+        ("format", serde_json::to_string(format)?),
+        ("format_version", serde_json::to_string(format_version)?),
+        ("sha256", serde_json::to_string(&"0".repeat(DIGITS))?),
+        ("saved_at", serde_json::to_string(saved_at)?),
+        ("revision", serde_json::to_string(revision)?),
+        ("run", serde_json::to_string(run)?),
+    ];
+    let head = head.map(|(field, value)| format!("\"{field}\":{value},\n")).concat();
+    let results = results
+        .iter()
+        .map(|result| Ok(format!("\n{}", serde_json::to_string(result)?)));
+    let results = results.collect::<serde_json::Result<Vec<_>>>()?.join(",");
+    let finished = serde_json::to_string(finished)?;
+    let mut text = format!("{{{head}\"results\":[{results}\n],\n\"finished\":{finished}}}\n").into_bytes();
     if let Some(digits) = digits_of(&text) {
         let digest = digest_of(&text, &digits);
         text[digits].copy_from_slice(digest.as_bytes());

@@ -34,7 +34,6 @@ pub use home::Home;
 pub use kept::{NotAlike, Others, Saved};
 pub use listing::Listing;
 pub use name::{BaselineName, NotABaselineName, RunName};
-pub use origin::Origin;
 pub use read::{load, read};
 pub use replacement::Replacement;
 pub use stored_run::{FORMAT, FORMAT_VERSION, StoredRun};

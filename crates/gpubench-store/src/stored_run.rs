@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kept::still_there;
-use gpubench_contract::Revision;
-use gpubench_contract::{BenchmarkComplete, RunEnd, RunFinished, RunStarted};
+use gpubench_contract::{BenchmarkComplete, Revision, RunEnd, RunFinished, RunStarted};
 
 /// What every stored run says it is.
 pub const FORMAT: &str = "gpubench-run";

@@ -10,8 +10,7 @@ use super::layout::text_of;
 use super::read::{read, read_unverified, recognize};
 use super::{Home, RunName, StoreError, StoredRun};
 use crate::Replacement;
-use gpubench_contract::BenchmarkComplete;
-use gpubench_contract::DeviceIdentity;
+use gpubench_contract::{BenchmarkComplete, DeviceIdentity};
 
 /// A place for a stored run: nothing is there, or a stored run that may be replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]

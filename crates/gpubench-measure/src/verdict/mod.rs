@@ -12,5 +12,5 @@ mod words;
 pub use conservation::{balance, bound_will_be_precise, null_residuals, residual};
 pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled};
 pub use floor::floor_ns;
-pub use gpubench_contract::{Cause, Grade, UnknownWord, Verdict};
+pub use gpubench_contract::{Cause, Grade, Verdict};
 pub use judge::{Judgement, judge};

@@ -9,9 +9,8 @@ use super::names::{Anchor, case_name};
 use super::trend::Past;
 use super::{checks, distribution, integrity, sequence, surroundings, trend};
 use crate::wording::capitalized;
-use gpubench_contract::Verdict;
 use gpubench_contract::units::{byte_rate, flop_rate, percent, time, wall_time};
-use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput};
+use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput, Verdict};
 use gpubench_store::StoredRun;
 
 /// A run of at most this many cases is shown unfolded.

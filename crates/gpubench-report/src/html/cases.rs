@@ -4,9 +4,8 @@ use super::attention::{outcome, positions};
 use super::distribution::strip;
 use super::markup::{self, Element, Markup, element, row_heading, text};
 use super::names::{Anchor, case_name, grade, name, verdict};
-use gpubench_contract::Verdict;
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
-use gpubench_contract::{BenchmarkComplete, Stats};
+use gpubench_contract::{BenchmarkComplete, Stats, Verdict};
 use gpubench_store::StoredRun;
 
 /// A column: its title, and the class that says how it is set and when it gives way.

@@ -7,11 +7,10 @@ use super::forest::Forest;
 use super::markup::{self, Element, Markup, element, folded, row_heading, text};
 use super::names::{Anchor, marked, moment, name_with_params, revision};
 use crate::terminal::interval;
-use crate::wording::{change_sign, lower_and_higher, metric_of, one_run, source_of_threshold};
-use gpubench_contract::Metric;
+use crate::wording::{change_sign, lower_and_higher, metric_of, one_run};
 use gpubench_contract::units::{change, counted, listed, percent};
 use gpubench_contract::{
-    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow,
+    Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric,
     UNKNOWN_REVISION,
 };
 use gpubench_store::StoredRun;
@@ -252,6 +251,6 @@ fn figures(figures: &Change) -> Markup {
 }
 
 fn threshold(change: &Change) -> Markup {
-    let source = format!(" {}", source_of_threshold(change));
+    let source = format!(" {}", change.threshold_source.as_str());
     text(format_args!("±{}", percent(change.threshold))).then(element("span").class("share").text(source))
 }

@@ -2,9 +2,8 @@
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup, element, text};
-use gpubench_contract::Metric;
 use gpubench_contract::units::counted;
-use gpubench_contract::{BenchmarkComplete, Stats, WorkerShare};
+use gpubench_contract::{BenchmarkComplete, Metric, Stats, WorkerShare};
 use gpubench_stats::{Histogram, Looks, quantile};
 
 const WIDTH: f64 = 340.0;

@@ -6,9 +6,8 @@ use super::facts::Facts;
 use super::markup::{Element, Markup, element, text};
 use super::names::{moment, revision};
 use crate::wording::abilities;
-use gpubench_contract::Verdict;
 use gpubench_contract::units::{byte_rate, counted, flop_rate, listed, size, wall_time};
-use gpubench_contract::{Device, RunEnd, RunFinished};
+use gpubench_contract::{Device, RunEnd, RunFinished, Verdict};
 use gpubench_store::StoredRun;
 
 /// The title of the document, for the browser's window.

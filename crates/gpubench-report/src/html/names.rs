@@ -4,10 +4,8 @@ use std::fmt::Display;
 
 use super::markup::{Element, Markup, element, text};
 use crate::wording::sign;
-use gpubench_contract::Revision;
 use gpubench_contract::units::listed;
-use gpubench_contract::{BenchmarkComplete, Params};
-use gpubench_contract::{Grade, Verdict};
+use gpubench_contract::{BenchmarkComplete, Grade, Params, Revision, Verdict};
 
 /// Where the section of a case is: named after its position among the results, since no name can be trusted to be unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

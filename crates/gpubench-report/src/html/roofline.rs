@@ -7,9 +7,8 @@ use super::markup::{self, Element, Markup, element, folded, row_heading, text};
 use super::names::{Anchor, case_name};
 use super::roofline_chart::{Shape, chart};
 use crate::wording::three_digits;
-use gpubench_contract::BenchmarkComplete;
-use gpubench_contract::Verdict;
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
+use gpubench_contract::{BenchmarkComplete, Verdict};
 use gpubench_store::StoredRun;
 
 /// A limit, and how it is known.

@@ -2,8 +2,7 @@
 
 use super::chart::{At, Drawing, Path, Scale, extent, label, line};
 use super::markup::{Element, Markup, text};
-use gpubench_contract::Metric;
-use gpubench_contract::{BenchmarkComplete, SampleFlagKind};
+use gpubench_contract::{BenchmarkComplete, Metric, SampleFlagKind};
 use gpubench_stats::Histogram;
 
 const WIDTH: f64 = 340.0;

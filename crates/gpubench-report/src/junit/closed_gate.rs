@@ -40,10 +40,8 @@ mod tests {
     use crate::junit::tests::{counts_add_up, said};
     use crate::tests::written;
     use crate::{JunitReporter, OnInconclusive};
-    use gpubench_contract::ChangeVerdict;
-    use gpubench_contract::Verdict;
-    use gpubench_testing::compared_run;
-    use gpubench_testing::{SampleRun, all_passed};
+    use gpubench_contract::{ChangeVerdict, Verdict};
+    use gpubench_testing::{SampleRun, all_passed, compared_run};
 
     /// A run whose benchmarks all passed, and a comparison with rows of some of them.
     fn passed_and_compared(rows: impl Fn(&mut ComparisonComplete)) -> SampleRun {

@@ -6,10 +6,8 @@ use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::table::{Cell, Column, GAP, NONE, Table, aligned};
 use super::text::{in_one_line, width};
 use crate::wording;
-use gpubench_contract::Metric;
 use gpubench_contract::units::{byte_rate, flop_rate, percent};
-use gpubench_contract::{BenchmarkComplete, Stats};
-use gpubench_contract::{Grade, Verdict};
+use gpubench_contract::{BenchmarkComplete, Grade, Metric, Stats, Verdict};
 use gpubench_diagnostic::printable_line;
 
 /// What a column after the name shows.

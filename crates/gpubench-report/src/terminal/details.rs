@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use super::text::NO_BREAK;
-use gpubench_contract::Metric;
-use gpubench_contract::Verdict;
 use gpubench_contract::units::{percent, time, wall_time};
-use gpubench_contract::{BenchmarkComplete, Stats};
+use gpubench_contract::{BenchmarkComplete, Metric, Stats, Verdict};
 use gpubench_diagnostic::printable_line;
 
 /// Lines on the samples, on how they were taken and on what they amount to; none for a case that did not pass.

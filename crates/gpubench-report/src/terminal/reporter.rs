@@ -17,11 +17,10 @@ use crate::contest::Contests;
 use crate::remarks::Remarks;
 use crate::wording::abilities;
 use crate::{Output, OutputError, Progress, Reporter, summary};
-use gpubench_contract::Metric;
-use gpubench_contract::Verdict;
 use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Device, DeviceKind, RunFinished, RunStarted,
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Device, DeviceKind, Metric, RunFinished, RunStarted,
+    Verdict,
 };
 use gpubench_diagnostic::printable_line;
 

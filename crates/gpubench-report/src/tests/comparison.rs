@@ -2,8 +2,7 @@
 
 use super::written;
 use crate::*;
-use gpubench_contract::Verdict;
-use gpubench_contract::{Arrangement, ChangeVerdict, ComparisonComplete, ComparisonRow, DeviceKind, Record};
+use gpubench_contract::{Arrangement, ChangeVerdict, ComparisonComplete, ComparisonRow, DeviceKind, Record, Verdict};
 use gpubench_testing::{compared_run, every_change, on_another_device};
 
 fn page(comparison: &ComparisonComplete, width: usize, styling: Styling, detail: Detail) -> String {

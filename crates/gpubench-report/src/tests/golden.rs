@@ -9,8 +9,7 @@ use std::rc::Rc;
 
 use crate::*;
 use gpubench_contract::Verdict;
-use gpubench_testing::compared_run;
-use gpubench_testing::{SampleRun, all_passed, competition, every_verdict, on_gpu};
+use gpubench_testing::{SampleRun, all_passed, compared_run, competition, every_verdict, on_gpu};
 
 /// A writer whose contents can be read afterwards.
 #[derive(Clone, Default)]

@@ -6,8 +6,7 @@ use proptest::prelude::*;
 use super::written;
 use crate::*;
 use gpubench_diagnostic::is_printable;
-use gpubench_testing::every_change;
-use gpubench_testing::{SampleRun, every_verdict, on_gpu};
+use gpubench_testing::{SampleRun, every_change, every_verdict, on_gpu};
 
 /// Texts that have broken reports before.
 pub(crate) const HOSTILE: [&str; 14] = [

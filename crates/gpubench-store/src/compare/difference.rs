@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use crate::Origin;
 use gpubench_contract::units::size;
-use gpubench_contract::{BenchmarkComplete, DeviceKind, DeviceWords, Environment, Flush};
+use gpubench_contract::{BenchmarkComplete, DeviceKind, DeviceWords, EarlierRun, Environment, Execution, Flush};
 
 /// One thing that was not alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +35,8 @@ impl fmt::Display for Difference {
 }
 
 /// Differences between two runs.
-pub(super) fn of_runs(baseline: &Origin<'_>, candidate: &Origin<'_>) -> Vec<Difference> {
-    let (one, other) = (baseline.device, candidate.device);
+pub(super) fn of_runs(baseline: &EarlierRun, candidate: &EarlierRun) -> Vec<Difference> {
+    let (one, other) = (&baseline.device, &candidate.device);
     let mut found = Findings::default();
     found.decides("device", kind(one.kind), kind(other.kind));
     found.decides("device", &one.name, &other.name);
@@ -53,13 +52,13 @@ pub(super) fn of_runs(baseline: &Origin<'_>, candidate: &Origin<'_>) -> Vec<Diff
         candidate.environment.cpu.as_ref(),
         weight,
     );
-    found.of_environments(baseline.environment, candidate.environment);
+    found.of_environments(&baseline.environment, &candidate.environment);
     let noted = |environment: &Environment| (environment.compiler.clone(), environment.kernel.clone());
     let ((compiler, kernel), (other_compiler, other_kernel)) =
-        (noted(baseline.environment), noted(candidate.environment));
+        (noted(&baseline.environment), noted(&candidate.environment));
     found.maybe("compiler", compiler, other_compiler, Weight::Noted);
     found.maybe("operating system's kernel", kernel, other_kernel, Weight::Noted);
-    found.noted("version of the tool", baseline.tool_version, candidate.tool_version);
+    found.noted("version of the tool", &baseline.tool_version, &candidate.tool_version);
     found.0
 }
 
@@ -68,10 +67,7 @@ pub(super) fn of_results(baseline: &BenchmarkComplete, candidate: &BenchmarkComp
     let mut found = Findings::default();
     found.decides("caches before a call", baseline.mode, candidate.mode);
     found.of_environments(&baseline.environment, &candidate.environment);
-    let execution = |result: &BenchmarkComplete| {
-        let execution = serde_json::to_value(result.execution?).ok()?;
-        Some(execution.as_str()?.to_owned())
-    };
+    let execution = |result: &BenchmarkComplete| result.execution.map(Execution::as_str);
     found.maybe("execution", execution(baseline), execution(candidate), Weight::Decides);
     let grade = |result: &BenchmarkComplete| result.grade;
     found.maybe("grade", grade(baseline), grade(candidate), Weight::Noted);

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::{CaseKey, Matching};
-use gpubench_contract::BenchmarkComplete;
-use gpubench_contract::Verdict;
+use gpubench_contract::{BenchmarkComplete, Verdict};
 
 /// The results of two runs, put together.
 #[derive(Debug)]

@@ -6,13 +6,12 @@ use super::difference::{self, Difference, Weight};
 use super::judgement::{NOISY_HISTORY, judge, reach, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
-use crate::{Origin, StoredRun};
+use crate::StoredRun;
 use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
-    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, KeptFrom, Metric,
-    SampleFlagKind, ThresholdSource,
+    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, EarlierRun, Grade, KeptFrom,
+    Metric, SampleFlagKind, ThresholdSource, Verdict,
 };
-use gpubench_contract::{Grade, Verdict};
 use gpubench_diagnostic::in_backticks;
 use gpubench_stats::{Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
 
@@ -104,7 +103,7 @@ fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>) -> Compa
 }
 
 /// What was not alike when two results were measured, whichever runs of their files they are of.
-fn differences(pair: &Pair<'_>, origins: &[Origin<'_>; 2], ground: &Ground<'_>) -> Vec<Difference> {
+fn differences(pair: &Pair<'_>, origins: &[EarlierRun; 2], ground: &Ground<'_>) -> Vec<Difference> {
     let are_of_the_runs = [0, 1].map(|side| origins[side].run_id == ground.runs[side].run.run_id) == [true; 2];
     let of_runs = match are_of_the_runs {
         true => ground.differences.to_vec(),
@@ -114,11 +113,11 @@ fn differences(pair: &Pair<'_>, origins: &[Origin<'_>; 2], ground: &Ground<'_>) 
 }
 
 /// The run that a result is of, where it is not the one that is compared.
-fn kept_from(origin: &Origin<'_>, run: &StoredRun) -> Option<KeptFrom> {
+fn kept_from(origin: &EarlierRun, run: &StoredRun) -> Option<KeptFrom> {
     (origin.run_id != run.run.run_id).then(|| KeptFrom {
-        run_id: origin.run_id.to_owned(),
-        started_at: origin.started_at.to_owned(),
-        revision: origin.revision.cloned(),
+        run_id: origin.run_id.clone(),
+        started_at: origin.started_at.clone(),
+        revision: origin.revision.clone(),
     })
 }
 
@@ -206,7 +205,7 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
 }
 
 /// Whether both sides are the same measurement: of one run, case by case, with the same samples. A file whose samples were edited is none.
-fn is_one_measurement(pair: &Pair<'_>, origins: &[Origin<'_>; 2], ground: &Ground<'_>) -> bool {
+fn is_one_measurement(pair: &Pair<'_>, origins: &[EarlierRun; 2], ground: &Ground<'_>) -> bool {
     ground.arrangement == Arrangement::Apart
         && origins[0].run_id == origins[1].run_id
         && CaseKey::of(pair.baseline) == CaseKey::of(pair.candidate)

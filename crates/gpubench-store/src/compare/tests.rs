@@ -9,9 +9,8 @@ use setups::with_a_kept_result;
 use super::*;
 use crate::testing::{Noise, Shifts, TwoLevel};
 use crate::{FORMAT, FORMAT_VERSION, StoredRun};
-use gpubench_contract::Revision;
 use gpubench_contract::*;
-use gpubench_contract::{Cause, Grade, Verdict};
+use gpubench_contract::{Cause, Grade, Revision, Verdict};
 use gpubench_stats::{Confidence, Looks, summary};
 use gpubench_testing::gpu;
 

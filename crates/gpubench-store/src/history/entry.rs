@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::StoredRun;
-use gpubench_contract::Revision;
-use gpubench_contract::Verdict;
-use gpubench_contract::{BenchmarkComplete, Metric};
+use gpubench_contract::{BenchmarkComplete, Metric, Revision, Verdict};
 
 /// One run in a history: a line of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::HistoryEntry;
 use crate::StoreError;
-use gpubench_contract::DeviceIdentity;
-use gpubench_contract::Metric;
+use gpubench_contract::{DeviceIdentity, Metric};
 use gpubench_stats::PastValue;
 
 /// What the first line of every history says it is.

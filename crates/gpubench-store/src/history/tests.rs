@@ -4,8 +4,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::StoreError;
 use crate::tests::stored;
-use gpubench_contract::Metric;
-use gpubench_contract::{DeviceIdentity, Revision};
+use gpubench_contract::{DeviceIdentity, Metric, Revision};
 use gpubench_diagnostic::{Expected, chain};
 use gpubench_testing::on_gpu;
 

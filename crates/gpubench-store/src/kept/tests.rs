@@ -6,8 +6,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::tests::stored;
 use crate::{Destination, Home, StoreError, read};
-use gpubench_contract::Cause;
-use gpubench_contract::Revision;
+use gpubench_contract::{Cause, Revision};
 use gpubench_testing::on_gpu;
 
 const FIRST: &str = "suite::axpy::add_one::n=1024";
@@ -81,12 +80,15 @@ fn a_run_of_some_benchmarks_leaves_the_results_of_the_others_as_they_were() {
     for (result, before) in merged.results.iter().zip(whole().results) {
         let origin = merged.origin_of(result);
         if is_axpy(result) {
-            assert_eq!((origin.run_id, origin.started_at), ("later", "2026-11-22T09:00:00Z"));
-            assert_eq!(origin.revision, later(is_axpy).revision.as_ref());
+            assert_eq!(
+                (&*origin.run_id, &*origin.started_at),
+                ("later", "2026-11-22T09:00:00Z")
+            );
+            assert_eq!(origin.revision, later(is_axpy).revision);
         } else {
             assert_eq!(*result, before);
             assert_eq!(origin.started_at, whole().run.started_at);
-            assert_eq!(origin.revision, whole().revision.as_ref());
+            assert_eq!(origin.revision, whole().revision);
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use crate::StoredRun;
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Params, RunEnd, RunFinished,
-    RunStarted, SchemaVersion,
+    BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Grade, Params, RunEnd,
+    RunFinished, RunStarted, SchemaVersion, Verdict,
 };
-use gpubench_contract::{Grade, Verdict};
 use gpubench_stats::{summary, worker_share};
 
 use super::samples::{Noise, Shifts, TwoLevel};

@@ -1,10 +1,9 @@
 //! Runs with everything that a page can show.
 
 use crate::HtmlReport;
-use gpubench_contract::Revision;
 use gpubench_contract::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete,
-    ComparisonRow, SchemaVersion, ThresholdSource,
+    ComparisonRow, Revision, SchemaVersion, ThresholdSource,
 };
 use gpubench_stats::{summary, worker_share};
 use gpubench_store::StoredRun;
