@@ -1,0 +1,130 @@
+//! Folders of sources import each other in one direction.
+//!
+//! Cargo refuses circles of crates. Inside a crate nothing does, so this test reads the imports: of
+//! the folders that lie side by side none reaches itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use gpubench_tests::repository;
+use regex::Regex;
+
+/// A module's path below the crate's root: `["broker", "cases", "filter"]`.
+type Module = Vec<String>;
+
+/// Which folders a folder imports from, with a file that does.
+type Imports = BTreeMap<String, BTreeMap<String, PathBuf>>;
+
+fn sources() -> Vec<PathBuf> {
+    let root = repository();
+    let crates = std::fs::read_dir(root.join("crates")).expect("there are crates");
+    let crates = crates.map(|entry| entry.expect("it can be read").path().join("src"));
+    let command = root.join("cargo-gpubench/src").into_std_path_buf();
+    crates.chain([command]).collect()
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder of sources");
+    let paths = entries.map(|entry| entry.expect("it can be read").path());
+    paths
+        .flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
+}
+
+/// The module that a file is, by its path below `src`.
+fn module_of(file: &Path) -> Module {
+    let path = file.with_extension("");
+    let mut module: Module = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if module
+        .last()
+        .is_some_and(|name| ["mod", "lib", "main"].contains(&&**name))
+    {
+        module.pop();
+    }
+    module
+}
+
+/// The modules that a file of `module` names, without what only tests name.
+fn named_in(text: &str, module: &Module) -> Vec<Module> {
+    let production = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let path = Regex::new(r"\b(crate|super(?:::super)*)((?:::\w+)+)(::\{)?").expect("a pattern");
+    let group = Regex::new(r"\buse crate::\{([^;]*)\};").expect("a pattern");
+    let from = |start: &str| match start {
+        "crate" => Vec::new(),
+        supers => module[..module.len().saturating_sub(supers.split("::").count())].to_vec(),
+    };
+    let paths = path.captures_iter(production).map(|found| {
+        let rest = found[2].split("::").filter(|name| !name.is_empty());
+        from(&found[1]).into_iter().chain(rest.map(str::to_owned)).collect()
+    });
+    let groups = group.captures_iter(production).flat_map(|found| {
+        let firsts = found[1]
+            .split(',')
+            .map(|item| item.trim().split("::").next().unwrap_or_default().to_owned());
+        firsts.map(|first| vec![first]).collect::<Vec<_>>()
+    });
+    paths.chain(groups).collect()
+}
+
+/// For each folder of `sources`: which of the folders in it import from which.
+fn imports(sources: &Path) -> BTreeMap<Module, Imports> {
+    let mut found: BTreeMap<Module, Imports> = BTreeMap::new();
+    for file in files_below(sources) {
+        let below = file.strip_prefix(sources).expect("it lies there");
+        let module = module_of(below);
+        let text = std::fs::read_to_string(&file).expect("a source");
+        for named in named_in(&text, &module) {
+            let shared = module
+                .iter()
+                .zip(&named)
+                .take_while(|(one, other)| one == other)
+                .count();
+            let (Some(importer), Some(imported)) = (module.get(shared), named.get(shared)) else {
+                continue;
+            };
+            let is_folder = |name: &str| sources.join(module[..shared].join("/")).join(name).is_dir();
+            if is_folder(importer) && is_folder(imported) {
+                let imports = found.entry(module[..shared].to_vec()).or_default();
+                imports
+                    .entry(importer.clone())
+                    .or_default()
+                    .insert(imported.clone(), below.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The folders from which `folder` is reached again, with the files that import.
+fn circle_through(folder: &str, imports: &Imports) -> Option<Vec<String>> {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![(folder.to_owned(), Vec::new())];
+    while let Some((at, way)) = open.pop() {
+        for (next, file) in imports.get(&at).into_iter().flatten() {
+            let way = [way.clone(), vec![format!("{at} -> {next} ({})", file.display())]].concat();
+            if next == folder {
+                return Some(way);
+            }
+            if seen.insert(next.clone()) {
+                open.push((next.clone(), way));
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn no_folder_of_sources_imports_from_itself_by_way_of_others() {
+    let mut circles = BTreeSet::new();
+    let mut seen = 0;
+    for sources in sources() {
+        for (parent, imports) in imports(&sources) {
+            seen += imports.len();
+            let found = imports.keys().filter_map(|folder| circle_through(folder, &imports));
+            circles.extend(found.map(|way| format!("{} {}: {}", sources.display(), parent.join("/"), way.join(", "))));
+        }
+    }
+    assert!(seen > 20, "{seen} folders import from others");
+    assert!(circles.is_empty(), "{circles:#?}");
+}
