@@ -128,11 +128,12 @@ impl<'a> Authors<'a> {
 }
 
 fn spawn(library: &BuiltLibrary, settings: AuthorSettings<'_>) -> Result<(AuthorClient, Catalog), AuthorProblem> {
-    let library_path = library.search_path();
-    let AuthorSettings {
-        within,
-        output,
-        interrupt,
-    } = settings;
-    AuthorClient::spawn(&library.code, &library_path, within, output, interrupt)
+    let search = library.search_path();
+    AuthorClient::spawn(
+        &library.code,
+        &search,
+        settings.within,
+        settings.output,
+        settings.interrupt,
+    )
 }

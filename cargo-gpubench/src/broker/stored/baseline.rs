@@ -14,8 +14,7 @@ use gpubench_store::{Home, RunName, StoreError, StoredRun};
 /// A stored run, as it was read.
 #[derive(Debug)]
 pub(crate) struct Baseline {
-    name: RunName,
-    newcomers: Newcomers,
+    asked: BaselineOptions,
     run: StoredRun,
 }
 
@@ -32,12 +31,9 @@ impl Baseline {
     /// # Errors
     /// There is none, or it is refused.
     pub(crate) fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
-        let BaselineOptions { name, newcomers } = options;
-        let run = load_run(name, home)?;
         Ok(Baseline {
-            name: name.clone(),
-            newcomers: *newcomers,
-            run,
+            asked: options.clone(),
+            run: load_run(&options.name, home)?,
         })
     }
 
@@ -46,11 +42,8 @@ impl Baseline {
     /// # Errors
     /// It lacks what is to be measured, and that is refused.
     pub(crate) fn fitted(self, names: &NameFilter, ours: &ChosenCases) -> Result<FittedBaseline, BaselineError> {
-        let Baseline {
-            name,
-            newcomers,
-            mut run,
-        } = self;
+        let Baseline { asked, mut run } = self;
+        let BaselineOptions { name, newcomers } = asked;
         let stored: HashSet<String> = run.results.iter().map(case_name).collect();
         let to_run = ours.cases.iter().filter(|case| case.disposition == Disposition::Run);
         let lacking: Vec<String> = to_run
