@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use gpubench::catalog::{DeviceFacts, DeviceKind};
 use gpubench_contract::DeviceWords;
+use gpubench_diagnostic::Failure;
 
-use crate::compilers::{Compiler, CompilerMissing, NvrtcNotFound, Processors};
+use crate::compilers::{Compiler, Processors};
 use crate::telemetry::Gauge;
 use crate::{Absence, CodeHome, DeviceError, DeviceOrder, Driver, Facts, cpu, cuda};
 
@@ -37,7 +38,7 @@ pub struct Backend {
 }
 
 /// A compiler, or why there is none.
-pub type FoundCompiler = Result<Box<dyn Compiler>, CompilerNotFound>;
+pub type FoundCompiler = Result<Box<dyn Compiler>, Failure>;
 
 /// What a person wishes of a device, whatever its kind turns out to be.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,17 +60,6 @@ pub struct CompilerWishes<'a> {
     pub nvrtc: Option<PathBuf>,
     /// Processors that kernels of the CPU device are for.
     pub processors: Processors,
-}
-
-/// Why a device has no compiler.
-#[derive(Debug, thiserror::Error)]
-pub enum CompilerNotFound {
-    /// The host has none.
-    #[error(transparent)]
-    Host(#[from] CompilerMissing),
-    /// What was named as NVRTC is none.
-    #[error(transparent)]
-    Nvrtc(#[from] NvrtcNotFound),
 }
 
 impl Backend {

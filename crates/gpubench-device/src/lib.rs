@@ -25,7 +25,7 @@ mod sealed_file;
 pub mod telemetry;
 pub mod word;
 
-pub use backend::{Backend, CompilerNotFound, CompilerWishes, DeviceWishes, FoundCompiler, open};
+pub use backend::{Backend, CompilerWishes, DeviceWishes, FoundCompiler, open};
 pub use code_home::CodeHome;
 pub use driver::{
     Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream,

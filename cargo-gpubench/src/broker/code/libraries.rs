@@ -178,8 +178,7 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
-    use crate::broker::code::compilers::NoHostCompiler;
-    use gpubench_device::compilers::{BASELINE, CompilerMissing, GpuCompiler, GpuCompilers, Wanted};
+    use gpubench_device::compilers::{BASELINE, CompilerMissing, GpuCompiler, GpuCompilers, NoHostCompiler, Wanted};
     use gpubench_device::cuda::Architecture;
     use gpubench_diagnostic::Explanation;
 

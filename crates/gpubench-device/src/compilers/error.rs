@@ -9,7 +9,7 @@ use gpubench::catalog::SourceForm;
 use super::refusal::Refusal;
 use crate::SealError;
 use crate::cuda::Architecture;
-use gpubench_diagnostic::in_backticks;
+use gpubench_diagnostic::{ExitCode, Expected, in_backticks};
 
 /// There is no C++ compiler.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,21 @@ pub struct CompilerMissing {
     /// How that failed.
     #[source]
     pub source: io::Error,
+}
+
+/// No compiler of this machine makes kernels for the CPU device.
+#[derive(Debug, thiserror::Error)]
+#[error("the CPU device needs a C++ compiler")]
+pub struct NoHostCompiler(#[from] pub CompilerMissing);
+
+impl Expected for NoHostCompiler {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::SetupMissing
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("install g++ or clang, or name a compiler in `CXX`".to_owned())
+    }
 }
 
 /// What kernels are compiled for.

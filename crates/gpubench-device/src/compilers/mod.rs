@@ -25,7 +25,7 @@ mod undefined;
 mod unit;
 
 pub use compiler::{Compiled, Compiler, Wanted};
-pub use error::{CompilerMissing, KernelBuildError, Target};
+pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler, Target};
 pub use gpu::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, serve};
 pub use host_compiler::HostCompiler;
 pub use processors::{BASELINE, Processors};

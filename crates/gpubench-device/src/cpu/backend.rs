@@ -6,7 +6,7 @@ use gpubench::catalog::DeviceKind;
 
 use super::executor::ScheduleSeed;
 use super::{CpuDriver, available_threads, facts};
-use crate::compilers::{BASELINE, HostCompiler, Processors};
+use crate::compilers::{BASELINE, HostCompiler, NoHostCompiler, Processors};
 use crate::{Absence, AbsenceKind, Backend, CodeHome, DeviceOrder, Facts};
 
 /// The CPU device.
@@ -27,7 +27,10 @@ pub const BACKEND: Backend = Backend {
         };
         Ok(Box::new(CpuDriver::new(threads(order), schedule)?))
     },
-    compiler: |_, wishes| Ok(Box::new(HostCompiler::find()?.for_processors(wishes.processors))),
+    compiler: |_, wishes| {
+        let compiler = HostCompiler::find().map_err(NoHostCompiler)?;
+        Ok(Box::new(compiler.for_processors(wishes.processors)))
+    },
     target: |_| BASELINE.to_owned(),
     distance: |target, _| (target == BASELINE && Processors::Baseline.include_this_one()).then_some(0),
     gauge: |_| None,

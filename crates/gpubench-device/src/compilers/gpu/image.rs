@@ -5,6 +5,7 @@ use object::elf;
 use object::read::elf::{FileHeader as _, Sym as _};
 
 use super::super::error::KernelBuildError;
+use super::job::Code;
 use super::nvrtc::end_ptx;
 use crate::cuda::{Architecture, Features, KernelImage};
 
@@ -54,13 +55,6 @@ struct Contents {
     codes: Vec<Code>,
     /// The kernels, where they can be seen.
     kernels: Option<Vec<String>>,
-}
-
-/// A part of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Code {
-    Machine(Architecture),
-    Ptx(Architecture),
 }
 
 impl Code {

@@ -19,12 +19,12 @@ const LIMIT: Duration = Duration::from_secs(900);
 /// What the standard is where a source names none.
 const STANDARD: &str = "c++17";
 
-/// What a compiler is to make.
+/// Code for GPUs: what a compiler is to make, or a part of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Code {
     /// A cubin.
     Machine(Architecture),
-    /// PTX, since the compiler does not know the device.
+    /// PTX, which the driver compiles.
     Ptx(Architecture),
 }
 
