@@ -6,8 +6,7 @@ use super::cases::scrolled;
 use super::forest::Forest;
 use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, list, note, row_heading, span, text};
 use super::names::{Anchor, marked, moment, name_with_params, revision};
-use crate::terminal::interval;
-use crate::wording::{change_sign, lower_and_higher, metric_of, one_run};
+use crate::wording::{change_sign, interval, lower_and_higher, metric_of, one_run};
 use gpubench_contract::units::{change, counted, listed, percent};
 use gpubench_contract::{
     Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric,

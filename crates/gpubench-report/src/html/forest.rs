@@ -2,8 +2,7 @@
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup};
-use crate::terminal::interval;
-use crate::wording::{lower_and_higher, metric_of};
+use crate::wording::{interval, lower_and_higher, metric_of};
 use gpubench_contract::units::change;
 use gpubench_contract::{Change, ChangeVerdict, ComparisonComplete};
 
