@@ -229,13 +229,18 @@ impl ComparisonComplete {
 
     /// How many benchmarks there are of each verdict, and of each run alone: `1 regressed`, `12 no change`, `3 new`. Nothing is counted that is not there.
     pub fn counts(&self) -> Vec<String> {
-        let verdicts = ChangeVerdict::BY_RELEVANCE.map(|verdict| (self.count(verdict), verdict.to_string()));
-        let one_sided = [
-            (self.new.len(), "new".to_owned()),
-            (self.removed.len(), "removed".to_owned()),
-        ];
-        let counts = verdicts.into_iter().chain(one_sided).filter(|(count, _)| *count > 0);
-        counts.map(|(count, what)| format!("{count} {what}")).collect()
+        self.counts_shown(|_, count| count)
+    }
+
+    /// The same, with those of each verdict as `shown`.
+    pub fn counts_shown(&self, shown: impl Fn(ChangeVerdict, String) -> String) -> Vec<String> {
+        let told = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+        let verdicts = ChangeVerdict::BY_RELEVANCE.map(|verdict| {
+            let count = told(self.count(verdict), &verdict.to_string())?;
+            Some(shown(verdict, count))
+        });
+        let one_sided = [told(self.new.len(), "new"), told(self.removed.len(), "removed")];
+        verdicts.into_iter().chain(one_sided).flatten().collect()
     }
 
     /// That no benchmark was judged, in words, and what became of them; `None` where one was.

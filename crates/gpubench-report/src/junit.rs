@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::terminal::{interval, level};
+use super::wording::{interval, level};
 use super::{Gate, Output, OutputError, Passage, Reporter};
 use gpubench_contract::units::{change, listed, percent};
 use gpubench_contract::{

@@ -1,8 +1,8 @@
 //! A comparison as GitHub Markdown, for a comment under a pull request.
 
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
-use super::terminal::{interval, level};
 use super::wording;
+use super::wording::{interval, level};
 use gpubench_contract::units::{change, percent};
 use gpubench_contract::{
     Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric, ThresholdSource,

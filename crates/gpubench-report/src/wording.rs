@@ -1,6 +1,6 @@
 //! Words and signs that every report for people uses in the same way.
 
-use gpubench_contract::units::{counted, listed, percent, size};
+use gpubench_contract::units::{change, counted, listed, percent, size};
 use gpubench_contract::{
     Better, Cause, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, LeftOut, Metric, Revision,
     UNKNOWN_REVISION, Verdict,
@@ -128,6 +128,17 @@ pub(super) fn abilities(device: &Device) -> [Option<String>; 3] {
         device.capability.map(|capability| format!("sm_{capability}")),
         device.l2_bytes.map(|bytes| format!("{} cache", size(bytes))),
     ]
+}
+
+/// `99%`, `99.9%`.
+pub(super) fn level(confidence: f64) -> String {
+    // As many digits as were asked for: 0.999 times 100 is not 99.9.
+    format!("{}%", (confidence * 1e8).round() / 1e6)
+}
+
+/// `-0.42% to +1.10%`.
+pub(super) fn interval([low, high]: [f64; 2]) -> String {
+    format!("{} to {}", change(low), change(high))
 }
 
 /// `4 of 16 elements wrong; first at 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25 absolute, 0.5 relative`.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::interval::order_statistic_interval_of_sorted;
+use super::interval::order_statistic_interval;
 use super::moments::Moments;
 use super::quantile::{quantile, sorted};
 use gpubench_contract::StopReason;
@@ -109,7 +109,7 @@ impl StopRule {
 
     fn interval_is_narrow(&self, sorted: &[f64]) -> Option<StopReason> {
         let median = quantile(sorted, 0.5)?;
-        let reach = order_statistic_interval_of_sorted(sorted)?.reach_from(median);
+        let reach = order_statistic_interval(sorted)?.reach_from(median);
         if reach <= self.median_interval * median.abs() {
             Some(StopReason::MedianInterval)
         } else if reach <= self.step {

@@ -1,7 +1,5 @@
 //! Intervals, and that of a median by order statistics: for decisions while samples arrive.
 
-use super::quantile::sorted;
-
 /// An interval, ends included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -20,13 +18,8 @@ impl Interval {
 
 /// The 95 % interval of the median between two order statistics (H. A. David and H. N. Nagaraja, "Order Statistics", 2003, section 7.1):
 /// free of any assumption about the distribution, conservative, and cheap. `None` for fewer than six samples, which no such interval
-/// exists for, and where a sample is not finite.
-pub fn order_statistic_interval(samples: &[f64]) -> Option<Interval> {
-    order_statistic_interval_of_sorted(&sorted(samples)?)
-}
-
-/// [`order_statistic_interval`] of ascending, finite samples.
-pub(super) fn order_statistic_interval_of_sorted(sorted: &[f64]) -> Option<Interval> {
+/// exists for. The samples are ascending and finite.
+pub(super) fn order_statistic_interval(sorted: &[f64]) -> Option<Interval> {
     let rank = lower_rank(sorted.len())?;
     Some(Interval {
         low: sorted[rank],
@@ -61,6 +54,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::quantile::sorted;
+
+    fn interval_of(samples: &[f64]) -> Option<Interval> {
+        order_statistic_interval(&sorted(samples)?)
+    }
 
     /// Seeded normal deviates by the method of Box and Muller.
     fn normal(random: &mut fastrand::Rng, n: usize, mean: f64, stddev: f64) -> Vec<f64> {
@@ -101,22 +99,22 @@ mod tests {
     }
 
     #[test]
-    fn the_order_statistic_interval_covers_at_least_95_times_in_100() {
-        let covered = covered_of_400(41, order_statistic_interval);
+    fn the_interval_of_covers_at_least_95_times_in_100() {
+        let covered = covered_of_400(41, interval_of);
         assert!((376..=400).contains(&covered), "{covered} of 400");
     }
 
     #[test]
     fn few_or_broken_samples_have_no_interval_of_order_statistics() {
-        assert_eq!(order_statistic_interval(&[1.0; 5]), None);
-        assert_eq!(order_statistic_interval(&[1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN]), None);
+        assert_eq!(interval_of(&[1.0; 5]), None);
+        assert_eq!(interval_of(&[1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN]), None);
     }
 
     proptest! {
         #[test]
         fn intervals_are_ordered_and_among_the_samples(samples in prop::collection::vec(0.0..1e9f64, 6..60)) {
             let sorted = sorted(&samples).unwrap();
-            let interval = order_statistic_interval(&samples).unwrap();
+            let interval = interval_of(&samples).unwrap();
             prop_assert!(sorted[0] <= interval.low && interval.low <= interval.high);
             prop_assert!(interval.high <= sorted[sorted.len() - 1]);
         }

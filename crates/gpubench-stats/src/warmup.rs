@@ -1,6 +1,5 @@
 //! When the first windows have warmed the device up.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::quantile::median;
@@ -44,16 +43,6 @@ pub enum WarmUpEnd {
     MaxWindows,
     /// The time for warm-up was used up.
     MaxTime,
-}
-
-impl fmt::Display for WarmUpEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            WarmUpEnd::Settled => "settled",
-            WarmUpEnd::MaxWindows => "max-windows",
-            WarmUpEnd::MaxTime => "max-time",
-        })
-    }
 }
 
 impl WarmUpRule {

@@ -1,5 +1,6 @@
 //! Why a stored run or a history cannot be read or written.
 
+use std::cmp::Ordering;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -173,30 +174,52 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// A file has another format version than the one that this tool knows.
-    pub(super) fn of_another_version(
+    /// Refuses a file of another format version than the one that this tool knows.
+    pub(super) fn unless_of_version(
         path: &Utf8Path,
         what: &'static str,
         found: u64,
         known: u64,
         written_by: Option<&str>,
-    ) -> StoreError {
+    ) -> Result<(), StoreError> {
         let (path, tool) = (path.to_owned(), env!("CARGO_PKG_VERSION"));
-        match found > known {
-            true => StoreError::Newer {
+        match found.cmp(&known) {
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(StoreError::Newer {
                 path,
                 found,
                 known,
                 tool,
                 written_by: written_by.map(str::to_owned),
-            },
-            false => StoreError::Older {
+            }),
+            Ordering::Less => Err(StoreError::Older {
                 path,
                 what,
                 found,
                 known,
                 tool,
-            },
+            }),
+        }
+    }
+
+    pub(super) fn unreadable(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
+        move |source| StoreError::Unreadable {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub(super) fn not_written(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
+        move |source| StoreError::NotWritten {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub(super) fn malformed(path: &Utf8Path) -> impl Fn(serde_json::Error) -> StoreError {
+        move |source| StoreError::Malformed {
+            path: path.to_owned(),
+            source,
         }
     }
 }

@@ -27,14 +27,8 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
         }
         let number = position + 1;
         let head: RecordHead = record(path, number, line)?;
-        if let Some(found) = head.schema_version.filter(|version| *version != SchemaVersion::NUMBER) {
-            return Err(StoreError::of_another_version(
-                path,
-                FORMAT_NAME,
-                found,
-                SchemaVersion::NUMBER,
-                None,
-            ));
+        if let Some(found) = head.schema_version {
+            StoreError::unless_of_version(path, FORMAT_NAME, found, SchemaVersion::NUMBER, None)?;
         }
         // Records that later tools add are not of interest here.
         match head.reason.as_deref() {
@@ -69,10 +63,7 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
 fn record<T: DeserializeOwned>(path: &Utf8Path, number: usize, line: &[u8]) -> Result<T, StoreError> {
     serde_json::from_slice(line).map_err(|error| match error.classify() {
         Category::Eof => truncated(path, number),
-        Category::Data => StoreError::Malformed {
-            path: path.to_owned(),
-            source: in_line(number, &error),
-        },
+        Category::Data => StoreError::malformed(path)(in_line(number, &error)),
         Category::Syntax | Category::Io => StoreError::NotJson {
             path: path.to_owned(),
             source: in_line(number, &error),

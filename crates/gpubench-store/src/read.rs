@@ -1,5 +1,7 @@
 //! Reading stored runs, and refusing what is none.
 
+use std::io;
+
 use camino::Utf8Path;
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,7 +36,7 @@ pub fn load(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
 /// The file cannot be read, is truncated, something else, of another version's format, changed since it was written, contradicts itself, or
 /// holds several runs.
 pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
-    let text = bytes_of(path)?;
+    let text = fs_err::read(path).map_err(StoreError::unreadable(path))?;
     let stored = parse(path, &text)?;
     check(&stored).map_err(|source| StoreError::Contradictory {
         path: path.to_owned(),
@@ -48,7 +50,7 @@ pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
 /// # Errors
 /// It is no stored run of a version that this tool knows.
 pub(super) fn read_unverified(path: &Utf8Path) -> Result<StoredRun, StoreError> {
-    let text = bytes_of(path)?;
+    let text = fs_err::read(path).map_err(StoreError::unreadable(path))?;
     let as_it_says = || serde_json::from_slice(&text).map_err(|source| refusal_of_record(path, &text, source));
     match parse(path, &text) {
         Err(StoreError::Altered { .. }) => as_it_says(),
@@ -67,11 +69,13 @@ pub(super) fn recognize(path: &Utf8Path, text: &[u8]) -> Result<(), StoreError> 
     }
 }
 
-fn bytes_of(path: &Utf8Path) -> Result<Vec<u8>, StoreError> {
-    fs_err::read(path).map_err(|source| StoreError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })
+/// What is in a file; `None` where there is none.
+pub(super) fn contents(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs_err::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(StoreError::unreadable(path)(source)),
+    }
 }
 
 fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
@@ -87,25 +91,12 @@ fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
 }
 
 fn stored_run(path: &Utf8Path, text: &[u8], head: &Head) -> Result<StoredRun, StoreError> {
-    match head.format_version.as_ref().and_then(Value::as_u64) {
-        Some(FORMAT_VERSION) => {}
-        Some(found) => {
-            let written_by = head.run.as_ref().and_then(|run| run["tool_version"].as_str());
-            return Err(StoreError::of_another_version(
-                path,
-                FORMAT_NAME,
-                found,
-                FORMAT_VERSION,
-                written_by,
-            ));
-        }
-        None => {
-            return Err(foreign(
-                path,
-                "it does not say which version of the format it has".to_owned(),
-            ));
-        }
-    }
+    let Some(found) = head.format_version.as_ref().and_then(Value::as_u64) else {
+        let found = "it does not say which version of the format it has";
+        return Err(foreign(path, found.to_owned()));
+    };
+    let written_by = head.run.as_ref().and_then(|run| run["tool_version"].as_str());
+    StoreError::unless_of_version(path, FORMAT_NAME, found, FORMAT_VERSION, written_by)?;
     let is_as_written = is_as_written(text);
     let stored: Result<StoredRun, serde_json::Error> = serde_json::from_slice(text);
     match (stored, is_as_written) {
@@ -153,10 +144,7 @@ fn is_at_the_end(text: &[u8], error: &serde_json::Error) -> bool {
 /// What is wrong with a record of a format that is known.
 fn refusal_of_record(path: &Utf8Path, text: &[u8], error: serde_json::Error) -> StoreError {
     match error.classify() {
-        Category::Data => StoreError::Malformed {
-            path: path.to_owned(),
-            source: error,
-        },
+        Category::Data => StoreError::malformed(path)(error),
         _ => refusal(path, text, error),
     }
 }

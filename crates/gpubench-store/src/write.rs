@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::kept::{Merged, NotAlike, Others, Saved, count_kept, merged};
 use super::layout::text_of;
-use super::read::{read, read_unverified, recognize};
+use super::read::{contents, read, read_unverified, recognize};
 use super::{Home, RunName, StoreError, StoredRun};
 use crate::Replacement;
 use gpubench_contract::{BenchmarkComplete, DeviceIdentity};
@@ -29,7 +29,7 @@ impl Destination {
         refuse_to_lose(&path)?;
         Replacement::of(&path)
             .and_then(Replacement::abandon)
-            .map_err(not_written(&path))?;
+            .map_err(StoreError::not_written(&path))?;
         Ok(Destination { path })
     }
 
@@ -61,7 +61,7 @@ impl Destination {
     /// # Errors
     /// As [`save`] and [`ensure_keepable`](Self::ensure_keepable).
     pub fn save(&self, stored: StoredRun, others: &Others) -> Result<Saved, StoreError> {
-        let replacement = Replacement::of(&self.path).map_err(not_written(&self.path))?;
+        let replacement = Replacement::of(&self.path).map_err(StoreError::not_written(&self.path))?;
         let measured = stored.results.iter().map(BenchmarkComplete::full_name).collect();
         let merged = refuse_to_lose(&self.path).and_then(|()| match self.previous(&measured, others)? {
             None => Ok(Merged {
@@ -73,12 +73,12 @@ impl Destination {
         let Merged { run, became } = match merged {
             Ok(merged) => merged,
             Err(refusal) => {
-                replacement.abandon().map_err(not_written(&self.path))?;
+                replacement.abandon().map_err(StoreError::not_written(&self.path))?;
                 return Err(refusal);
             }
         };
-        let text = text_of(&run).map_err(|error| not_written(&self.path)(io::Error::other(error)))?;
-        replacement.commit(&text).map_err(not_written(&self.path))?;
+        let text = text_of(&run).map_err(|error| StoreError::not_written(&self.path)(io::Error::other(error)))?;
+        replacement.commit(&text).map_err(StoreError::not_written(&self.path))?;
         Ok(became)
     }
 
@@ -113,30 +113,16 @@ impl Destination {
 /// # Errors
 /// It cannot be written, or the file that is there is no stored run of a version that this tool knows.
 pub fn save(path: &Utf8Path, stored: &StoredRun) -> Result<(), StoreError> {
-    let text = text_of(stored).map_err(|error| not_written(path)(io::Error::other(error)))?;
-    let replacement = Replacement::of(path).map_err(not_written(path))?;
+    let text = text_of(stored).map_err(|error| StoreError::not_written(path)(io::Error::other(error)))?;
+    let replacement = Replacement::of(path).map_err(StoreError::not_written(path))?;
     if let Err(refusal) = refuse_to_lose(path) {
-        replacement.abandon().map_err(not_written(path))?;
+        replacement.abandon().map_err(StoreError::not_written(path))?;
         return Err(refusal);
     }
-    replacement.commit(&text).map_err(not_written(path))
+    replacement.commit(&text).map_err(StoreError::not_written(path))
 }
 
 /// What is not ours to replace is left alone.
 fn refuse_to_lose(path: &Utf8Path) -> Result<(), StoreError> {
-    match fs_err::read(path) {
-        Ok(text) => recognize(path, &text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(StoreError::Unreadable {
-            path: path.to_owned(),
-            source,
-        }),
-    }
-}
-
-fn not_written(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
-    move |source| StoreError::NotWritten {
-        path: path.to_owned(),
-        source,
-    }
+    contents(path)?.map_or(Ok(()), |text| recognize(path, &text))
 }

@@ -1,7 +1,7 @@
 //! What a reader must know first: what failed, what became slower, and what was remarked about the rest.
 
 use super::comparison;
-use super::markup::{self, Element, Markup, element, text};
+use super::markup::{self, Element, Markup, element, list, span, text};
 use super::names::{Anchor, case_name, verdict};
 use crate::remarks::{NAMED, Remarks};
 use crate::wording::{found_in, gloss};
@@ -23,12 +23,11 @@ pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete]) -> Op
     if failures.is_empty() && regressions.is_empty() && remarks.is_empty() {
         return None;
     }
-    let listed = |class, items: Vec<Element>| (!items.is_empty()).then(|| element("ul").class(class).children(items));
     Some(
         markup::section("attention", "Needs a look")
-            .child(listed("failures", failures))
+            .child(list("failures", failures))
             .children(regressions)
-            .child(listed("remarks", remarks)),
+            .child(list("remarks", remarks)),
     )
 }
 
@@ -70,38 +69,23 @@ pub(super) fn explanation(result: &BenchmarkComplete) -> Markup {
         .checks
         .iter()
         .filter(|check| result.checks.len() > 1 && check.matched < check.elements);
-    let wrong: Vec<Element> = wrong
-        .map(|check| {
-            element("li")
-                .child(element("code").text(&check.output))
-                .text(format_args!(": {}", found_in(check)))
-        })
-        .collect();
-    let wrong = (!wrong.is_empty()).then(|| element("ul").class("quiet").children(wrong));
-    Markup::from(message).then(wrong)
+    let wrong = wrong.map(|check| {
+        element("li")
+            .child(element("code").text(&check.output))
+            .text(format_args!(": {}", found_in(check)))
+    });
+    Markup::from(message).then(list("quiet", wrong))
 }
 
 /// The cases that became slower.
 fn regressions(run: &StoredRun, comparison: &ComparisonComplete) -> Option<Element> {
-    let rows = comparison.by_relevance();
-    let regressed: Vec<&ComparisonRow> = rows
-        .into_iter()
-        .filter(|row| row.verdict == ChangeVerdict::Regressed)
-        .collect();
-    let lines: Vec<Element> = regressed.iter().map(|row| regression(run, row)).collect();
-    (!lines.is_empty()).then(|| {
-        element("div")
-            .child(
-                element("p")
-                    .child(comparison::mark(ChangeVerdict::Regressed))
-                    .text(format_args!(
-                        " against {}: {}",
-                        comparison::short_name(comparison),
-                        counted(lines.len(), "case")
-                    )),
-            )
-            .child(element("ul").class("plain-list").children(lines))
-    })
+    let regressed = |row: &&ComparisonRow| row.verdict == ChangeVerdict::Regressed;
+    let rows = comparison.by_relevance().into_iter().filter(regressed);
+    let lines: Vec<Element> = rows.map(|row| regression(run, row)).collect();
+    let (name, cases) = (comparison::short_name(comparison), counted(lines.len(), "case"));
+    let title = element("p").child(comparison::mark(ChangeVerdict::Regressed));
+    let title = title.text(format_args!(" against {name}: {cases}"));
+    Some(element("div").child(title).child(list("plain-list", lines)?))
 }
 
 fn regression(run: &StoredRun, row: &ComparisonRow) -> Element {
@@ -139,5 +123,5 @@ fn named(cases: &[(Anchor, &BenchmarkComplete)]) -> Element {
         });
     let more = cases.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| text(format_args!(" and {}", counted(more, "more case"))));
-    element("span").class("quiet").children(links).child(more)
+    span("quiet").children(links).child(more)
 }

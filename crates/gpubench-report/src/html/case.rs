@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::attention::{explanation, outcome, positions};
 use super::facts::Facts;
-use super::markup::{self, Element, Markup, element, text};
+use super::markup::{self, Element, Markup, element, list, span, text};
 use super::names::{Anchor, case_name};
 use super::trend::Past;
 use super::{checks, distribution, integrity, sequence, surroundings, trend};
@@ -49,11 +49,7 @@ fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, folding: Fo
         .stats
         .as_ref()
         .filter(|_| result.verdict == Verdict::Pass)
-        .map(|stats| {
-            element("span")
-                .class("summary-figure")
-                .text(result.metric.quantity(stats.value))
-        });
+        .map(|stats| span("summary-figure").text(result.metric.quantity(stats.value)));
     let summary = element("summary")
         .child(element("h3").child(case_name(result)))
         .text(" ")
@@ -75,7 +71,7 @@ fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, folding: Fo
 fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {
     let stats = result.stats.as_ref();
     let notices = result.notices.iter().map(|notice| element("li").text(notice));
-    let notices = (!result.notices.is_empty()).then(|| element("ul").class("remarks").children(notices));
+    let notices = list("remarks", notices);
     let figures = [
         stats.and_then(|stats| distribution::figure(result, stats)),
         sequence::figure(result),

@@ -2,7 +2,7 @@
 
 use super::attention::{outcome, positions};
 use super::distribution::strip;
-use super::markup::{self, Element, Markup, element, row_heading, text};
+use super::markup::{self, Element, Markup, cell, element, row_heading, span, text};
 use super::names::{Anchor, case_name, grade, name, verdict};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Stats, Verdict};
@@ -80,8 +80,7 @@ fn row(anchor: Anchor, result: &BenchmarkComplete) -> Element {
 /// What stands in place of figures that a verdict takes the meaning from.
 fn reason(result: &BenchmarkComplete) -> Markup {
     let skipped = result.message.as_ref().filter(|_| result.verdict == Verdict::Skipped);
-    Markup::from(outcome(result))
-        .then(skipped.map(|message| element("span").class("quiet").text(format_args!(" {message}"))))
+    Markup::from(outcome(result)).then(skipped.map(|message| span("quiet").text(format_args!(" {message}"))))
 }
 
 fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {
@@ -104,13 +103,13 @@ fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {
     cells
         .into_iter()
         .zip(&COLUMNS[1..])
-        .map(|(cell, (_, class))| element("td").class(class).child(cell))
+        .map(|(content, (_, class))| cell(class).child(content))
         .collect()
 }
 
 fn known(value: Option<String>) -> Markup {
     match value {
         Some(value) => text(value),
-        None => element("span").class("quiet").text("–").into(),
+        None => span("quiet").text("–").into(),
     }
 }

@@ -20,6 +20,12 @@ impl Display for At {
     }
 }
 
+impl From<f64> for At {
+    fn from(position: f64) -> At {
+        At(position)
+    }
+}
+
 /// Maps an interval of values onto an interval of positions. What lies outside is drawn at the nearer end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
@@ -168,26 +174,39 @@ impl Path {
 }
 
 /// A straight line.
-pub(super) fn line(class: &'static str, from: (At, At), to: (At, At)) -> Element {
+pub(super) fn line(
+    class: &'static str,
+    from: (impl Into<At>, impl Into<At>),
+    to: (impl Into<At>, impl Into<At>),
+) -> Element {
     Path::default()
-        .move_to(from.0, from.1)
-        .line_to(to.0, to.1)
+        .move_to(from.0.into(), from.1.into())
+        .line_to(to.0.into(), to.1.into())
         .drawn_as(class)
 }
 
 /// A rectangle between two positions in each direction.
-pub(super) fn rectangle(class: &'static str, x: (At, At), y: (At, At)) -> Element {
+pub(super) fn rectangle(
+    class: &'static str,
+    x: (impl Into<At>, impl Into<At>),
+    y: (impl Into<At>, impl Into<At>),
+) -> Element {
+    let [left, right, top, bottom] = [x.0.into(), x.1.into(), y.0.into(), y.1.into()].map(|At(position)| position);
     element("rect")
         .class(class)
-        .with("x", At(x.0.0.min(x.1.0)))
-        .with("y", At(y.0.0.min(y.1.0)))
-        .with("width", At((x.1.0 - x.0.0).abs()))
-        .with("height", At((y.1.0 - y.0.0).abs()))
+        .with("x", At(left.min(right)))
+        .with("y", At(top.min(bottom)))
+        .with("width", At((right - left).abs()))
+        .with("height", At((bottom - top).abs()))
 }
 
 /// A text at a position; its class says how it is aligned.
-pub(super) fn label(class: &'static str, x: At, y: At, text: impl Display) -> Element {
-    element("text").class(class).with("x", x).with("y", y).text(text)
+pub(super) fn label(class: &'static str, x: impl Into<At>, y: impl Into<At>, text: impl Display) -> Element {
+    element("text")
+        .class(class)
+        .with("x", x.into())
+        .with("y", y.into())
+        .text(text)
 }
 
 /// A drawing that says in words what it shows.

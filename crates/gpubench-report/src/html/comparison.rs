@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use super::cases::scrolled;
 use super::forest::Forest;
-use super::markup::{self, Element, Markup, element, folded, row_heading, text};
+use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, list, note, row_heading, span, text};
 use super::names::{Anchor, marked, moment, name_with_params, revision};
-use crate::terminal::interval;
-use crate::wording::{change_sign, lower_and_higher, metric_of, one_run};
+use crate::wording::{change_sign, interval, lower_and_higher, metric_of, one_run};
 use gpubench_contract::units::{change, counted, listed, percent};
 use gpubench_contract::{
     Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric,
@@ -28,11 +27,11 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
     };
     let folded = table_of(named("Without a change"), &unchanged)
         .map(|table| folded(format_args!("{} without a change", counted(unchanged.len(), "case"))).child(table));
-    let heading = text("Compared with ").then(element("span").class("said").text(short_name(comparison)));
+    let heading = text("Compared with ").then(span("said").text(short_name(comparison)));
     markup::section(&anchor(position), heading)
         .child(counts(comparison))
         .child(sides(comparison))
-        .child(one_run(comparison).map(|said| element("p").class("note").with("role", "note").text(said)))
+        .child(one_run(comparison).map(|said| note("p").text(said)))
         .child(differences(comparison))
         .child(table_of(named("Changes"), &shown))
         .child(folded)
@@ -84,14 +83,7 @@ fn counts(comparison: &ComparisonComplete) -> Element {
         let count = comparison.count(verdict);
         (count > 0).then(|| {
             let count = element("b").text(count);
-            Markup::from(
-                element("span")
-                    .class("count")
-                    .child(count)
-                    .text(" ")
-                    .child(mark(verdict)),
-            )
-            .then(text(" "))
+            Markup::from(span("count").child(count).text(" ").child(mark(verdict))).then(text(" "))
         })
     });
     element("p").class("outcome small").children(counted)
@@ -128,8 +120,7 @@ fn side(run: &ComparedRun) -> Element {
         .as_ref()
         .map_or_else(|| UNKNOWN_REVISION.to_owned(), revision);
     let known = listed([Some(revision), Some(run.device.name.clone()), earlier]);
-    element("span")
-        .class("said")
+    span("said")
         .child(moment(&run.started_at))
         .text(format_args!(", {known}"))
 }
@@ -140,25 +131,15 @@ fn confidence(change: &Change) -> String {
 }
 
 fn differences(comparison: &ComparisonComplete) -> Option<Element> {
-    let lines = comparison
-        .differences
-        .iter()
-        .map(|difference| element("li").text(difference));
-    (!comparison.differences.is_empty()).then(|| {
-        element("div")
-            .class("note")
-            .with("role", "note")
-            .child(element("p").text("The two runs are not alike:"))
-            .child(element("ul").children(lines))
-    })
+    let lines = comparison.differences.iter();
+    let lines = list("", lines.map(|difference| element("li").text(difference)))?;
+    let title = element("p").text("The two runs are not alike:");
+    Some(note("div").child(title).child(lines))
 }
 
 fn one_sided(title: &str, names: &[String]) -> Option<Element> {
     let lines = names.iter().map(|name| element("li").child(super::names::name(name)));
-    (!names.is_empty()).then(|| {
-        folded(format_args!("{title}: {}", counted(names.len(), "case")))
-            .child(element("ul").class("plain-list").children(lines))
-    })
+    folded_cases(title, lines.collect())
 }
 
 /// Columns of the table.
@@ -172,7 +153,7 @@ fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Fores
     let shared = shared_remark(rows);
     let caption = text(caption).then(shared.map(|(remark, count)| {
         let said = format!(" In {}: {remark}", counted(count, "case"));
-        element("span").class("share").text(said)
+        span("share").text(said)
     }));
     let shared = shared.map(|(remark, _)| remark);
     let change = element("div")
@@ -207,7 +188,7 @@ fn shared_remark<'a>(rows: &[&'a ComparisonRow]) -> Option<(&'a str, usize)> {
 /// A row, and a second one with what there is to remark that is not `shared`.
 fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&str>) -> Markup {
     let remarks = remarks(row, shared);
-    let value = |side: &ComparedResult| element("td").class("number wide").text(shown(&row.metric, side.value));
+    let value = |side: &ComparedResult| cell("number wide").text(shown(&row.metric, side.value));
     let change = row.change.as_ref().map(|change| {
         element("div")
             .class("change")
@@ -217,17 +198,13 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&s
     let figures = element("tr")
         .class(if remarks.is_empty() { "plain" } else { "remarked" })
         .child(row_heading(linked_name(run, row)))
-        .child(element("td").class("verdict").child(mark(row.verdict)))
+        .child(cell("verdict").child(mark(row.verdict)))
         .child(value(&row.baseline))
         .child(value(&row.candidate))
         .child(element("td").child(change))
-        .child(
-            element("td")
-                .class("number wide")
-                .child(row.change.as_ref().map(threshold)),
-        );
+        .child(cell("number wide").child(row.change.as_ref().map(threshold)));
     let remarks = (!remarks.is_empty()).then(|| {
-        let cell = element("td").class("remark").with("colspan", COLUMNS);
+        let cell = cell("remark").with("colspan", COLUMNS);
         element("tr").child(cell.text(remarks.join("; ")))
     });
     Markup::from(figures).then(remarks)
@@ -246,11 +223,10 @@ fn shown(metric: &Metric, value: Option<f64>) -> String {
 
 fn figures(figures: &Change) -> Markup {
     let interval = interval(figures.interval);
-    Markup::from(element("b").text(change(figures.ratio)))
-        .then(element("span").class("share").text(format_args!(" {interval}")))
+    Markup::from(element("b").text(change(figures.ratio))).then(span("share").text(format_args!(" {interval}")))
 }
 
 fn threshold(change: &Change) -> Markup {
     let source = format!(" {}", change.threshold_source.as_str());
-    text(format_args!("±{}", percent(change.threshold))).then(element("span").class("share").text(source))
+    text(format_args!("±{}", percent(change.threshold))).then(span("share").text(source))
 }

@@ -1,7 +1,7 @@
 //! Several kernels for one problem.
 
-use super::chart::{At, rectangle};
-use super::markup::{self, Element, Markup, element, text};
+use super::chart::rectangle;
+use super::markup::{self, Element, Markup, cell, element, span, text};
 use super::names::{Anchor, name, name_with_params};
 use crate::contest::{Contest, Contests, Ranked, Standing};
 use crate::wording::best;
@@ -43,20 +43,15 @@ fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element 
         None => label.into(),
     };
     let standing = match ranked.standing {
-        Standing::Best => Markup::from(element("span").class("good").text(best(metric))),
+        Standing::Best => Markup::from(span("good").text(best(metric))),
         Standing::NotToldApart => text("not told apart by 95 % intervals"),
         Standing::Behind(ratio) => text(format_args!("{ratio:.2}× the {}", metric.name)),
         Standing::Undefined => Markup::default(),
     };
     element("tr")
         .child(element("th").with("scope", "row").child(label))
-        .child(element("td").class("number").text(metric.quantity(ranked.value)))
-        .child(
-            element("td")
-                .class("standing")
-                .child(standing)
-                .child(bar(ranked.value / most)),
-        )
+        .child(cell("number").text(metric.quantity(ranked.value)))
+        .child(cell("standing").child(standing).child(bar(ranked.value / most)))
 }
 
 /// The value as a length.
@@ -67,5 +62,5 @@ fn bar(share: f64) -> Element {
         .with("viewBox", "0 0 100 4")
         .with("aria-hidden", "true")
         .with("preserveAspectRatio", "none")
-        .child(rectangle("mass", (At(0.0), At(100.0 * share)), (At(0.0), At(4.0))))
+        .child(rectangle("mass", (0.0, 100.0 * share), (0.0, 4.0)))
 }

@@ -35,8 +35,8 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
         .then(share_below(&sorted, &scale).drawn_as("curve"))
         .then(line(
             "value",
-            (scale.at(stats.value), At(TOP)),
-            (scale.at(stats.value), At(axis)),
+            (scale.at(stats.value), TOP),
+            (scale.at(stats.value), axis),
         ))
         .then(
             workers
@@ -114,7 +114,7 @@ fn share_below(sorted: &[f64], scale: &Scale) -> Path {
 
 fn interval(stats: &Stats, scale: &Scale, axis: f64) -> Element {
     let [low, high] = stats.ci95;
-    rectangle("band", (scale.at(low), scale.at(high)), (At(TOP), At(axis)))
+    rectangle("band", (scale.at(low), scale.at(high)), (TOP, axis))
 }
 
 /// Each worker that has samples, with them, where several took part.
@@ -136,10 +136,10 @@ fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) 
     let y = BASE + 4.0 + LINE * (position as f64 + 0.5);
     let value = share.value.map(|value| {
         let x = scale.at(value);
-        line("tick", (x, At(y - 5.0)), (x, At(y + 5.0)))
+        line("tick", (x, y - 5.0), (x, y + 5.0))
     });
-    Markup::from(line("range", (at(0.0), At(y)), (at(1.0), At(y))))
-        .then(rectangle("mass", (at(0.25), at(0.75)), (At(y - 3.5), At(y + 3.5))))
+    Markup::from(line("range", (at(0.0), y), (at(1.0), y)))
+        .then(rectangle("mass", (at(0.25), at(0.75)), (y - 3.5, y + 3.5)))
         .then(value)
 }
 
@@ -157,9 +157,9 @@ fn labelled_axis(scale: &Scale, metric: &Metric, y: f64) -> Markup {
                 x if x > RIGHT - 22.0 => "t end",
                 _ => "t middle",
             };
-            Markup::from(line("axis", (x, At(y)), (x, At(y + 3.0)))).then(label(class, x, At(y + 14.0), text))
+            Markup::from(line("axis", (x, y), (x, y + 3.0))).then(label(class, x, At(y + 14.0), text))
         });
-    Markup::from(line("axis", (At(LEFT), At(y)), (At(RIGHT), At(y)))).then(marks.collect::<Markup>())
+    Markup::from(line("axis", (LEFT, y), (RIGHT, y))).then(marks.collect::<Markup>())
 }
 
 fn caption(histogram: &Histogram, metric: &Metric, shown: usize, workers: usize) -> Markup {

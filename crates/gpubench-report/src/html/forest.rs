@@ -2,8 +2,7 @@
 
 use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
 use super::markup::{Element, Markup};
-use crate::terminal::interval;
-use crate::wording::{lower_and_higher, metric_of};
+use crate::wording::{interval, lower_and_higher, metric_of};
 use gpubench_contract::units::change;
 use gpubench_contract::{Change, ChangeVerdict, ComparisonComplete};
 
@@ -60,8 +59,8 @@ impl Forest {
     /// The scale in figures, to stand above the lines.
     pub(super) fn axis(&self) -> Element {
         let marks = self.marks();
-        let labels = marks.map(|ratio| label("t middle", self.at(ratio), At(12.0), named(ratio)));
-        let ticks = marks.map(|ratio| line("axis", (self.at(ratio), At(16.0)), (self.at(ratio), At(HEIGHT))));
+        let labels = marks.map(|ratio| label("t middle", self.at(ratio), 12.0, named(ratio)));
+        let ticks = marks.map(|ratio| line("axis", (self.at(ratio), 16.0), (self.at(ratio), HEIGHT)));
         let shapes: Markup = labels.into_iter().chain(ticks).collect();
         let drawing = Drawing {
             size: (WIDTH, HEIGHT),
@@ -100,8 +99,8 @@ impl Forest {
             ChangeVerdict::Inconclusive => "ink-doubtful",
             ChangeVerdict::WithinNoise | ChangeVerdict::NoChange | ChangeVerdict::NotCompared => "ink",
         };
-        let shapes = Markup::from(rectangle("band", band, (At(0.0), At(HEIGHT))))
-            .then(line("axis", (self.at(1.0), At(0.0)), (self.at(1.0), At(HEIGHT))))
+        let shapes = Markup::from(rectangle("band", band, (0.0, HEIGHT)))
+            .then(line("axis", (self.at(1.0), 0.0), (self.at(1.0), HEIGHT)))
             .then(line(class, (self.at(low), middle), (self.at(high), middle)))
             .then(self.arrow(low, class))
             .then(self.arrow(high, class))

@@ -82,20 +82,16 @@ fn bullet(clocks: &Conservation) -> Option<Element> {
         true => ("bar-bad", "more than can be explained"),
         false => ("bar-good", "within what can be explained"),
     };
-    let shapes = Markup::from(rectangle(
-        "band",
-        (scale.at(-bound), scale.at(bound)),
-        (At(4.0), At(18.0)),
-    ))
-    .then(rectangle(class, (scale.at(0.0), scale.at(excess)), (At(8.0), At(14.0))))
-    .then(line("axis", (scale.at(0.0), At(2.0)), (scale.at(0.0), At(20.0))))
-    .then(label("t middle", scale.at(0.0), At(31.0), "0"))
-    .then(label(
-        "t middle",
-        scale.at(bound),
-        At(31.0),
-        format_args!("+{}", time(bound)),
-    ));
+    let shapes = Markup::from(rectangle("band", (scale.at(-bound), scale.at(bound)), (4.0, 18.0)))
+        .then(rectangle(class, (scale.at(0.0), scale.at(excess)), (At(8.0), At(14.0))))
+        .then(line("axis", (scale.at(0.0), 2.0), (scale.at(0.0), 20.0)))
+        .then(label("t middle", scale.at(0.0), 31.0, "0"))
+        .then(label(
+            "t middle",
+            scale.at(bound),
+            31.0,
+            format_args!("+{}", time(bound)),
+        ));
     let drawing = Drawing {
         size: (WIDTH, HEIGHT),
         title: "Time beyond the claims".to_owned(),

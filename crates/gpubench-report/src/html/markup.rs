@@ -4,6 +4,7 @@
 use std::fmt::Display;
 
 use super::text::readable;
+use gpubench_contract::units::counted;
 
 /// A piece of the page.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,33 @@ pub(super) fn element(name: &'static str) -> Element {
         attributes: String::new(),
         content: String::new(),
     }
+}
+
+/// A stretch of text of its own look.
+pub(super) fn span(class: &'static str) -> Element {
+    element("span").class(class)
+}
+
+/// A cell of a table.
+pub(super) fn cell(class: &'static str) -> Element {
+    element("td").class(class)
+}
+
+/// A list; nothing where there is nothing to list.
+pub(super) fn list(class: &'static str, items: impl IntoIterator<Item = Element>) -> Option<Element> {
+    let items: Vec<Element> = items.into_iter().collect();
+    (!items.is_empty()).then(|| element("ul").class(class).children(items))
+}
+
+/// A list of cases that is read when it is asked for; nothing where there is none.
+pub(super) fn folded_cases(title: &str, cases: Vec<Element>) -> Option<Element> {
+    let summary = format!("{title}: {}", counted(cases.len(), "case"));
+    Some(folded(summary).child(list("plain-list", cases)?))
+}
+
+/// What must be known of all that is below it.
+pub(super) fn note(name: &'static str) -> Element {
+    element(name).class("note").with("role", "note")
 }
 
 /// A section that the navigation finds by its `id`, with its heading.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::facts::Facts;
-use super::markup::{Element, Markup, element, text};
+use super::markup::{Element, Markup, element, note, span, text};
 use super::names::{moment, revision};
 use crate::wording::abilities;
 use gpubench_contract::units::{byte_rate, counted, flop_rate, listed, size, wall_time};
@@ -18,9 +18,9 @@ pub(super) fn title(run: &StoredRun) -> String {
 /// The masthead.
 pub(super) fn masthead(run: &StoredRun) -> Element {
     let heading = element("h1")
-        .child(element("span").class("name").text(packages(run)))
+        .child(span("name").text(packages(run)))
         .text(" on ")
-        .child(element("span").class("said").text(&run.run.device.name));
+        .child(span("said").text(&run.run.device.name));
     element("header")
         .child(
             element("p")
@@ -53,8 +53,7 @@ fn outcome(run: &StoredRun) -> Element {
     let counts = counts.map(|(class, count, what)| {
         let class = if count == 0 { "none" } else { class };
         Markup::from(
-            element("span")
-                .class("count")
+            span("count")
                 .child(element("b").class(class).text(count))
                 .text(format_args!(" {what}")),
         )
@@ -67,8 +66,7 @@ fn outcome(run: &StoredRun) -> Element {
 fn ending(finished: &RunFinished) -> Markup {
     let wall = wall_time(Duration::from_nanos(finished.wall_ns));
     let not_run = (finished.not_run > 0).then(|| {
-        element("span")
-            .class("count")
+        span("count")
             .child(element("b").class("doubtful").text(finished.not_run))
             .text(" not run ")
     });
@@ -77,19 +75,16 @@ fn ending(finished: &RunFinished) -> Markup {
         RunEnd::FailedFast => format!("in {wall}, stopped at the first failure"),
         RunEnd::Interrupted => format!("in {wall}, interrupted"),
     };
-    Markup::from(not_run).then(element("span").class("quiet").text(how))
+    Markup::from(not_run).then(span("quiet").text(how))
 }
 
 fn never_finished() -> Markup {
-    element("span")
-        .class("doubtful")
-        .text("The run never came to its end.")
-        .into()
+    span("doubtful").text("The run never came to its end.").into()
 }
 
 fn notice(device: &Device) -> Option<Element> {
     let notice = device.kind.words().advisory?;
-    Some(element("p").class("note").with("role", "note").text(notice))
+    Some(note("p").text(notice))
 }
 
 fn facts(run: &StoredRun) -> Facts {

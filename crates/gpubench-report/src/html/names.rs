@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::markup::{Element, Markup, element, text};
+use super::markup::{Element, Markup, element, span, text};
 use crate::wording::sign;
 use gpubench_contract::units::listed;
 use gpubench_contract::{BenchmarkComplete, Grade, Params, Revision, Verdict};
@@ -32,14 +32,13 @@ pub(super) fn case_name(result: &BenchmarkComplete) -> Markup {
 /// A name and axis values behind it.
 pub(super) fn name_with_params(name: &str, params: &Params) -> Markup {
     let params = params.to_string();
-    let behind =
-        (!params.is_empty()).then(|| text(" ").then(element("span").class("params").child(breakable(&params))));
-    Markup::from(element("span").class("name").child(breakable(name)).child(behind))
+    let behind = (!params.is_empty()).then(|| text(" ").then(span("params").child(breakable(&params))));
+    Markup::from(span("name").child(breakable(name)).child(behind))
 }
 
 /// A name by itself.
 pub(super) fn name(name: &str) -> Element {
-    element("span").class("name").child(breakable(name))
+    span("name").child(breakable(name))
 }
 
 /// A text in which lines may break behind what separates its parts.
@@ -62,8 +61,8 @@ pub(super) fn verdict(verdict: Verdict) -> Element {
 
 /// A sign before a word; who listens hears the word only.
 pub(super) fn marked(class: &'static str, sign: char, word: impl Display) -> Element {
-    let sign = element("span").class("sign").with("aria-hidden", "true").text(sign);
-    element("span").class(class).child(sign).text(format_args!(" {word}"))
+    let sign = span("sign").with("aria-hidden", "true").text(sign);
+    span(class).child(sign).text(format_args!(" {word}"))
 }
 
 /// A grade in the colour of its worth.
@@ -73,7 +72,7 @@ pub(super) fn grade(grade: Grade) -> Element {
         Grade::Bracketed => "plain",
         Grade::Advisory => "doubtful",
     };
-    element("span").class(class).text(grade)
+    span(class).text(grade)
 }
 
 /// A moment in RFC 3339 as people write it, to the minute; a text that is none stands as it is.

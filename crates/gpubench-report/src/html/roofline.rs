@@ -3,7 +3,7 @@
 
 use super::attention::positions;
 use super::cases::scrolled;
-use super::markup::{self, Element, Markup, element, folded, row_heading, text};
+use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, row_heading, text};
 use super::names::{Anchor, case_name};
 use super::roofline_chart::{Shape, chart};
 use crate::wording::three_digits;
@@ -208,9 +208,9 @@ fn table(roofline: &Roofline<'_>) -> Element {
             (percent(point.rate / roof.rate), "number"),
         ];
         element("tr")
-            .child(element("td").class("number").text(point.number))
+            .child(cell("number").text(point.number))
             .child(row_heading(point.anchor.link(case_name(point.result))))
-            .children(figures.map(|(figure, class)| element("td").class(class).text(figure)))
+            .children(figures.map(|(figure, class)| cell(class).text(figure)))
             .child(element("td").text(roof.name))
     });
     let caption = "Cases in the roofline, and the roof that each lies below";
@@ -221,7 +221,7 @@ fn table(roofline: &Roofline<'_>) -> Element {
 /// The cases that passed and have no place in the drawing.
 fn not_shown(run: &StoredRun, roofline: &Roofline<'_>) -> Option<Element> {
     let shown = |anchor: Anchor| roofline.points.iter().any(|point| point.anchor == anchor);
-    let missing: Vec<Element> = positions(run)
+    let missing = positions(run)
         .filter(|(anchor, result)| result.verdict == Verdict::Pass && !shown(*anchor))
         .map(|(anchor, result)| {
             let why = match (result.throughput.bytes_per_s, result.throughput.flops_per_s) {
@@ -230,10 +230,6 @@ fn not_shown(run: &StoredRun, roofline: &Roofline<'_>) -> Option<Element> {
                 (None, None) => " declares no work",
             };
             element("li").child(anchor.link(case_name(result))).child(text(why))
-        })
-        .collect();
-    (!missing.is_empty()).then(|| {
-        folded(format_args!("Not shown: {}", counted(missing.len(), "case")))
-            .child(element("ul").class("plain-list").children(missing))
-    })
+        });
+    folded_cases("Not shown", missing.collect())
 }

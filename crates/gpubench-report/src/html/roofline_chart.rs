@@ -102,13 +102,13 @@ pub(super) fn chart(roofline: &Roofline<'_>, shape: Shape) -> Element {
 fn grid(axes: &Axes) -> Markup {
     let upright = marks(&axes.intensity).into_iter().map(|mark| {
         let x = axes.intensity.at(mark.log10());
-        let shown = label("t middle", x, At(axes.base + 14.0), mark.plain());
-        Markup::from(line("grid", (x, At(TOP)), (x, At(axes.base)))).then(shown)
+        let shown = label("t middle", x, axes.base + 14.0, mark.plain());
+        Markup::from(line("grid", (x, TOP), (x, axes.base))).then(shown)
     });
     let level = marks(&axes.rate).into_iter().map(|mark| {
         let y = axes.rate.at(mark.log10());
-        let shown = label("t end", At(LEFT - 5.0), At(y.0 + 4.0), mark.prefixed());
-        Markup::from(line("grid", (At(LEFT), y), (At(axes.right), y))).then(shown)
+        let shown = label("t end", LEFT - 5.0, y.0 + 4.0, mark.prefixed());
+        Markup::from(line("grid", (LEFT, y), (axes.right, y))).then(shown)
     });
     upright.chain(level).collect()
 }
@@ -167,8 +167,8 @@ fn roofs(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
     let start = axes.at(axes.least, roofline.bandwidth.rate() * axes.least);
     Markup::from(line(style(roofline.bandwidth), start, corner))
         .then(line(style(roofline.compute), corner, (At(axes.right), corner.1)))
-        .then(label("t", At(LEFT + 6.0), At(TOP + 10.0), "bandwidth"))
-        .then(label("t end", At(axes.right), At(corner.1.0 - 6.0), "compute"))
+        .then(label("t", LEFT + 6.0, TOP + 10.0, "bandwidth"))
+        .then(label("t end", axes.right, corner.1.0 - 6.0, "compute"))
 }
 
 fn style(roof: Roof) -> &'static str {
@@ -259,10 +259,10 @@ impl Numbers {
 }
 
 fn names_of_axes(axes: &Axes) -> Markup {
-    Markup::from(label("t end", At(axes.right), At(axes.base + 30.0), "FLOP per byte →")).then(label(
+    Markup::from(label("t end", axes.right, axes.base + 30.0, "FLOP per byte →")).then(label(
         "t",
-        At(2.0),
-        At(10.0),
+        2.0,
+        10.0,
         "FLOP/s ↑",
     ))
 }

@@ -31,12 +31,12 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
         .then(borders(result, &x))
         .then(trace(samples, &x, &y))
         .then(flags(result, &x, &y).drawn_as("cross"))
-        .then(line("axis", (At(LEFT), At(BASE + 4.0)), (At(RIGHT), At(BASE + 4.0))))
-        .then(label("t", At(LEFT), At(HEIGHT - 4.0), "first"))
+        .then(line("axis", (LEFT, BASE + 4.0), (RIGHT, BASE + 4.0)))
+        .then(label("t", LEFT, HEIGHT - 4.0, "first"))
         .then(label(
             "t end",
-            At(RIGHT),
-            At(HEIGHT - 4.0),
+            RIGHT,
+            HEIGHT - 4.0,
             format_args!("sample {}", samples.len()),
         ));
     let drawing = Drawing {
@@ -60,8 +60,8 @@ fn values(y: &Scale, metric: &Metric) -> Markup {
         .zip(ticks.labels(&metric.unit))
         .map(|(value, text)| {
             let At(height) = y.at(*value);
-            let named = label("t end", At(LEFT - 6.0), At(height + 4.0), text);
-            Markup::from(line("grid", (At(LEFT), At(height)), (At(RIGHT), At(height)))).then(named)
+            let named = label("t end", LEFT - 6.0, height + 4.0, text);
+            Markup::from(line("grid", (LEFT, height), (RIGHT, height))).then(named)
         });
     lines.collect()
 }
@@ -95,7 +95,7 @@ fn borders(result: &BenchmarkComplete, x: &Scale) -> Markup {
     let inner = ends.filter(|end| *end > 0 && *end < result.samples.len());
     let lines = inner
         .map(|end| x.at(end as f64 - 0.5))
-        .map(|at| line("border", (at, At(TOP - 4.0)), (at, At(BASE + 4.0))));
+        .map(|at| line("border", (at, TOP - 4.0), (at, BASE + 4.0)));
     lines.take(64).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::chart::{At, Drawing, Path, Scale, extent, label, line};
+use super::chart::{Drawing, Path, Scale, extent, label, line};
 use super::markup::{Element, Markup, element, folded, text};
 use super::names::{moment, revision};
 use crate::wording::capitalized;
@@ -86,7 +86,7 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
     let values = runs.iter().enumerate().fold(first, |path, (position, (value, _))| {
         path.line_to(place(position), y.at(*value))
     });
-    let shapes = Markup::from(line("axis", (At(LEFT), At(BASE + 6.0)), (At(RIGHT), At(BASE + 6.0))))
+    let shapes = Markup::from(line("axis", (LEFT, BASE + 6.0), (RIGHT, BASE + 6.0)))
         .then(whiskers.drawn_as("range"))
         .then(values.drawn_as("curve"))
         .then(
@@ -96,17 +96,17 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
         )
         .then(label(
             "t",
-            At(LEFT),
-            At(11.0),
+            LEFT,
+            11.0,
             format_args!("{} at most", metric.quantity(most)),
         ))
         .then(label(
             "t",
-            At(LEFT),
-            At(HEIGHT - 4.0),
+            LEFT,
+            HEIGHT - 4.0,
             format_args!("{} at least", metric.quantity(least)),
         ))
-        .then(label("t end", At(RIGHT), At(HEIGHT - 4.0), "this run"));
+        .then(label("t end", RIGHT, HEIGHT - 4.0, "this run"));
     let drawing = Drawing {
         size: (WIDTH, HEIGHT),
         title: "Earlier runs and this one".to_owned(),

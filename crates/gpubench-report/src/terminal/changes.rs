@@ -5,7 +5,7 @@ use anstyle::Style;
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::table::{Cell, Column, GAP, NONE, Table, aligned};
 use super::text::{in_one_line, width};
-use crate::wording::change_sign;
+use crate::wording::{change_sign, interval, level};
 use gpubench_contract::units::{change, percent};
 use gpubench_contract::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
 use gpubench_diagnostic::printable_line;
@@ -144,17 +144,6 @@ fn failed(row: &ComparisonRow) -> Cell {
 
 fn name_of(row: &ComparisonRow) -> String {
     in_one_line(&printable_line(&row.case), usize::MAX)
-}
-
-/// `99%`, `99.9%`.
-pub(crate) fn level(confidence: f64) -> String {
-    // As many digits as were asked for: 0.999 times 100 is not 99.9.
-    format!("{}%", (confidence * 1e8).round() / 1e6)
-}
-
-/// `-0.42% to +1.10%`.
-pub(crate) fn interval([low, high]: [f64; 2]) -> String {
-    format!("{} to {}", change(low), change(high))
 }
 
 /// The sign of a verdict, which says the same as its word for eyes that skim.

@@ -19,7 +19,6 @@ mod tally;
 mod text;
 mod tree;
 
-pub(super) use changes::{interval, level};
 pub use comparison::comparison_page;
 pub use explanation::RepeatedCommand;
 pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};

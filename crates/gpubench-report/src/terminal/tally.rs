@@ -8,16 +8,7 @@ pub(super) fn tally(
     comparison: &ComparisonComplete,
     painted: impl Fn(ChangeVerdict, &str) -> String,
 ) -> Option<String> {
-    let told = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
-    let verdicts = ChangeVerdict::BY_RELEVANCE.iter().filter_map(|verdict| {
-        let count = told(comparison.count(*verdict), &verdict.to_string())?;
-        Some(painted(*verdict, &count))
-    });
-    let one_sided = [(comparison.new.len(), "new"), (comparison.removed.len(), "removed")];
-    let one_sided = one_sided.into_iter().filter_map(|(count, what)| told(count, what));
-    let counts: Vec<String> = verdicts
-        .chain(one_sided)
-        .map(|count| count.replace(' ', NO_BREAK))
-        .collect();
-    (!counts.is_empty()).then(|| counts.join(", "))
+    let counts = comparison.counts_shown(|verdict, count| painted(verdict, &count));
+    let unbroken: Vec<String> = counts.iter().map(|count| count.replace(' ', NO_BREAK)).collect();
+    (!unbroken.is_empty()).then(|| unbroken.join(", "))
 }

@@ -9,6 +9,7 @@ use super::file::{head, path_of, whole_lines};
 use super::{HistoryEntry, HistoryHead, MOST_RUNS, Tail};
 use crate::Replacement;
 use crate::StoreError;
+use crate::read::contents;
 use gpubench_contract::DeviceIdentity;
 
 /// What an append did.
@@ -27,23 +28,16 @@ pub struct Appended {
 /// The file cannot be written, or is no history that this tool knows, and then it is left alone.
 pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry) -> Result<Appended, StoreError> {
     let path = path_of(folder, identity);
-    let not_written = |source| StoreError::NotWritten {
-        path: path.clone(),
-        source,
-    };
-    std::fs::create_dir_all(folder).map_err(not_written)?;
-    let _turn = turn(&path).map_err(not_written)?;
-    let text = match fs_err::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(source) => return Err(StoreError::Unreadable { path, source }),
-    };
-    let line = line_of(entry).map_err(not_written)?;
+    let not_written = StoreError::not_written(&path);
+    std::fs::create_dir_all(folder).map_err(&not_written)?;
+    let _turn = turn(&path).map_err(&not_written)?;
+    let text = contents(&path)?.unwrap_or_default();
+    let line = line_of(entry).map_err(&not_written)?;
     if text.is_empty() {
-        let begun = [line_of(&HistoryHead::of(identity.clone())).map_err(not_written)?, line].concat();
-        replace(&path, &begun).map_err(not_written)?;
+        let begun = [line_of(&HistoryHead::of(identity.clone())).map_err(&not_written)?, line].concat();
+        replace(&path, &begun).map_err(&not_written)?;
         return Ok(Appended {
-            path,
+            path: path.clone(),
             tail: Tail::Whole,
         });
     }
@@ -55,8 +49,11 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
     } else {
         replace(&path, &[&latest(whole), line.as_slice()].concat())
     };
-    written.map_err(not_written)?;
-    Ok(Appended { path, tail })
+    written.map_err(&not_written)?;
+    Ok(Appended {
+        path: path.clone(),
+        tail,
+    })
 }
 
 /// Makes sure that a run could be added to the history of a device, before there is one to lose.
@@ -66,10 +63,7 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
 pub fn ensure_writable(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<(), StoreError> {
     let path = path_of(folder, identity);
     let ready = std::fs::create_dir_all(folder).and_then(|()| turn(&path));
-    match ready {
-        Ok(_turn) => Ok(()),
-        Err(source) => Err(StoreError::NotWritten { path, source }),
-    }
+    ready.map(drop).map_err(StoreError::not_written(&path))
 }
 
 /// Waits until no other process writes. The lock is on a file of its own, since the history itself may be replaced.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::HistoryEntry;
 use crate::StoreError;
+use crate::read::contents;
 use gpubench_contract::{DeviceIdentity, Metric};
 use gpubench_stats::PastValue;
 
@@ -101,12 +102,11 @@ pub(super) fn path_of(folder: &Utf8Path, identity: &DeviceIdentity) -> Utf8PathB
 /// # Errors
 /// The file cannot be read, is no history, of another tool's format, or damaged in the middle.
 pub fn of_device(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<Option<History>, StoreError> {
-    let path = path_of(folder, identity);
-    match fs_err::read(&path) {
-        Ok(text) => parse(&path, &text).map(Some),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(StoreError::Unreadable { path, source }),
-    }
+    in_file(&path_of(folder, identity))
+}
+
+fn in_file(path: &Utf8Path) -> Result<Option<History>, StoreError> {
+    contents(path)?.map(|text| parse(path, &text)).transpose()
 }
 
 /// Every history in a folder, in the order of the files' names; none where there is no folder.
@@ -117,10 +117,7 @@ pub fn all(folder: &Utf8Path) -> Result<Vec<History>, StoreError> {
     let entries = match folder.read_dir_utf8() {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => {
-            let path = folder.to_owned();
-            return Err(StoreError::Unreadable { path, source });
-        }
+        Err(source) => return Err(StoreError::unreadable(folder)(source)),
     };
     let mut paths: Vec<Utf8PathBuf> = entries
         .flatten()
@@ -128,11 +125,7 @@ pub fn all(folder: &Utf8Path) -> Result<Vec<History>, StoreError> {
         .filter(|path| path.extension() == Some(EXTENSION))
         .collect();
     paths.sort();
-    let read = |path: Utf8PathBuf| match fs_err::read(&path) {
-        Ok(text) => parse(&path, &text),
-        Err(source) => Err(StoreError::Unreadable { path, source }),
-    };
-    paths.into_iter().map(read).collect()
+    paths.iter().filter_map(|path| in_file(path).transpose()).collect()
 }
 
 /// The whole lines of a history's text, and how it ends.
@@ -157,19 +150,10 @@ pub(super) fn head(path: &Utf8Path, text: &[u8]) -> Result<HistoryHead, StoreErr
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let any: AnyHead = serde_json::from_slice(first).map_err(|_| foreign("its first line is not a history's"))?;
     match (&any.format, any.format_version) {
-        (Some(Value::String(format)), Some(version)) if format == HISTORY_FORMAT => match version {
-            HISTORY_FORMAT_VERSION => serde_json::from_slice(first).map_err(|source| StoreError::Malformed {
-                path: path.to_owned(),
-                source,
-            }),
-            found => Err(StoreError::of_another_version(
-                path,
-                HISTORY,
-                found,
-                HISTORY_FORMAT_VERSION,
-                None,
-            )),
-        },
+        (Some(Value::String(format)), Some(found)) if format == HISTORY_FORMAT => {
+            StoreError::unless_of_version(path, HISTORY, found, HISTORY_FORMAT_VERSION, None)?;
+            serde_json::from_slice(first).map_err(StoreError::malformed(path))
+        }
         _ => Err(foreign("its first line is not a history's")),
     }
 }
