@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceFacts;
 
-use super::code::ahead::{AheadTarget, compile_ahead};
+use super::ahead::{AheadTarget, compile_ahead};
 use super::code::compilers::gpu_compilers;
 use super::options::{Annotations, ArchiveOptions};
 use super::process::{catch_interrupts, prepare_for_roles};

@@ -1,6 +1,7 @@
 //! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.
 
 mod against;
+mod ahead;
 mod archive;
 mod campaign;
 pub mod cases;
@@ -9,6 +10,7 @@ mod code;
 mod compare;
 mod device_choice;
 mod environment;
+mod libraries;
 mod listing;
 pub mod options;
 mod overrides;

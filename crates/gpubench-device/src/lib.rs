@@ -3,7 +3,7 @@
 //! Everything above is one code path that asks a [`Driver`] for its [`Facts`], or the [`Backend`] of a device's kind for what can be done with it, never for the kind.
 #![warn(missing_docs)]
 
-mod backend;
+mod backends;
 mod code_home;
 pub mod compilers;
 pub mod cpu;
@@ -25,7 +25,7 @@ mod sealed_file;
 pub mod telemetry;
 pub mod word;
 
-pub use backend::{Backend, CompilerWishes, DeviceWishes, FoundCompiler, open};
+pub use backends::{Backend, CompilerWishes, DeviceWishes, FoundCompiler, open};
 pub use code_home::CodeHome;
 pub use driver::{
     Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream,

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{Catalog, DeviceFacts};
 
 use crate::archive::ExtractTo;
-use crate::broker::code::libraries::Libraries;
+use crate::broker::libraries::Libraries;
 use crate::broker::options::{LibrarySource, OpponentSource, Verbosity};
 use crate::broker::recording::authors::{AuthorSettings, Authors};
 use crate::broker::status::status;

@@ -1,7 +1,5 @@
-//! The code of a run: libraries that are built or unpacked, and kernels that are compiled from their sources.
+//! The kernels of a run: compiled from their sources, and asked for their occupancy.
 
-pub(super) mod ahead;
 pub(super) mod compilers;
 pub(super) mod kernels;
-pub(super) mod libraries;
 pub(super) mod occupancy;

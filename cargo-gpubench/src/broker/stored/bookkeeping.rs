@@ -12,7 +12,7 @@ use crate::broker::BaselineError;
 use crate::broker::against::results::OtherResults;
 use crate::broker::cases::NameFilter;
 use crate::broker::choice::ChosenCases;
-use crate::broker::code::libraries::OpenedArchive;
+use crate::broker::libraries::OpenedArchive;
 use crate::broker::options::{JudgingOptions, PageTarget, Recording, ResultOptions, Verbosity};
 use crate::broker::places::Places;
 use crate::broker::status::status;

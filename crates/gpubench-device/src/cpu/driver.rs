@@ -136,7 +136,7 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
         alignment: ALIGNMENT,
         free_memory: free_memory(),
         flush_bytes: FLUSH_BYTES,
-        kernels_run_in: super::BACKEND.kernels_run_in,
+        kernels_run_in: super::KERNELS_RUN_IN,
         clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker".into()),
         peak_bandwidth: None,
         peak_flops: None,

@@ -2,11 +2,12 @@
 //!
 //! It exercises the whole window protocol where there is no GPU. Its times say nothing about a GPU.
 
-mod backend;
 mod driver;
 pub mod executor;
 mod stream;
 
-pub use backend::BACKEND;
 pub use driver::processor_name;
 pub use driver::{CpuDriver, available_threads, facts};
+
+/// The role that runs a crate's own kernels on this device.
+pub const KERNELS_RUN_IN: crate::CodeHome = crate::CodeHome::Author;

@@ -62,7 +62,7 @@ pub(super) fn facts(context: &Context, driver_version: c_int) -> Result<Facts, D
         free_memory: Some(context.free_memory()?),
         flush_bytes: FLUSH_FACTOR * l2_bytes,
         clock_bound: clock_bound(gpu, &name),
-        kernels_run_in: super::BACKEND.kernels_run_in,
+        kernels_run_in: super::KERNELS_RUN_IN,
         peak_bandwidth: peak_bandwidth(
             number(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
             number(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,

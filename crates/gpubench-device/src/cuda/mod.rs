@@ -4,11 +4,10 @@
 //! `choice` picks the GPU and refuses those that cannot keep to the window protocol, `sharing` and `mps` tell whether others compute on it at the same time,
 //! and `facts` says what it is. `context`, `memory`, `module` and `launch` hold what one process has on it; `driver` is the [`Driver`](super::Driver)
 //! made of them, and `fault` says what a kernel did wrong. `architecture` names what kernels are compiled for,
-//! `image` is the file they are compiled to, and `nvrtc` the compiler as a library. `backend` is its row among the kinds of devices.
+//! `image` is the file they are compiled to, and `nvrtc` the compiler as a library.
 
 mod api;
 mod architecture;
-mod backend;
 mod call;
 mod choice;
 mod context;
@@ -29,8 +28,10 @@ mod tensor_map;
 mod tests;
 
 pub use architecture::{Architecture, Features, InvalidArchitecture, UnusableArchitecture};
-pub use backend::BACKEND;
 pub use call::DriverError;
 pub use driver::CudaDriver;
 pub use image::{DamagedImage, KernelImage};
 pub use mps::mps_daemon;
+
+/// The role that runs a crate's own kernels on this device.
+pub const KERNELS_RUN_IN: crate::CodeHome = crate::CodeHome::Referee;

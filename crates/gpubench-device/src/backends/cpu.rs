@@ -4,17 +4,17 @@ use std::num::NonZeroUsize;
 
 use gpubench::catalog::DeviceKind;
 
-use super::executor::ScheduleSeed;
-use super::{CpuDriver, available_threads, facts};
 use crate::compilers::{BASELINE, HostCompiler, NoHostCompiler, Processors};
-use crate::{Absence, AbsenceKind, Backend, CodeHome, DeviceOrder, Facts};
+use crate::cpu::executor::ScheduleSeed;
+use crate::cpu::{CpuDriver, available_threads, facts};
+use crate::{Absence, AbsenceKind, Backend, DeviceOrder, Facts};
 
 /// The CPU device.
-pub const BACKEND: Backend = Backend {
+pub(super) const BACKEND: Backend = Backend {
     kind: DeviceKind::Cpu,
     is_numbered: false,
     hint: None,
-    kernels_run_in: CodeHome::Author,
+    kernels_run_in: crate::cpu::KERNELS_RUN_IN,
     order: |wishes| {
         let threads = wishes.threads.unwrap_or_else(available_threads);
         DeviceOrder::cpu(threads.get() as u32, wishes.schedule)

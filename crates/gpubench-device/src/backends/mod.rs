@@ -9,7 +9,10 @@ use gpubench_diagnostic::Failure;
 
 use crate::compilers::{Compiler, Processors};
 use crate::telemetry::Gauge;
-use crate::{Absence, CodeHome, DeviceError, DeviceOrder, Driver, Facts, cpu, cuda};
+use crate::{Absence, CodeHome, DeviceError, DeviceOrder, Driver, Facts};
+
+mod cpu;
+mod cuda;
 
 /// What the tool can do with devices of a kind, and must know of them before one is open.
 pub struct Backend {

@@ -2,17 +2,17 @@
 
 use gpubench::catalog::DeviceKind;
 
-use super::{Architecture, CudaDriver};
 use crate::compilers::{GpuCompiler, GpuCompilers, NamedCompilers};
+use crate::cuda::{Architecture, CudaDriver};
 use crate::telemetry::nvml::NvmlGauge;
-use crate::{Backend, CodeHome, DeviceOrder};
+use crate::{Backend, DeviceOrder};
 
 /// CUDA GPUs.
-pub const BACKEND: Backend = Backend {
+pub(super) const BACKEND: Backend = Backend {
     kind: DeviceKind::Cuda,
     is_numbered: true,
     hint: Some("`cargo gpubench doctor` says what else a GPU needs"),
-    kernels_run_in: CodeHome::Referee,
+    kernels_run_in: crate::cuda::KERNELS_RUN_IN,
     order: |wishes| DeviceOrder::cuda(wishes.ordinal),
     // Only the referee has a context on the GPU, so only the referee can tell whether there is one.
     facts: |_| Ok(None),

@@ -3,8 +3,8 @@
 use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
-use super::kernels::{self, KernelBuild};
-use super::occupancy::Occupancies;
+use super::code::kernels::{self, KernelBuild};
+use super::code::occupancy::Occupancies;
 use crate::archive::{Contents, KernelOrigin};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
