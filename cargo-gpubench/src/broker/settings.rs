@@ -59,7 +59,7 @@ impl<'a> RunSettings<'a> {
             flush_bytes,
             interrupt,
             flush: options.measurement.flush,
-            output: options.user_output(),
+            output: options.output.user_output,
             confidence: options.results.judging.confidence,
             device,
             facts,

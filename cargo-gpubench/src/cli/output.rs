@@ -3,7 +3,8 @@
 use std::env;
 
 use super::settings::OutputArguments;
-use crate::broker::options::{Export, ExportFormat, OutputOptions, ProgressShown, UserOutput, Verbosity};
+use crate::broker::options::{Export, ExportFormat, OutputOptions, ProgressShown, Verbosity};
+use gpubench_measure::clients::Output;
 use gpubench_report::Color;
 
 impl OutputArguments {
@@ -26,8 +27,8 @@ impl OutputArguments {
             verbosity: verbosity(self.quiet, self.verbose),
             progress: progress(env::var("CARGO_TERM_PROGRESS_WHEN").ok().as_deref()),
             user_output: match self.no_capture {
-                true => UserOutput::Shown,
-                false => UserOutput::Captured,
+                true => Output::Inherited,
+                false => Output::Captured,
             },
             exports: exports
                 .into_iter()

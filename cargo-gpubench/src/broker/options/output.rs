@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 
+use gpubench_measure::clients::Output;
 use gpubench_report::{Color, Outlet};
 
 /// What is shown and written.
@@ -16,7 +17,7 @@ pub struct OutputOptions {
     /// Whether progress is.
     pub progress: ProgressShown,
     /// Whether what user code prints is shown.
-    pub user_output: UserOutput,
+    pub user_output: Output,
     /// What gets the results as well.
     pub exports: Vec<Export>,
 }
@@ -58,16 +59,6 @@ pub enum ProgressShown {
     Auto,
     /// Nowhere.
     Never,
-}
-
-/// What becomes of the text that benchmark functions, generators and references print.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UserOutput {
-    /// It is kept, and shown where something fails.
-    #[default]
-    Captured,
-    /// `--no-capture`: it goes to standard error as it comes.
-    Shown,
 }
 
 /// A file that gets the results, or standard output.

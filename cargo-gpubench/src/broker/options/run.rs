@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, PageTarget, ResultOptions, UserOutput};
+use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, PageTarget, ResultOptions};
 use crate::broker::cases::CaseSelection;
-use gpubench_measure::clients::Output;
 use gpubench_measure::measurement::Purpose;
 use gpubench_report::Outlet;
 
@@ -39,14 +38,6 @@ impl RunOptions {
         let page = self.results.page == Some(PageTarget::Outlet(Outlet::StandardOutput));
         let mut exports = self.output.exports.iter();
         page || exports.any(|export| export.outlet == Outlet::StandardOutput)
-    }
-
-    /// What becomes of what user code prints.
-    pub fn user_output(&self) -> Output {
-        match self.output.user_output {
-            UserOutput::Captured => Output::Captured,
-            UserOutput::Shown => Output::Inherited,
-        }
     }
 }
 

@@ -28,7 +28,7 @@ impl<'a> AuthorSettings<'a> {
     pub(crate) fn of(options: &RunOptions, interrupt: &'a Interrupt) -> AuthorSettings<'a> {
         AuthorSettings {
             within: options.measurement.everywhere().limits.reference,
-            output: options.user_output(),
+            output: options.output.user_output,
             interrupt,
         }
     }

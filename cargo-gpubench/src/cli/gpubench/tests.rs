@@ -8,14 +8,13 @@ use super::*;
 use crate::{
     broker::{
         cases::{IgnoredSelection, NameFilter},
-        options::{
-            CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, UserOutput, Verbosity,
-        },
+        options::{CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity},
     },
     build::{BuildOptions, CargoColor, CargoProgress, DefaultFeatures, PackageSelection, Profile},
     cli::{Environment, Unsettled, Verb, settle},
 };
 use gpubench_device::cuda::Architecture;
+use gpubench_measure::clients::Output;
 use gpubench_report::Color;
 use gpubench_stats::Looks;
 
@@ -160,7 +159,7 @@ fn what_is_given_arrives() {
     assert_eq!(options.after_failure, AfterFailure::Stop);
     assert_eq!(options.output.format, MessageFormat::Json);
     assert_eq!(options.output.verbosity, Verbosity::Quiet);
-    assert_eq!(options.output.user_output, UserOutput::Shown);
+    assert_eq!(options.output.user_output, Output::Inherited);
     let formats: Vec<_> = options.output.exports.iter().map(|export| export.format).collect();
     assert_eq!(formats, [ExportFormat::Json, ExportFormat::Csv]);
     assert_eq!(build(&options).features.features, ["a", "b"]);
@@ -394,7 +393,7 @@ fn a_run_measures_checks_or_serves_a_profiler() {
 fn what_cargo_bench_is_given_by_habit_changes_nothing() {
     let options = options(&["--bench", "--show-output", "--noplot", "--nocapture", "add1"]);
     assert_eq!(options.action, Action::Measure);
-    assert_eq!(options.output.user_output, UserOutput::Shown);
+    assert_eq!(options.output.user_output, Output::Inherited);
 }
 
 #[test]

@@ -5,12 +5,13 @@ use regex::Regex;
 use super::*;
 use crate::broker::options::{
     AfterFailure, CaseOptions, DeviceChoice, ExportFormat, MessageFormat, OpponentSource, ResultOptions, RunOptions,
-    UserOutput, Verbosity,
+    Verbosity,
 };
 use crate::cli::Command;
 use crate::cli::offer::takes_a_value;
 use crate::config::{CaseNames, DEFAULT_FILE, TimeLimit};
 use gpubench_diagnostic::{Expected, chain};
+use gpubench_measure::clients::Output;
 
 /// A workspace with a configuration.
 struct Workspace {
@@ -197,7 +198,7 @@ fn a_profile_sets_options_of_every_kind() {
     assert!(matches!(options.device.choice, DeviceChoice::Kind(_)));
     assert_eq!(options.device.threads.map(|threads| threads.get()), Some(2));
     assert_eq!(options.after_failure, AfterFailure::Stop);
-    assert_eq!(options.output.user_output, UserOutput::Shown);
+    assert_eq!(options.output.user_output, Output::Inherited);
     assert_eq!(options.output.format, MessageFormat::Json);
     assert_eq!(options.output.verbosity, Verbosity::Quiet);
     let CaseOptions { stopping, .. } = options.measurement.everywhere();
