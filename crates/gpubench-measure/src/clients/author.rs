@@ -106,7 +106,7 @@ impl AuthorClient {
         request: &RecordRequest,
         interrupt: &Interrupt,
     ) -> Result<Recorded, AuthorProblem> {
-        let head = BenchmarkNumber { benchmark, reserved: 0 };
+        let head = BenchmarkNumber { benchmark };
         let parts = [bytemuck::bytes_of(&head), &codec::encode(request)];
         self.child.send(to_author::RECORD, &parts, &[])?;
         let frame = self.child.receive(self.within, interrupt)?;

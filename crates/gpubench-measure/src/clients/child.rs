@@ -121,35 +121,22 @@ impl Child {
     /// When it is another.
     pub fn check_kind(&self, frame: Frame, kind: u32) -> Result<Frame, RoleFailure> {
         let role = self.role;
-        match frame.kind {
-            found if found == kind => Ok(frame),
-            FAILED => Err(RoleFailure::Failed {
-                role,
-                text: self.problem(&frame)?,
-            }),
-            OUT_OF_MEMORY => Err(RoleFailure::OutOfMemory {
-                role,
-                text: self.problem(&frame)?,
-            }),
-            from_worker::PLAN_REFUSED if role == RoleName::Worker => Err(RoleFailure::Plan {
-                text: self.problem(&frame)?,
-            }),
-            from_referee::GENERATOR_FAILED if role == RoleName::Referee => Err(RoleFailure::Generator {
-                text: self.problem(&frame)?,
-            }),
-            from_referee::REFERENCE_FAILED if role == RoleName::Referee => Err(RoleFailure::Reference {
-                text: self.problem(&frame)?,
-            }),
-            found => Err(RoleFailure::protocol(
-                role,
-                format!("it sent message `{found}` out of turn"),
-            )),
+        if frame.kind == kind {
+            return Ok(frame);
         }
-    }
-
-    fn problem(&self, frame: &Frame) -> Result<String, RoleFailure> {
-        let problem: Problem = self.record(frame)?;
-        Ok(problem.text.printable())
+        let failure: fn(RoleName, String) -> RoleFailure = match (frame.kind, role) {
+            (FAILED, _) => |role, text| RoleFailure::Failed { role, text },
+            (OUT_OF_MEMORY, _) => |role, text| RoleFailure::OutOfMemory { role, text },
+            (from_worker::PLAN_REFUSED, RoleName::Worker) => |_, text| RoleFailure::Plan { text },
+            (from_referee::GENERATOR_FAILED, RoleName::Referee) => |_, text| RoleFailure::Generator { text },
+            (from_referee::REFERENCE_FAILED, RoleName::Referee) => |_, text| RoleFailure::Reference { text },
+            (found, _) => {
+                let text = format!("it sent message `{found}` out of turn");
+                return Err(RoleFailure::protocol(role, text));
+            }
+        };
+        let problem: Problem = self.record(&frame)?;
+        Err(failure(role, problem.text.printable()))
     }
 
     /// Reads a frame's only record.

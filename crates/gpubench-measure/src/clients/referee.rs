@@ -11,7 +11,7 @@ use gpubench_device::{Absence, Facts};
 use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_protocol::window::{Duties, WindowKind};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, Cast, OccupancyAnswer, OccupancyOrder, OpenCase, Prepared, SourceModule,
+    AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyAnswer, OccupancyOrder, OpenCase, SourceModule,
     WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
 
@@ -180,7 +180,7 @@ impl RefereeClient {
         kind: WindowKind,
         within: Duration,
         interrupt: &Interrupt,
-    ) -> Result<Prepared, RoleFailure> {
+    ) -> Result<Generate, RoleFailure> {
         self.order_inputs(to_referee::PREPARE, window, kind, within, interrupt)
     }
 
@@ -206,7 +206,7 @@ impl RefereeClient {
         kind: WindowKind,
         within: Duration,
         interrupt: &Interrupt,
-    ) -> Result<Prepared, RoleFailure> {
+    ) -> Result<Generate, RoleFailure> {
         let window = WindowOrder::about(window, kind);
         self.child.send(order, &[bytemuck::bytes_of(&window)], &[])?;
         let frame = self.child.expect(from_referee::PREPARED, within, interrupt)?;

@@ -28,67 +28,66 @@ pub struct Yardsticks {
 
 /// Fills a case's record in.
 pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, yardsticks: Yardsticks) {
-    let Yardsticks {
-        target_cv,
-        peaks,
-        kernel_part,
-    } = yardsticks;
-    let Measured {
-        judgement,
-        windows,
-        warm_ups,
-        worker_samples,
-        null_windows,
-        null_alone,
-        balance,
-        samples,
-        host_ns,
-        event_overhead_ns,
-        stop,
-        notices,
-    } = measured;
-    record.verdict = judgement.verdict;
-    record.cause = judgement.cause;
-    record.message = judgement.message;
+    record.verdict = measured.judgement.verdict;
+    record.cause = measured.judgement.cause;
+    record.message = measured.judgement.message;
     record.execution = Some(match recording.execution {
         gpubench::catalog::Execution::Sealed => Execution::Sealed,
         gpubench::catalog::Execution::Hosted => Execution::Hosted,
     });
-    record.grade = (!samples.is_empty()).then_some(judgement.grade);
-    record.grade_reason = judgement.grade_reason.filter(|_| record.grade.is_some());
-    let by_worker = split_by_worker(&samples, worker_samples.iter().map(|samples| *samples as u64)).unwrap_or_default();
+    record.grade = (!measured.samples.is_empty()).then_some(measured.judgement.grade);
+    record.grade_reason = measured.judgement.grade_reason.filter(|_| record.grade.is_some());
+    let by_worker = split_by_worker(
+        &measured.samples,
+        measured.worker_samples.iter().map(|samples| *samples as u64),
+    )
+    .unwrap_or_default();
     record.workers = by_worker.iter().map(|samples| worker_share(samples)).collect();
     record.stats = summary(&by_worker);
-    record.host_ns = host_time(&host_ns);
-    record.event_overhead_ns = event_overhead_ns;
-    record.stop = stop.map(|reason| Stop { reason, target_cv });
+    record.host_ns = host_time(&measured.host_ns);
+    record.event_overhead_ns = measured.event_overhead_ns;
+    record.stop = measured.stop.map(|reason| Stop {
+        reason,
+        target_cv: yardsticks.target_cv,
+    });
     record.throughput = match &record.stats {
-        Some(stats) if record.metric.is_time() => Throughput::of(recording.work, stats.value, peaks),
+        Some(stats) if record.metric.is_time() => Throughput::of(recording.work, stats.value, yardsticks.peaks),
         _ => Throughput::default(),
     };
-    record.checks = checks(recording, &windows, judgement.window);
-    record.windows = windows.len() as u64;
-    record.window_counts = count(&windows, &warm_ups, null_windows.len() + null_alone.len());
-    record.distinct_inputs = distinct_inputs(recording, &windows);
-    record.notices = notices;
+    record.checks = checks(recording, &measured.windows, measured.judgement.window);
+    record.windows = measured.windows.len() as u64;
+    record.window_counts = count(
+        &measured.windows,
+        &measured.warm_ups,
+        measured.null_windows.len() + measured.null_alone.len(),
+    );
+    record.distinct_inputs = distinct_inputs(recording, &measured.windows);
+    record.notices = measured.notices;
     record.notices.extend(doubtful_flops(&record.throughput));
     record
         .notices
         .extend(blind_checks(&record.checks, record.distinct_inputs));
-    record.conservation =
-        conservation(&sampled_or_all(&windows, &warm_ups), &null_windows).map(|clocks| match balance {
-            None => clocks,
-            Some(balance) => Conservation {
-                residuals_ns: residuals(&sampled(&windows, &warm_ups), samples.len()),
-                null_residuals_ns: whole(null_residuals(compared_with(&balance, &null_windows, &null_alone))),
-                excess_ns: Some(balance.excess_ns),
-                bound_ns: Some(balance.bound_ns),
-                kernel_part_ns: Some(kernel_part.ns),
-                kernel_part_source: Some(kernel_part.source),
-                ..clocks
-            },
-        });
-    record.samples = samples;
+    record.conservation = conservation(
+        &sampled_or_all(&measured.windows, &measured.warm_ups),
+        &measured.null_windows,
+    )
+    .map(|clocks| match measured.balance {
+        None => clocks,
+        Some(balance) => Conservation {
+            residuals_ns: residuals(&sampled(&measured.windows, &measured.warm_ups), measured.samples.len()),
+            null_residuals_ns: whole(null_residuals(compared_with(
+                &balance,
+                &measured.null_windows,
+                &measured.null_alone,
+            ))),
+            excess_ns: Some(balance.excess_ns),
+            bound_ns: Some(balance.bound_ns),
+            kernel_part_ns: Some(yardsticks.kernel_part.ns),
+            kernel_part_source: Some(yardsticks.kernel_part.source),
+            ..clocks
+        },
+    });
+    record.samples = measured.samples;
 }
 
 /// What host times come to; `None` where there are none or one is not finite.

@@ -11,7 +11,7 @@ use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::CodeHome;
 use gpubench_device::FaultCode;
 use gpubench_protocol::window::{Duties, Seat, WindowKind};
-use gpubench_protocol::wire::{Claim, Generate, Prepared, WindowFacts, WindowOrder};
+use gpubench_protocol::wire::{Claim, Generate, WindowFacts, WindowOrder};
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
@@ -125,23 +125,13 @@ impl Sequencer<'_> {
             }),
             false => (PREPARATION, WindowError::referee),
         };
-        let prepared = self
+        let order = self
             .referee
             .prepare(window, kind, within, self.protocol.interrupt)
             .map_err(failed)?;
         if !self.duties.author_generates() {
             return Ok(());
         }
-        let Prepared {
-            generator_seed: seed,
-            constant_seed,
-        } = prepared;
-        let order = Generate {
-            seed,
-            constant_seed,
-            window,
-            reserved: 0,
-        };
         self.last_inputs = Some(order);
         self.generate(&order)
     }

@@ -16,14 +16,10 @@ use gpubench_device::{Access, CodeHome, DevicePtr};
 
 /// The attached case.
 pub(super) struct Attached {
-    benchmark: u32,
-    request: Vec<u8>,
-    recording: Recording,
-    home: CodeHome,
+    case: Attachment,
     buffers: Vec<AuthorBuffer>,
     // Held for its mappings.
     memory: MemfdTable,
-    modules: Vec<SourceModule>,
     own_kernels: Option<OwnKernels>,
 }
 
@@ -45,21 +41,11 @@ pub(super) struct Attachment {
     pub(super) recording: Recording,
     pub(super) layouts: Vec<BufferLayout>,
     pub(super) modules: Vec<SourceModule>,
-    pub(super) descriptors: Vec<OwnedFd>,
 }
 
 impl Attached {
-    /// Maps the buffers that came with the order.
-    pub(super) fn new(attachment: Attachment) -> Result<Attached, AuthorError> {
-        let Attachment {
-            benchmark,
-            home,
-            request,
-            recording,
-            layouts,
-            modules,
-            descriptors,
-        } = attachment;
+    /// Maps the buffers that came with the order as `descriptors`.
+    pub(super) fn new(case: Attachment, descriptors: Vec<OwnedFd>) -> Result<Attached, AuthorError> {
         let mut memory = MemfdTable::default();
         let mut descriptors = descriptors.into_iter();
         let mut map = |layout: &BufferLayout, access| -> Result<DevicePtr, AuthorError> {
@@ -73,9 +59,9 @@ impl Attached {
                 .map_err(|error| AuthorError::internal(&error))?;
             Ok(address.offset(layout.offset))
         };
-        let duties = Duties::new(&recording, home);
+        let duties = Duties::new(&case.recording, case.home);
         let mut buffers = Vec::new();
-        for (tensor, layout) in recording.tensors.iter().zip(&layouts) {
+        for (tensor, layout) in case.recording.tensors.iter().zip(&case.layouts) {
             let access = match duties.maker(tensor).is_author() {
                 true => Access::ReadWrite,
                 false => Access::Read,
@@ -88,13 +74,9 @@ impl Attached {
             });
         }
         Ok(Attached {
-            benchmark,
-            request,
-            recording,
-            home,
+            case,
             buffers,
             memory,
-            modules,
             own_kernels: None,
         })
     }
@@ -102,23 +84,30 @@ impl Attached {
     /// Fills the tensors whose contents are made here.
     pub(super) fn generate(&mut self, library: &Library, order: &Generate) -> Result<(), AuthorError> {
         self.generate_on_cpu(library, order)?;
-        let duties = Duties::new(&self.recording, self.home);
-        let mut makers = self.recording.tensors.iter().map(|tensor| duties.maker(tensor));
+        let duties = Duties::new(&self.case.recording, self.case.home);
+        let mut makers = self.case.recording.tensors.iter().map(|tensor| duties.maker(tensor));
         match makers.any(|maker| maker == Maker::AuthorKernel) {
-            true => load(&mut self.own_kernels, &self.buffers, &self.modules)?.generate(&self.recording.tensors, order),
+            true => load(&mut self.own_kernels, &self.buffers, &self.case.modules)?
+                .generate(&self.case.recording.tensors, order),
             false => Ok(()),
         }
     }
 
     fn generate_on_cpu(&mut self, library: &Library, order: &Generate) -> Result<(), AuthorError> {
-        if !self.recording.tensors.iter().any(|tensor| tensor.fill == Fill::Cpu) {
+        if !self
+            .case
+            .recording
+            .tensors
+            .iter()
+            .any(|tensor| tensor.fill == Fill::Cpu)
+        {
             return Ok(());
         }
         let constants = order.window == 0;
         // Behind window 0 the user's function still writes its constants, but not where they are read from.
         let mut thrown_away = Vec::new();
         let mut buffers = Vec::new();
-        for (tensor, buffer) in self.recording.tensors.iter().zip(&self.buffers) {
+        for (tensor, buffer) in self.case.recording.tensors.iter().zip(&self.buffers) {
             let keeps = tensor.role != Role::Constant || constants;
             buffers.push(match buffer.contents.filter(|_| tensor.fill == Fill::Cpu) {
                 Some(contents) if keeps => Buffer {
@@ -143,20 +132,20 @@ impl Attached {
         }
         let seed = if constants { order.constant_seed } else { order.seed };
         // SAFETY: the buffers are this process's own writable mappings and vectors of their lengths, aligned to 16 bytes at least.
-        unsafe { library.generate(self.benchmark, &self.request, seed, &buffers)? };
+        unsafe { library.generate(self.case.benchmark, &self.case.request, seed, &buffers)? };
         Ok(())
     }
 
     /// Runs the reference over the contents into the answers.
     pub(super) fn reference(&mut self, library: &Library) -> Result<(), AuthorError> {
-        if let Reference::Plan(plan) = &self.recording.reference {
-            let kernels = load(&mut self.own_kernels, &self.buffers, &self.modules)?;
-            return kernels.run_reference(&self.recording.tensors, plan);
+        if let Reference::Plan(plan) = &self.case.recording.reference {
+            let kernels = load(&mut self.own_kernels, &self.buffers, &self.case.modules)?;
+            return kernels.run_reference(&self.case.recording.tensors, plan);
         }
         let buffers: Vec<Buffer> = self.buffers.iter().map(AuthorBuffer::for_reference).collect();
         // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to 16 bytes at least; nothing else in this
         // process uses them.
-        unsafe { library.reference(self.benchmark, &self.request, &buffers)? };
+        unsafe { library.reference(self.case.benchmark, &self.case.request, &buffers)? };
         Ok(())
     }
 }
@@ -205,7 +194,7 @@ impl AuthorBuffer {
 impl std::fmt::Debug for Attached {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Attached")
-            .field("benchmark", &self.benchmark)
+            .field("benchmark", &self.case.benchmark)
             .field("memory", &self.memory)
             .finish_non_exhaustive()
     }

@@ -9,7 +9,7 @@ mod process;
 
 pub use process::serve;
 
-use crate::cdylib::{LibraryError, LibraryFailure};
+use crate::cdylib::LibraryError;
 use crate::wire::{AuthorFailure, ChannelError};
 
 /// Why the author could not carry out an order.
@@ -43,12 +43,6 @@ impl From<ChannelError> for AuthorError {
 
 impl From<LibraryError> for AuthorError {
     fn from(error: LibraryError) -> AuthorError {
-        let failure = match error.failure {
-            LibraryFailure::Unusable => AuthorFailure::Library,
-            LibraryFailure::NoBenchmarks => AuthorFailure::NoBenchmarks,
-            LibraryFailure::Returned => AuthorFailure::Returned,
-            LibraryFailure::Panicked => AuthorFailure::Panicked,
-        };
-        AuthorError::new(failure, error.message)
+        AuthorError::new(error.failure, error.message)
     }
 }

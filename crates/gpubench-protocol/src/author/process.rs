@@ -61,7 +61,8 @@ impl Author {
                 }
             }
             to_author::ATTACH => {
-                self.attached = Some(Attached::new(parse_attach(frame)?)?);
+                let case = parse_attach(&mut frame)?;
+                self.attached = Some(Attached::new(case, frame.descriptors)?);
                 Ok(done(Vec::new()))
             }
             to_author::GENERATE => {
@@ -98,7 +99,7 @@ impl Author {
     }
 }
 
-fn parse_attach(mut frame: Frame) -> Result<Attachment, AuthorError> {
+fn parse_attach(frame: &mut Frame) -> Result<Attachment, AuthorError> {
     let (head, rest) = read_head::<Attach>(&frame.payload)?;
     let layout_bytes = head.tensors as usize * size_of::<BufferLayout>();
     let damaged = || out_of_turn("a damaged order");
@@ -113,7 +114,6 @@ fn parse_attach(mut frame: Frame) -> Result<Attachment, AuthorError> {
         recording,
         layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
         modules: decode_modules(modules, &mut frame.descriptors).ok_or_else(damaged)?,
-        descriptors: frame.descriptors,
     })
 }
 

@@ -5,7 +5,8 @@ use std::ffi::c_void;
 use gpubench::abi::{self, Buffer, Bytes, HostEnvironment, Sink, Table};
 use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
 
-use super::{LibraryError, LibraryFailure};
+use super::LibraryError;
+use crate::wire::AuthorFailure;
 use gpubench_device::SealedFile;
 
 const NEEDS_OCCUPANCY: i32 = abi::Status::NeedsOccupancy as i32;
@@ -31,7 +32,7 @@ impl Library {
     /// # Errors
     /// When it cannot be loaded, or its table is not one that this tool can use.
     pub fn load(files: Vec<SealedFile>) -> Result<Library, LibraryError> {
-        let refused = |message: String| LibraryError::new(LibraryFailure::Unusable, message);
+        let refused = |message: String| LibraryError::new(AuthorFailure::Library, message);
         let mut loaded = None;
         for file in files {
             let path = file.path_for_linker().map_err(|error| refused(error.to_string()))?;
@@ -44,7 +45,7 @@ impl Library {
         // SAFETY: the symbol of this name, made by our runtime, has this type; a foreign one is refused by its magic below.
         let entry = unsafe { library.get::<abi::EntryPoint>(abi::ENTRY_SYMBOL.as_bytes()) };
         let entry =
-            entry.map_err(|_| LibraryError::new(LibraryFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
+            entry.map_err(|_| LibraryError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
         // SAFETY: as above; the function takes nothing and returns a pointer to static data.
         let table = unsafe { entry().as_ref() }.ok_or_else(|| refused("its table is missing".to_owned()))?;
         std::mem::forget(library);
@@ -202,9 +203,9 @@ fn answered(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, LibraryError> {
 fn done(status: i32, answer: Vec<u8>) -> Result<Vec<u8>, LibraryError> {
     let failure = match status {
         0 => return Ok(answer),
-        1 => LibraryFailure::Returned,
-        2 => LibraryFailure::Panicked,
-        _ => LibraryFailure::Unusable,
+        1 => AuthorFailure::Returned,
+        2 => AuthorFailure::Panicked,
+        _ => AuthorFailure::Library,
     };
     Err(LibraryError::new(failure, String::from_utf8_lossy(&answer)))
 }

@@ -11,9 +11,9 @@ use super::case::{OpenCase, Referee};
 use super::preparation::Flush;
 use crate::window::{Place, Seeds};
 use crate::wire::{
-    AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, Generate, OccupancyAnswer, OccupancyOrder,
-    OpenCase as OpenCaseOrder, Patience, Prepared, Problem, WindowOrder, decode_modules, from_referee, read_head,
-    take_files, to_referee,
+    AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, OccupancyAnswer, OccupancyOrder,
+    OpenCase as OpenCaseOrder, Patience, Problem, WindowOrder, decode_modules, from_referee, read_head, take_files,
+    to_referee,
 };
 use gpubench_device::DeviceOrder;
 use gpubench_device::harness::Harness;
@@ -104,11 +104,12 @@ impl Referee {
                 if frame.kind == to_referee::PREPARE_WITH_ANSWERS {
                     self.run_reference(case, order.window)?;
                 }
-                self.answer_prepared(case, order.window, channel)
+                let prepared = self.generator_order(case, order.window);
+                Ok(channel.send_record(from_referee::PREPARED, &prepared)?)
             }
             to_referee::OCCUPANCY => {
                 let blocks = self.occupancy(frame)?;
-                let answer = OccupancyAnswer { blocks, reserved: 0 };
+                let answer = OccupancyAnswer { blocks };
                 Ok(channel.send_record(from_referee::OCCUPANCY_FOUND, &answer)?)
             }
             to_referee::REFERENCE => {
@@ -170,17 +171,6 @@ impl Referee {
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
         let layouts = case.layouts();
         Ok(channel.send(from_referee::CASE_OPENED, &[bytemuck::cast_slice(&layouts)], &borrowed)?)
-    }
-
-    fn answer_prepared(&self, case: &OpenCase, window: u32, channel: &Channel) -> Result<(), RefereeError> {
-        let Generate {
-            seed, constant_seed, ..
-        } = self.generator_order(case, window);
-        let prepared = Prepared {
-            generator_seed: seed,
-            constant_seed,
-        };
-        Ok(channel.send_record(from_referee::PREPARED, &prepared)?)
     }
 }
 

@@ -7,7 +7,8 @@ use gpubench::abi::{Buffer, HostEnvironment};
 
 use super::WorkerError;
 use super::buffers::Buffers;
-use crate::cdylib::{HostedBenchmark, Library, LibraryError, LibraryFailure};
+use crate::cdylib::{HostedBenchmark, Library, LibraryError};
+use crate::wire::AuthorFailure;
 use gpubench_device::SealedFile;
 use gpubench_device::{DeviceError, Driver, HostFailure, Stream};
 
@@ -108,7 +109,7 @@ fn addresses(buffers: &Buffers, tensors: usize) -> Vec<(u64, u64)> {
 
 fn failure(error: LibraryError) -> HostFailure {
     match error.failure {
-        LibraryFailure::Panicked => HostFailure::Panicked(error.message),
+        AuthorFailure::Panicked => HostFailure::Panicked(error.message),
         _ => HostFailure::Returned(error.message),
     }
 }

@@ -10,8 +10,6 @@ use gpubench_device::CodeHome;
 pub struct BenchmarkNumber {
     /// Position in the catalog.
     pub benchmark: u32,
-    /// Zero.
-    pub reserved: u32,
 }
 
 /// Head of an `ATTACH` frame.
@@ -30,7 +28,7 @@ pub struct Attach {
     pub kernels_run_in: CodeHome,
 }
 
-/// An order to generate the author's inputs of a window.
+/// An order to generate the author's inputs of a window, with the seeds that the referee draws for it.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Generate {

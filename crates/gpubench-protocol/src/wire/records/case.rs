@@ -79,8 +79,6 @@ pub struct OccupancyOrder {
 pub struct OccupancyAnswer {
     /// Blocks.
     pub blocks: u32,
-    /// Zero.
-    pub reserved: u32,
 }
 
 /// Where a buffer lies in its allocation.
@@ -122,16 +120,6 @@ impl WindowOrder {
             reserved: 0,
         }
     }
-}
-
-/// A window's inputs are ready.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct Prepared {
-    /// Seed for the author's generators of this window.
-    pub generator_seed: u64,
-    /// Seed for the author's generators of constant tensors: the same for every window of the case.
-    pub constant_seed: u64,
 }
 
 /// An order that failed, in words.

@@ -33,7 +33,7 @@ pub mod from_referee {
     /// Answer to `OPEN_CASE`: one [`BufferLayout`](crate::wire::BufferLayout) for every tensor and scratch allocation, with descriptors: a page for each worker,
     /// the worker under test's first, every buffer, and what the author shares.
     pub const CASE_OPENED: u32 = 102;
-    /// Answer to `PREPARE` and `PREPARE_WITH_ANSWERS`: [`Prepared`](crate::wire::Prepared).
+    /// Answer to `PREPARE` and `PREPARE_WITH_ANSWERS`: [`Generate`](crate::wire::Generate), the author's order about the same window.
     pub const PREPARED: u32 = 103;
     /// Answer to `RELEASE`, also to one that was aborted: [`WindowFacts`](crate::wire::WindowFacts).
     pub const FACTS: u32 = 104;
