@@ -1,0 +1,43 @@
+//! Enums whose variants are words of the machine contract.
+
+/// Defines such an enum, so that JSON, tables and tests read the same list.
+macro_rules! words {
+    (
+        $(#[$outer:meta])*
+        pub enum $name:ident {
+            $( $(#[$inner:meta])* $variant:ident = $word:literal, )+
+        }
+    ) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+        pub enum $name {
+            $( $(#[$inner])* #[serde(rename = $word)] $variant, )+
+        }
+
+        impl $name {
+            /// Every variant, in the order of declaration.
+            pub const ALL: &[$name] = &[$($name::$variant),+];
+
+            /// The word of the machine contract.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $( $name::$variant => $word, )+
+                }
+            }
+        }
+    };
+}
+
+/// Shows people the words themselves.
+macro_rules! shown_by_word {
+    ($($name:ident),+) => {
+        $(impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        })+
+    };
+}
+
+pub(crate) use {shown_by_word, words};
