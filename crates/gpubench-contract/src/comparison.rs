@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{Device, Grade, Metric, Params, Revision, SchemaVersion, Verdict};
+use super::{BenchmarkComplete, Device, Grade, Metric, Params, Revision, SchemaVersion, Verdict};
 
 /// Two runs side by side. The views for people show nothing that is not in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -338,6 +338,11 @@ impl fmt::Display for ChangeVerdict {
 }
 
 impl ComparisonRow {
+    /// Whether it is about the case of a result of the candidate.
+    pub fn is_of(&self, result: &BenchmarkComplete) -> bool {
+        (&self.package, &self.benchmark, &self.params) == (&result.package, &result.benchmark, &result.params)
+    }
+
     /// Whether the candidate failed, whatever is known of the baseline.
     pub fn has_failed(&self) -> bool {
         self.candidate.verdict.is_failure()

@@ -9,8 +9,11 @@ use gpubench_contract::{
 };
 use gpubench_diagnostic::printable;
 
+/// What a column has of a case.
+type Value = fn(&Row<'_>) -> Field;
+
 /// Columns before those of the axes. Those from `baseline` on are empty where nothing was compared.
-const COLUMNS: [(&str, fn(&Row<'_>) -> Field); 39] = [
+const COLUMNS: [(&str, Value); 39] = [
     ("package", |row| text(Some(&row.result.package))),
     ("benchmark", |row| text(Some(&row.result.benchmark))),
     ("case", |row| text(Some(&row.result.case))),

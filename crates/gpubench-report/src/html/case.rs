@@ -34,10 +34,7 @@ enum Folding {
 /// What failed or became slower is open, and everything where there is little.
 fn folding(run: &StoredRun, result: &BenchmarkComplete, comparisons: &[ComparisonComplete]) -> Folding {
     let mut rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
-    let regressed = rows.any(|row| {
-        row.verdict == ChangeVerdict::Regressed
-            && (&row.package, &row.benchmark, &row.params) == (&result.package, &result.benchmark, &result.params)
-    });
+    let regressed = rows.any(|row| row.verdict == ChangeVerdict::Regressed && row.is_of(result));
     match run.results.len() <= FEW || regressed || result.verdict.is_failure() {
         true => Folding::Open,
         false => Folding::Folded,

@@ -52,10 +52,7 @@ pub(super) fn anchor(position: usize) -> String {
 
 /// The section of the case that a row is about, where the page is of the candidate.
 fn anchor_of(run: &StoredRun, row: &ComparisonRow) -> Option<Anchor> {
-    let is_it = |result: &gpubench_contract::BenchmarkComplete| {
-        (&result.package, &result.benchmark, &result.params) == (&row.package, &row.benchmark, &row.params)
-    };
-    run.results.iter().position(is_it).map(Anchor)
+    run.results.iter().position(|result| row.is_of(result)).map(Anchor)
 }
 
 /// The name of a row, which leads to the section of its case.

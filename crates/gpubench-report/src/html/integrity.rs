@@ -86,12 +86,7 @@ fn bullet(clocks: &Conservation) -> Option<Element> {
         .then(rectangle(class, (scale.at(0.0), scale.at(excess)), (At(8.0), At(14.0))))
         .then(line("axis", (scale.at(0.0), 2.0), (scale.at(0.0), 20.0)))
         .then(label("t middle", scale.at(0.0), 31.0, "0"))
-        .then(label(
-            "t middle",
-            scale.at(bound),
-            31.0,
-            format_args!("+{}", time(bound)),
-        ));
+        .then(label("t middle", scale.at(bound), 31.0, signed(bound)));
     let drawing = Drawing {
         size: (WIDTH, HEIGHT),
         title: "Time beyond the claims".to_owned(),

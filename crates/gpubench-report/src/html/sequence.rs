@@ -27,18 +27,14 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
     let range = Histogram::of(samples).filter(|_| samples.len() > 1)?;
     let x = Scale::new((0.0, (samples.len() - 1) as f64), (LEFT, RIGHT));
     let y = Scale::new((range.low, range.high), (BASE, TOP));
+    let last = format!("sample {}", samples.len());
     let shapes = values(&y, &result.metric)
         .then(borders(result, &x))
         .then(trace(samples, &x, &y))
         .then(flags(result, &x, &y).drawn_as("cross"))
         .then(line("axis", (LEFT, BASE + 4.0), (RIGHT, BASE + 4.0)))
         .then(label("t", LEFT, HEIGHT - 4.0, "first"))
-        .then(label(
-            "t end",
-            RIGHT,
-            HEIGHT - 4.0,
-            format_args!("sample {}", samples.len()),
-        ));
+        .then(label("t end", RIGHT, HEIGHT - 4.0, last));
     let drawing = Drawing {
         size: (WIDTH, HEIGHT),
         title: "Samples in the order taken".to_owned(),

@@ -86,6 +86,8 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
     let values = runs.iter().enumerate().fold(first, |path, (position, (value, _))| {
         path.line_to(place(position), y.at(*value))
     });
+    let at_most = format!("{} at most", metric.quantity(most));
+    let at_least = format!("{} at least", metric.quantity(least));
     let shapes = Markup::from(line("axis", (LEFT, BASE + 6.0), (RIGHT, BASE + 6.0)))
         .then(whiskers.drawn_as("range"))
         .then(values.drawn_as("curve"))
@@ -94,18 +96,8 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
                 .dot(place(runs.len() - 1), y.at(now.value))
                 .drawn_as("now"),
         )
-        .then(label(
-            "t",
-            LEFT,
-            11.0,
-            format_args!("{} at most", metric.quantity(most)),
-        ))
-        .then(label(
-            "t",
-            LEFT,
-            HEIGHT - 4.0,
-            format_args!("{} at least", metric.quantity(least)),
-        ))
+        .then(label("t", LEFT, 11.0, at_most))
+        .then(label("t", LEFT, HEIGHT - 4.0, at_least))
         .then(label("t end", RIGHT, HEIGHT - 4.0, "this run"));
     let drawing = Drawing {
         size: (WIDTH, HEIGHT),

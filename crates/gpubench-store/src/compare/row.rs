@@ -72,14 +72,8 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
         case: after.case.clone(),
         baseline_case: before.case.clone(),
         metric: after.metric.clone(),
-        baseline: ComparedResult {
-            kept_from: of_baseline,
-            ..compared_result(before, sides[0].as_ref())
-        },
-        candidate: ComparedResult {
-            kept_from: of_candidate,
-            ..compared_result(after, sides[1].as_ref())
-        },
+        baseline: compared_result(before, sides[0].as_ref(), of_baseline),
+        candidate: compared_result(after, sides[1].as_ref(), of_candidate),
         verdict: finding.verdict,
         remark: (!finding.remarks.is_empty()).then(|| finding.remarks.join("; ")),
         change: finding.change,
@@ -91,14 +85,14 @@ fn side(result: &BenchmarkComplete) -> Option<Estimate> {
     (result.verdict == Verdict::Pass).then(|| Estimate::of(&result.samples_by_worker()))?
 }
 
-fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>) -> ComparedResult {
+fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>, kept_from: Option<KeptFrom>) -> ComparedResult {
     ComparedResult {
         verdict: result.verdict,
         grade: result.grade,
         value: side.map(Estimate::value),
         n: result.samples.len() as u64,
         workers: side.map_or(0, |side| side.workers() as u64),
-        kept_from: None,
+        kept_from,
     }
 }
 
