@@ -1,16 +1,11 @@
 //! The `cargo gpubench` command.
 #![forbid(unsafe_code)]
 
-use std::{
-    io::{self, Write},
-    panic, process,
-};
+use std::io::{self, Write};
+use std::{panic, process};
 
-use cargo_gpubench::{
-    broker,
-    cli::{self, Command, GpubenchArguments, Verb, play},
-    doctor, history,
-};
+use cargo_gpubench::cli::{self, Command, GpubenchArguments, Verb, play};
+use cargo_gpubench::{broker, doctor, history};
 use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_report::OutputError;
 

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use flate2::{Compression, write::GzEncoder};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use tar::{EntryType, Header};
 
 use super::manifest::MANIFEST;

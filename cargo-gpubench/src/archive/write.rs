@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use flate2::{Compression, write::GzEncoder};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use fs_err::File;
 use gpubench::catalog::Source;
 use tempfile::NamedTempFile;

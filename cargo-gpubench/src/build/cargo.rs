@@ -1,12 +1,9 @@
 //! Cargo as a child process.
 
-use std::{
-    env,
-    ffi::OsString,
-    io,
-    os::unix::process::ExitStatusExt,
-    process::{Command, ExitStatus, Stdio},
-};
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
+use std::{env, io};
 
 use rustix::process::Signal;
 

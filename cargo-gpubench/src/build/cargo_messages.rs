@@ -1,16 +1,12 @@
 //! Listening to a cargo that builds, and ending it when the run is interrupted.
 
-use std::{
-    io::{self, BufReader},
-    os::unix::process::CommandExt,
-    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
-    sync::{
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::{self, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cargo_metadata::{Artifact, BuildScript, Message};
 use rustix::process::{Pid, Signal, kill_process_group};

@@ -1,25 +1,21 @@
 //! The libraries of the selected packages as cdylibs.
 
-use std::{
-    path::PathBuf,
-    process::Command,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Artifact, CrateType, Package};
 
+use super::cargo::{Cargo, CargoArguments, stopped_by_interrupt};
+use super::cargo_messages::{BuildingCargo, Outputs, Silence};
+use super::compiler::Compiler;
+use super::entry_symbol::{EntryPoint, find_entry_point};
+use super::metadata::Workspace;
+use super::package_metadata::PackageMetadata;
 use super::sealed_libraries::seal_libraries;
-use super::{
-    BuildError, BuildNotice, BuildOptions, CargoProgress, Coverage, Profile,
-    cargo::{Cargo, CargoArguments, stopped_by_interrupt},
-    cargo_messages::{BuildingCargo, Outputs, Silence},
-    compiler::Compiler,
-    entry_symbol::{EntryPoint, find_entry_point},
-    metadata::Workspace,
-    package_metadata::PackageMetadata,
-    select::{Request, SelectedPackage, select_packages},
-};
+use super::select::{Request, SelectedPackage, select_packages};
+use super::{BuildError, BuildNotice, BuildOptions, CargoProgress, Coverage, Profile};
 use crate::config::CaseSettings;
 use gpubench_device::{SealError, SealedFile};
 

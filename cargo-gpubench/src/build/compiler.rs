@@ -1,9 +1,7 @@
 //! What the build needs to know of the Rust compiler.
 
-use std::{
-    env, io,
-    process::{Command, Stdio},
-};
+use std::process::{Command, Stdio};
+use std::{env, io};
 
 use camino::Utf8PathBuf;
 

@@ -1,6 +1,7 @@
 //! Why something cannot be built, and what is worth a warning.
 
-use std::{fmt, io, process::ExitStatus};
+use std::process::ExitStatus;
+use std::{fmt, io};
 
 use camino::Utf8PathBuf;
 use thiserror::Error;

@@ -1,19 +1,15 @@
 //! The workspace as `cargo metadata` describes it.
 
-use std::{
-    io::{self, Read, Write},
-    process::{ChildStderr, Stdio},
-    thread,
-};
+use std::io::{self, Read, Write};
+use std::process::{ChildStderr, Stdio};
+use std::thread;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
 
-use super::{
-    BuildError, BuildOptions,
-    cargo::{Cargo, CargoArguments, stopped_by_interrupt},
-    compiler::Compiler,
-};
+use super::cargo::{Cargo, CargoArguments, stopped_by_interrupt};
+use super::compiler::Compiler;
+use super::{BuildError, BuildOptions};
 use gpubench_report::Color;
 
 /// The package that makes a library benchmarkable.

@@ -1,8 +1,10 @@
 //! Package specifications as cargo's `--package` and `--exclude` take them.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
+use std::str::FromStr;
 
-use cargo_metadata::{Package, semver::Version};
+use cargo_metadata::Package;
+use cargo_metadata::semver::Version;
 use glob::Pattern;
 use thiserror::Error;
 

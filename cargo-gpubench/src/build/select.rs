@@ -2,11 +2,9 @@
 
 use cargo_metadata::{Package, TargetKind};
 
-use super::{
-    BuildError, BuildNotice, PackageSpec, Unsuitable,
-    metadata::{RUNTIME_PACKAGE, Workspace},
-    package_metadata::opted_out,
-};
+use super::metadata::{RUNTIME_PACKAGE, Workspace};
+use super::package_metadata::opted_out;
+use super::{BuildError, BuildNotice, PackageSpec, Unsuitable};
 use gpubench_diagnostic::closest;
 
 /// Which packages of the workspace are asked for: cargo's options of the same names.

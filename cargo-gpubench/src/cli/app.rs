@@ -1,10 +1,8 @@
 //! The command and its verbs.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::{
-    Arg, CommandFactory, Parser, Subcommand,
-    builder::styling::{AnsiColor, Styles},
-};
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Arg, CommandFactory, Parser, Subcommand};
 
 use super::examples::illustrated;
 use super::gpubench::rows_of;

@@ -1,12 +1,10 @@
 //! Cargo's own options, under the headings of cargo's own help.
 
 use super::settings::CargoArguments;
-use crate::{
-    broker::options::{OutputOptions, Verbosity},
-    build::{
-        BuildOptions, CargoOutput, CargoProgress, CompilationOptions, DefaultFeatures, FeatureSelection,
-        ManifestOptions, PackageSelection, PackageSpec,
-    },
+use crate::broker::options::{OutputOptions, Verbosity};
+use crate::build::{
+    BuildOptions, CargoOutput, CargoProgress, CompilationOptions, DefaultFeatures, FeatureSelection, ManifestOptions,
+    PackageSelection, PackageSpec,
 };
 
 /// Cargo's grammar: a number above zero, a negative one that counts from the number of processors, or `default`.

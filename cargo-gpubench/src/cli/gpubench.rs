@@ -2,21 +2,19 @@
 
 use clap::{Args, Subcommand};
 
-use super::{
-    UsageError,
-    app::described_verb,
-    archive::ArchiveArguments,
-    compare::CompareArguments,
-    completions::CompletionsArguments,
-    doctor::DoctorArguments,
-    history::HistoryArguments,
-    man::{ManArguments, Manual},
-    overwriting::refuse_to_overwrite,
-    report::ReportArguments,
-    settings::{RunArguments, UnpackArguments},
-    show_config::{InForce, ShowConfigArguments},
-    standard_output::refuse_to_mix,
-};
+use super::UsageError;
+use super::app::described_verb;
+use super::archive::ArchiveArguments;
+use super::compare::CompareArguments;
+use super::completions::CompletionsArguments;
+use super::doctor::DoctorArguments;
+use super::history::HistoryArguments;
+use super::man::{ManArguments, Manual};
+use super::overwriting::refuse_to_overwrite;
+use super::report::ReportArguments;
+use super::settings::{RunArguments, UnpackArguments};
+use super::show_config::{InForce, ShowConfigArguments};
+use super::standard_output::refuse_to_mix;
 use crate::archive::{ExtractTo, Occupied};
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
 use crate::broker::{CompareOptions, ReportOptions};

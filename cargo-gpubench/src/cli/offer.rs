@@ -9,10 +9,8 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use regex::Regex;
 
-use super::{
-    UsageError,
-    environment::{Environment, variable_of},
-};
+use super::UsageError;
+use super::environment::{Environment, variable_of};
 use crate::config::{ConfigError, ConfigValue, Offer, Profile, Row, Scope, Setting, Source};
 use gpubench_diagnostic::in_backticks;
 use gpubench_report::Outlet;

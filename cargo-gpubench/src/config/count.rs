@@ -1,6 +1,8 @@
 //! Numbers of things.
 
-use std::{fmt, num::NonZeroUsize, str::FromStr};
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
 
 use thiserror::Error;
 

@@ -1,6 +1,7 @@
 //! Fractions, as percentages or as criterion writes them.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
+use std::str::FromStr;
 
 use thiserror::Error;
 

@@ -1,6 +1,8 @@
 //! Time limits.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
 
 use thiserror::Error;
 

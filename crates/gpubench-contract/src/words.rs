@@ -40,4 +40,5 @@ macro_rules! shown_by_word {
     };
 }
 
-pub(crate) use {shown_by_word, words};
+pub(crate) use shown_by_word;
+pub(crate) use words;

@@ -1,9 +1,7 @@
 //! Hand-made comparisons in which every verdict occurs.
 
 use super::run::{SampleRun, gpu, on_gpu};
-use gpubench_contract::Revision;
-use gpubench_contract::*;
-use gpubench_contract::{Grade, Verdict};
+use gpubench_contract::{Grade, Revision, Verdict, *};
 
 /// A comparison with every verdict, new and removed benchmarks, and names that are markup.
 pub fn every_change() -> ComparisonComplete {

@@ -2,8 +2,7 @@
 
 use gpubench::catalog::{DType, Work};
 
-use gpubench_contract::*;
-use gpubench_contract::{Cause, Grade, Verdict};
+use gpubench_contract::{Cause, Grade, Verdict, *};
 use gpubench_stats::{median, summary, worker_share};
 
 /// A run: its first record, its cases, their results and its last record.

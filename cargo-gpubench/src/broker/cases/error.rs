@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use super::{IgnoredSelection, axis_override::InvalidAxisValue};
+use super::IgnoredSelection;
+use super::axis_override::InvalidAxisValue;
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why no list of cases can be made.

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use gpubench::catalog::{Axis, Benchmark, DeviceKind, Params};
 
-use super::{AxisOverride, axis_override::InvalidAxisValue, value_text};
+use super::axis_override::InvalidAxisValue;
+use super::{AxisOverride, value_text};
 
 /// The axes of a benchmark on a kind of device: those of the device replace those of the same name, and others come behind.
 pub(super) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use gpubench::catalog::{Benchmark, Catalog, DeviceKind, Requirement};
 
+use super::expansion::{Misfit, axes_on, combinations, override_axes};
 use super::{
     AxisOverride, Case, CaseError, Disposition, IgnoredSelection, NameFilter, Naming, NothingBecause, Partition,
-    expansion::{Misfit, axes_on, combinations, override_axes},
 };
 use gpubench_contract::DeviceWords;
 use gpubench_device::{Backend, Facts};

@@ -1,6 +1,7 @@
 //! The device that measures.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use gpubench::catalog::DeviceKind;
 

@@ -1,6 +1,7 @@
 //! Libraries with benchmarks, and archives of them.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 

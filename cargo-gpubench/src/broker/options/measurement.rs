@@ -1,6 +1,7 @@
 //! How long and how often is measured.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};

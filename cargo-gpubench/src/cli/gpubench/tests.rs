@@ -6,14 +6,12 @@ use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::*;
-use crate::{
-    broker::{
-        cases::{IgnoredSelection, NameFilter},
-        options::{CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity},
-    },
-    build::{BuildOptions, CargoProgress, DefaultFeatures, PackageSelection, Profile},
-    cli::{Environment, Unsettled, Verb, settle},
+use crate::broker::cases::{IgnoredSelection, NameFilter};
+use crate::broker::options::{
+    CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity,
 };
+use crate::build::{BuildOptions, CargoProgress, DefaultFeatures, PackageSelection, Profile};
+use crate::cli::{Environment, Unsettled, Verb, settle};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;
 use gpubench_report::Color;

@@ -8,8 +8,7 @@ mod side;
 
 use std::process::ExitCode;
 
-use gpubench_device::DeviceError;
-use gpubench_device::DeviceOrder;
+use gpubench_device::{DeviceError, DeviceOrder};
 use gpubench_harness::Kernel;
 use gpubench_harness::arguments::{
     CheckArguments, DigestArguments, FlushArguments, LinesArguments, NoiseArguments, NoiseCheckArguments,

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use gpubench_device::DeviceOrder;
-use gpubench_device::{DeviceError, DevicePtr, Driver, Event, Function, LaunchConfig, ModuleImage, Stream, open};
+use gpubench_device::{
+    DeviceError, DeviceOrder, DevicePtr, Driver, Event, Function, LaunchConfig, ModuleImage, Stream, open,
+};
 use gpubench_harness::arguments::{Arguments, CheckPartial};
 use gpubench_harness::{Geometry, Kernel, Processors, geometry};
 

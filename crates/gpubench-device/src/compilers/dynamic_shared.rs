@@ -9,13 +9,12 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use object::LittleEndian;
 use object::elf::{
     EM_X86_64, FileHeader64, R_X86_64_GOTPC32_TLSDESC, R_X86_64_NONE, R_X86_64_PC32, R_X86_64_TLSDESC_CALL, Rela64,
     RelocationType, SHN_UNDEF, SHT_RELA, SHT_SYMTAB, STT_NOTYPE, STT_TLS, Sym64, SymbolInfo,
 };
-use object::pod;
 use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
+use object::{LittleEndian, pod};
 
 use crate::cpu::executor::MAX_DYNAMIC_SHARED as DYNAMIC_SHARED_BYTES;
 

@@ -6,8 +6,7 @@ mod driver;
 pub mod executor;
 mod stream;
 
-pub use driver::processor_name;
-pub use driver::{CpuDriver, available_threads, facts};
+pub use driver::{CpuDriver, available_threads, facts, processor_name};
 
 /// The role that runs a crate's own kernels on this device.
 pub const KERNELS_RUN_IN: crate::CodeHome = crate::CodeHome::Author;

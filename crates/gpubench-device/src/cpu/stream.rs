@@ -6,9 +6,8 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
-use crate::FaultCode;
 use crate::word::SharedWord;
-use crate::{DeviceError, Fault, HostWork};
+use crate::{DeviceError, Fault, FaultCode, HostWork};
 
 /// The time an event was recorded at, in nanoseconds of the monotonic clock; 0 before that.
 pub(super) type EventTime = Arc<AtomicU64>;

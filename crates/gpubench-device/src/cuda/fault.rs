@@ -3,8 +3,7 @@
 use std::ffi::c_int;
 
 use super::call::DriverError;
-use crate::FaultCode;
-use crate::{DeviceError, Fault};
+use crate::{DeviceError, Fault, FaultCode};
 
 /// A result of a stream's end, or of the launch behind it: which fault it stands for, and in words. `None` for a refusal that says nothing of a kernel.
 fn meaning(code: c_int) -> Option<(FaultCode, &'static str)> {

@@ -9,8 +9,7 @@ use gpubench_harness::arguments::{
 use gpubench_harness::{Kernel, Processors, bindings, geometry};
 
 use super::batch::Board;
-use crate::FlushKind;
-use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
+use crate::{DeviceError, DevicePtr, Driver, FlushKind, Function, LaunchConfig, ModuleImage, Stream};
 
 /// Bytes of a tile that a digest visits as a whole.
 const TILE_BYTES: u64 = 4096;

@@ -8,8 +8,7 @@ use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use gpubench_device::CodeHome;
-use gpubench_device::SealedFile;
+use gpubench_device::{CodeHome, SealedFile};
 use gpubench_diagnostic::continued;
 use gpubench_protocol::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SourceModule, encode_modules, from_author,

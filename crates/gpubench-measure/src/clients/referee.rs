@@ -7,8 +7,7 @@ use gpubench::catalog::OccupancyQuery;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
-use gpubench_device::{Absence, Facts};
-use gpubench_device::{DeviceOrder, SealedFile};
+use gpubench_device::{Absence, DeviceOrder, Facts, SealedFile};
 use gpubench_protocol::window::{Duties, WindowKind};
 use gpubench_protocol::wire::{
     AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyAnswer, OccupancyOrder, OpenCase, SourceModule,

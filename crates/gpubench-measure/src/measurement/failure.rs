@@ -2,8 +2,7 @@
 
 use super::error::{MeasureError, WindowError};
 use crate::clients::{AuthorProblem, RoleFailure};
-use gpubench_contract::BenchmarkComplete;
-use gpubench_contract::{Cause, Verdict};
+use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::wire::AuthorFailure;
 

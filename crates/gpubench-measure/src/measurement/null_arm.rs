@@ -8,8 +8,7 @@ use super::protocol::Protocol;
 use super::sequence::{Sequencer, WindowOutcome};
 use crate::clients::{NullWorker, OpenedCase, RoleFailure};
 use crate::verdict::{Ending, WindowEvidence};
-use gpubench_device::ClockBound;
-use gpubench_device::FaultCode;
+use gpubench_device::{ClockBound, FaultCode};
 use gpubench_protocol::window::{NullPace, Place};
 use gpubench_protocol::wire::Cast;
 

@@ -111,8 +111,7 @@ fn words(reasons: &ThrottleReasons) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::Verdict;
-    use gpubench_contract::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion};
+    use gpubench_contract::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion, Verdict};
     use gpubench_device::telemetry::ThrottleReason;
 
     fn quiet() -> Observation {

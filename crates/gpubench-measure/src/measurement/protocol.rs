@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::purpose::Purpose;
 use crate::clients::{Interrupt, Output};
-use gpubench_device::DeviceOrder;
-use gpubench_device::{ClockBound, CodeHome, KernelPart};
+use gpubench_device::{ClockBound, CodeHome, DeviceOrder, KernelPart};
 use gpubench_protocol::window::Seeds;
 use gpubench_stats::{StopRule, Turnout, WarmUpRule};
 

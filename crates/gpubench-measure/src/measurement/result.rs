@@ -8,8 +8,9 @@ use gpubench::catalog::Recording;
 use super::checks::{blind_checks, checks};
 use super::measured::Measured;
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
-use gpubench_contract::split_by_worker;
-use gpubench_contract::{BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts};
+use gpubench_contract::{
+    BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts, split_by_worker,
+};
 use gpubench_device::KernelPart;
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;

@@ -8,8 +8,7 @@ use crate::clients::{
     AuthorClient, AuthorProblem, Heard, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
 };
 use crate::verdict::{Ending, WindowEvidence};
-use gpubench_device::CodeHome;
-use gpubench_device::FaultCode;
+use gpubench_device::{CodeHome, FaultCode};
 use gpubench_protocol::window::{Duties, Seat, WindowKind};
 use gpubench_protocol::wire::{Claim, Generate, WindowFacts, WindowOrder};
 

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use gpubench_device::DeviceOrder;
 use gpubench_device::harness::Harness;
-use gpubench_device::{self, Access, DeviceError, DevicePtr, Driver, Facts};
+use gpubench_device::{self, Access, DeviceError, DeviceOrder, DevicePtr, Driver, Facts};
 use gpubench_protocol::wire::{PAGE_BYTES, PageAddresses, SharedPage};
 
 /// How long a stream may take to pass a gate that is open.

@@ -4,8 +4,7 @@ use gpubench::catalog::Tensor;
 
 use super::conservation::judge_conservation;
 use super::grade::grade;
-use super::words;
-use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence};
+use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence, words};
 use crate::clients::End;
 use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;

@@ -13,8 +13,7 @@ use super::preparation::Flush;
 use crate::window::{Duties, Place, Seat, Seeds, WindowKind};
 use crate::wire::{BufferLayout, Cast, SharedPage, SourceModule};
 use gpubench_device::harness::Harness;
-use gpubench_device::{CodeHome, Driver, Module, Stream};
-use gpubench_device::{CopyIdentity, SealedFile};
+use gpubench_device::{CodeHome, CopyIdentity, Driver, Module, SealedFile, Stream};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {

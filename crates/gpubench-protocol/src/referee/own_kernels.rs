@@ -9,8 +9,7 @@ use super::case::{OpenCase, Referee};
 use crate::replay::{Generators, Operand, ReferencePlan};
 use crate::window::{Duties, Maker, Place, Purpose};
 use crate::wire::{Generate, SourceModule};
-use gpubench_device::SealedFile;
-use gpubench_device::{CodeHome, Driver, Module, ModuleImage};
+use gpubench_device::{CodeHome, Driver, Module, ModuleImage, SealedFile};
 
 /// What of a case the referee runs itself; nothing where the author runs it, or there is nothing to run.
 #[derive(Debug, Default)]

@@ -15,9 +15,8 @@ use crate::wire::{
     OpenCase as OpenCaseOrder, Patience, Problem, WindowOrder, decode_modules, from_referee, read_head, take_files,
     to_referee,
 };
-use gpubench_device::DeviceOrder;
 use gpubench_device::harness::Harness;
-use gpubench_device::{self, Absence, DeviceError};
+use gpubench_device::{self, Absence, DeviceError, DeviceOrder};
 
 /// Serves the broker at the other end of `channel` until it is gone.
 ///

@@ -18,13 +18,12 @@ use crate::wire::{
     BufferLayout, Cast, Channel, NOWHERE, OldAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
     WindowFacts, WindowOrder,
 };
-use gpubench_device::FlushKind;
 use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::faulty::FaultyDriver;
 use gpubench_device::harness::{Coverage, Harness};
 use gpubench_device::memfd::MemfdTable;
-use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Stream};
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, FlushKind, Stream};
 
 mod own_kernels;
 

@@ -3,9 +3,8 @@
 use gpubench::catalog::{Recording, Role};
 
 use crate::wire::BufferLayout;
-use gpubench_device::FaultCode;
 use gpubench_device::memfd::GUARD;
-use gpubench_device::{DevicePtr, Fault};
+use gpubench_device::{DevicePtr, Fault, FaultCode};
 
 /// Every tensor, then every scratch allocation of the plan.
 pub(super) struct Buffers(Vec<NamedBuffer>);

@@ -6,14 +6,13 @@ use gpubench::catalog::{Recording, Role};
 use gpubench_contract::Method;
 use rustix::process::Pid;
 
-use super::WorkerError;
 use super::annotation::Annotation;
 use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::Call;
 use super::hosted::Hosted;
-use super::replay;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
+use super::{WorkerError, replay};
 use crate::sandbox::{HostedSandbox, keep_files_as_they_are};
 use crate::window::WindowKind;
 use crate::wire::{

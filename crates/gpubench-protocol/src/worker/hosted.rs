@@ -9,8 +9,7 @@ use super::WorkerError;
 use super::buffers::Buffers;
 use crate::cdylib::{HostedBenchmark, Library, LibraryError};
 use crate::wire::AuthorFailure;
-use gpubench_device::SealedFile;
-use gpubench_device::{DeviceError, Driver, HostFailure, Stream};
+use gpubench_device::{DeviceError, Driver, HostFailure, SealedFile, Stream};
 
 /// What the broker says of a hosted benchmark.
 #[derive(Clone, Debug)]

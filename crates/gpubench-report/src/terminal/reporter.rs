@@ -5,14 +5,13 @@ use std::os::fd::AsFd;
 
 use super::columns::{Columns, Peak};
 use super::comparison::comparison_page;
-use super::contest;
-use super::details;
 use super::explanation::{self, Message, RepeatedCommand};
 use super::progress::ProgressLine;
 use super::remarks::below_the_table;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
 use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
+use super::{contest, details};
 use crate::contest::Contests;
 use crate::remarks::Remarks;
 use crate::wording::abilities;

@@ -1,9 +1,8 @@
 //! Two runs side by side.
 
-use super::Rules;
-use super::difference;
 use super::pairing::Pairing;
 use super::row::{Ground, row};
+use super::{Rules, difference};
 use crate::StoredRun;
 use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
 

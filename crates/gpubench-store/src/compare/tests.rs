@@ -9,8 +9,7 @@ use setups::with_a_kept_result;
 use super::*;
 use crate::testing::{Noise, Shifts, TwoLevel};
 use crate::{FORMAT, FORMAT_VERSION, StoredRun};
-use gpubench_contract::*;
-use gpubench_contract::{Cause, Grade, Revision, Verdict};
+use gpubench_contract::{Cause, Grade, Revision, Verdict, *};
 use gpubench_stats::{Confidence, Looks, summary};
 use gpubench_testing::gpu;
 

@@ -7,9 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::file::{head, path_of, whole_lines};
 use super::{HistoryEntry, HistoryHead, MOST_RUNS, Tail};
-use crate::Replacement;
-use crate::StoreError;
 use crate::read::contents;
+use crate::{Replacement, StoreError};
 use gpubench_contract::DeviceIdentity;
 
 /// What an append did.

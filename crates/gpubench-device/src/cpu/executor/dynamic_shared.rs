@@ -1,7 +1,6 @@
 //! The dynamic shared memory of a block.
 
-use std::io;
-use std::ptr;
+use std::{io, ptr};
 
 use super::fault::{Access, FaultKind};
 use super::launch::MAX_DYNAMIC_SHARED;

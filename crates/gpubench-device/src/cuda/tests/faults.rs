@@ -4,8 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::*;
-use crate::Access;
-use crate::FaultCode;
+use crate::{Access, FaultCode};
 
 /// Tells the test that it is to fault, and how.
 const FAULT: &str = "GPUBENCH_TEST_FAULT";

@@ -104,7 +104,8 @@ fn lines_that_the_cache_keeps_can_be_let_go_again_and_again() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_tools_kernels_make_the_same_inputs_as_on_the_cpu_device() {
-    use crate::cpu::{CpuDriver, available_threads, executor::ScheduleSeed};
+    use crate::cpu::executor::ScheduleSeed;
+    use crate::cpu::{CpuDriver, available_threads};
     use crate::harness::Harness;
 
     let tensor = gpubench::catalog::Tensor {

@@ -10,8 +10,7 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use super::CudaDriver;
-use crate::SealedFile;
-use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, ModuleImage};
+use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, ModuleImage, SealedFile};
 use gpubench_diagnostic::chain;
 
 const KERNELS: &str = include_str!("kernels.ptx");

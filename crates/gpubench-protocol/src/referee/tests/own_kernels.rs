@@ -7,9 +7,8 @@ use gpubench::plan::{Argument, BufferId, KernelRef, Launch, Step};
 
 use super::*;
 use crate::wire::SourceModule;
-use gpubench_device::CodeHome;
-use gpubench_device::SealedFile;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
+use gpubench_device::{CodeHome, SealedFile};
 
 const KERNELS: &str = r#"
 extern "C" __global__ void ramp(float *out, size_t len, unsigned long long seed) {
