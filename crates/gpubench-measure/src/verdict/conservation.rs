@@ -1,6 +1,6 @@
 //! Conservation of time: the worker's windows beside those of the null worker.
 
-use super::judge::{Finding, finding};
+use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::WindowEnd;

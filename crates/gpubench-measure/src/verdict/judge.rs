@@ -3,6 +3,7 @@
 use gpubench::catalog::Tensor;
 
 use super::conservation::judge_conservation;
+use super::finding::{Finding, finding};
 use super::grade::grade;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence, words};
 use crate::clients::End;
@@ -68,20 +69,6 @@ pub fn judge(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Judgement {
         _ => (first_position, first),
     };
     judgement(evidence, balance, Some(position), Some(finding))
-}
-
-pub(super) struct Finding {
-    verdict: Verdict,
-    cause: Cause,
-    message: String,
-}
-
-pub(super) fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>) -> Option<Finding> {
-    Some(Finding {
-        verdict,
-        cause,
-        message: message.into(),
-    })
 }
 
 fn judgement(

@@ -4,6 +4,7 @@
 
 mod conservation;
 mod evidence;
+mod finding;
 mod floor;
 mod grade;
 mod judge;

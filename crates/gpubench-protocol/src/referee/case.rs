@@ -8,8 +8,8 @@ use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::buffers::{self, Buffer};
+use super::flush::Flush;
 use super::own_kernels::OwnKernels;
-use super::preparation::Flush;
 use crate::window::{Duties, Place, Seat, Seeds, WindowKind};
 use crate::wire::{BufferLayout, Cast, SharedPage, SourceModule};
 use gpubench_device::harness::Harness;

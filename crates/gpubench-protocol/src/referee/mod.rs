@@ -7,6 +7,7 @@
 mod buffers;
 mod case;
 mod check;
+mod flush;
 mod instance;
 mod old_answer;
 mod own_kernels;

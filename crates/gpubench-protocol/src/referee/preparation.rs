@@ -4,33 +4,10 @@ use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
+use super::flush::Flush;
 use super::stamps::PreparationStamps;
 use crate::window::{Place, Purpose};
-use gpubench_device::harness::{Batch, Harness};
-use gpubench_device::{DevicePtr, Driver, FlushKind, Stream};
-
-/// The buffer that a cache flush goes through.
-pub(super) struct Flush {
-    pub(super) buffer: DevicePtr,
-    pub(super) bytes: u64,
-    pub(super) kind: FlushKind,
-}
-
-impl Flush {
-    /// Makes the buffer. It is written once: memory that nobody has written may be one and the same page over and over, and reading that evicts nothing.
-    pub(super) fn new(
-        driver: &mut dyn Driver,
-        harness: &Harness,
-        stream: Stream,
-        bytes: u64,
-        kind: FlushKind,
-    ) -> Result<Flush, RefereeError> {
-        let buffer = driver.alloc(bytes)?;
-        harness.noise(driver, stream, buffer, bytes, 0, 0)?;
-        driver.synchronize(stream)?;
-        Ok(Flush { buffer, bytes, kind })
-    }
-}
+use gpubench_device::harness::Batch;
 
 impl Referee {
     /// Brings the buffers and the caches into the state that a call of the case's method starts from,

@@ -8,7 +8,7 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::preparation::Flush;
+use super::flush::Flush;
 use crate::window::{Place, Seeds};
 use crate::wire::{
     AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, OccupancyAnswer, OccupancyOrder,

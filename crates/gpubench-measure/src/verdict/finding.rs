@@ -1,0 +1,19 @@
+//! What keeps a case from passing.
+
+use super::{Cause, Verdict};
+
+/// Why a case, or one of its windows, does not pass.
+pub(super) struct Finding {
+    pub(super) verdict: Verdict,
+    pub(super) cause: Cause,
+    pub(super) message: String,
+}
+
+/// A finding, for functions that have none where there is nothing to say.
+pub(super) fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>) -> Option<Finding> {
+    Some(Finding {
+        verdict,
+        cause,
+        message: message.into(),
+    })
+}
