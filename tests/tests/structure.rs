@@ -70,14 +70,27 @@ fn named_in(text: &str, module: &Module) -> Vec<Module> {
 /// For each folder of `sources`: which of the folders in it import from which.
 fn imports(sources: &Path) -> BTreeMap<Module, Imports> {
     let mut found: BTreeMap<Module, Imports> = BTreeMap::new();
-    for file in files_below(sources) {
-        let below = file.strip_prefix(sources).expect("it lies there");
-        let module = module_of(below);
+    let files: Vec<(PathBuf, Module, String)> = files_below(sources)
+        .into_iter()
+        .map(|file| {
+            let text = std::fs::read_to_string(&file).expect("a source");
+            let below = file.strip_prefix(sources).expect("it lies there").to_owned();
+            (below.clone(), module_of(&below), text)
+        })
+        .collect();
+    let only_tests = Regex::new(r"#\[cfg\((?:any\()?test.*\]\s*(?:pub(?:\([^)]*\))? )?mod (\w+);").expect("a pattern");
+    let left_out: Vec<Module> = files
+        .iter()
+        .flat_map(|(_, module, text)| {
+            let names = only_tests.captures_iter(text);
+            names.map(|found| [module.clone(), vec![found[1].to_owned()]].concat())
+        })
+        .collect();
+    for (below, module, text) in files {
         // What only tests include may import what it tests.
-        if module.iter().any(|name| name == "tests" || name == "testing") {
+        if left_out.iter().any(|tests| module.starts_with(tests)) {
             continue;
         }
-        let text = std::fs::read_to_string(&file).expect("a source");
         for named in named_in(&text, &module) {
             let shared = module
                 .iter()
