@@ -1,5 +1,6 @@
 //! What the samples of a result are samples of.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,9 @@ use crate::units::{Quantity, in_unit};
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Metric {
     /// What tables call it: `time`.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// The unit of its values: `ns`.
-    pub unit: String,
+    pub unit: Cow<'static, str>,
     /// Which of two values is the better one.
     pub better: Better,
 }
@@ -38,8 +39,8 @@ impl Metric {
     /// The time that a call takes, in nanoseconds.
     pub fn time() -> Metric {
         Metric {
-            name: "time".to_owned(),
-            unit: Metric::NANOSECONDS.to_owned(),
+            name: Cow::Borrowed("time"),
+            unit: Cow::Borrowed(Metric::NANOSECONDS),
             better: Better::Lower,
         }
     }

@@ -18,7 +18,8 @@ unsafe impl Send for Reserved {}
 impl Reserved {
     /// Reserves so many bytes.
     pub(crate) fn new(bytes: usize) -> rustix::io::Result<Reserved> {
-        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // As memory for stacks it gets no huge pages, by which threads of a block would share cache sets.
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::STACK;
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice overlaps nothing.
         let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::empty(), flags) }?;
         Ok(Reserved { start, bytes })

@@ -23,7 +23,7 @@ fn table(run: &StoredRun, contest: &Contest<'_>) -> Element {
     let beside = format!("beside the {}", best(contest.metric));
     let columns = [
         ("kernel", ""),
-        (contest.metric.name.as_str(), "number"),
+        (&*contest.metric.name, "number"),
         (beside.as_str(), "standing"),
     ];
     let most = contest.ranking.iter().map(|ranked| ranked.value).fold(0.0, f64::max);

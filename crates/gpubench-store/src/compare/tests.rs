@@ -231,7 +231,7 @@ fn a_row_shows_the_figures_of_the_runs_and_the_ratio_of_those() {
 }
 
 /// A result in another metric than time.
-fn in_metric(name: &str, unit: &str, better: Better, result: BenchmarkComplete) -> BenchmarkComplete {
+fn in_metric(name: &'static str, unit: &'static str, better: Better, result: BenchmarkComplete) -> BenchmarkComplete {
     BenchmarkComplete {
         metric: Metric {
             name: name.into(),
@@ -247,7 +247,7 @@ fn fewer_instructions_are_an_improvement_and_a_lower_rate_is_a_regression() {
     let instructions = |center| in_metric("instructions", "instructions", Better::Lower, quiet("axpy", center));
     let row = row_of(instructions(1e5), instructions(0.9e5), &Rules::default());
     assert_eq!(
-        (row.verdict, row.metric.name.as_str()),
+        (row.verdict, &*row.metric.name),
         (ChangeVerdict::Improved, "instructions")
     );
     let rate = |center| in_metric("rate", "B/s", Better::Higher, quiet("axpy", center));

@@ -27,7 +27,8 @@ pub struct HistoryEntry {
 pub struct HistoryCase {
     /// Its name with its package in front.
     pub case: String,
-    /// What its value is a value of.
+    /// What its value is a value of; left out where that is [`Metric::time`].
+    #[serde(default = "Metric::time", skip_serializing_if = "is_time")]
     pub metric: Metric,
     /// Its `value`.
     pub value: f64,
@@ -37,6 +38,10 @@ pub struct HistoryCase {
     pub n: u64,
     /// Number of fresh workers that they come from.
     pub workers: u64,
+}
+
+fn is_time(metric: &Metric) -> bool {
+    *metric == Metric::time()
 }
 
 impl HistoryEntry {

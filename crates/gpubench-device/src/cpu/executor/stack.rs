@@ -17,9 +17,8 @@ const COLOUR_STEP: usize = 320;
 
 /// A stack with a guard below it.
 pub(super) struct GuardedStack {
-    limit: StackPointer,
+    mapping: Reserved,
     base: StackPointer,
-    _mapping: Reserved,
 }
 
 impl GuardedStack {
@@ -29,18 +28,14 @@ impl GuardedStack {
         let mapping = Reserved::new(bytes)?;
         mapping.open(GUARD_BYTES..bytes)?;
         let colour = (number * COLOUR_STEP) % PAGE;
-        let address = |offset| StackPointer::new(mapping.at(offset) as usize).ok_or(io::ErrorKind::OutOfMemory);
-        let (limit, base) = (address(0)?, address(bytes - colour)?);
-        Ok(GuardedStack {
-            limit,
-            base,
-            _mapping: mapping,
-        })
+        let base = StackPointer::new(mapping.at(bytes - colour) as usize).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(GuardedStack { mapping, base })
     }
 
     /// Addresses of the guard.
     pub(super) fn guard(&self) -> std::ops::Range<usize> {
-        self.limit.get()..self.limit.get() + GUARD_BYTES
+        let start = self.mapping.addresses().start;
+        start..start + GUARD_BYTES
     }
 }
 
@@ -51,6 +46,7 @@ unsafe impl Stack for GuardedStack {
     }
 
     fn limit(&self) -> StackPointer {
-        self.limit
+        // The guard's first address: no mapping begins at zero.
+        StackPointer::new(self.mapping.addresses().start).unwrap_or(self.base)
     }
 }
