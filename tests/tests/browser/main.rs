@@ -34,8 +34,8 @@ fn pictures() -> Utf8PathBuf {
 
 /// The sample run on a GPU beside itself, as the machine contract's golden copy has it.
 fn page_of_a_gpu() -> Utf8PathBuf {
-    let golden = repository().join("cargo-gpubench/src/report/snapshots");
-    let golden = golden.join("cargo_gpubench__report__golden__json_lines_on_a_gpu.snap");
+    let golden = repository().join("crates/gpubench-report/src/tests/snapshots");
+    let golden = golden.join("gpubench_report__tests__golden__json_lines_on_a_gpu.snap");
     let golden = std::fs::read_to_string(golden).expect("the golden copy");
     let lines: String = golden
         .lines()
