@@ -78,7 +78,9 @@ impl Forest {
 
     /// Round ratios on both sides of the same time.
     fn marks(&self) -> [f64; 3] {
-        let step = Scale::new((0.0, self.reach.exp() - 1.0), (0.0, 1.0)).ticks(2).step;
+        // Well inside the drawing, which must not cut their labels off.
+        let inside = (0.8 * self.reach).exp() - 1.0;
+        let step = Scale::new((0.0, inside), (0.0, 1.0)).ticks(2).step;
         match step < 0.5 {
             true => [1.0 - step, 1.0, 1.0 + step],
             false => [0.5, 1.0, 2.0],
