@@ -96,7 +96,7 @@ fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
 /// when it is made ready for the device.
 fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     let source = catalog.sources.get(kernel.source as usize);
-    let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` is of a source that there is not")))?;
+    let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` names a source that does not exist")))?;
     // What the text does not show, the compiler finds.
     if !source.form.is_compiled() || makes_kernels_by_macros(source) {
         return Ok(());
@@ -117,8 +117,8 @@ fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     )))
 }
 
-/// The referee runs generators and references where masters and expected outputs lie, so no file that it runs a kernel of may be one that a
-/// kernel under test stands in: whoever writes the one would write into the other.
+/// The referee runs generators and references in the process that holds masters and expected outputs.
+/// So it runs no kernel from a file that also has a kernel under test: its author could write both.
 fn kernels_of_the_referee(recording: &Recording, catalog: &Catalog) -> Checked {
     let under_test: Vec<&SourceFile> = kernels(&recording.plan)
         .filter_map(|kernel| catalog.sources.get(kernel.source as usize)?.files.first())

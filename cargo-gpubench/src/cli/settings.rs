@@ -327,7 +327,7 @@ settings! {
 
         /// Colour the output
         ///
-        /// `auto` colours on a terminal and heeds `NO_COLOR` and `CLICOLOR_FORCE`. Without the option
+        /// `auto` colours on a terminal and respects `NO_COLOR` and `CLICOLOR_FORCE`. Without the option
         /// `CARGO_TERM_COLOR` counts. Progress is shown on a terminal unless
         /// `CARGO_TERM_PROGRESS_WHEN` is `never`.
         #[arg(long, value_name = "WHEN", global = true)]

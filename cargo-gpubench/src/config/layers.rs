@@ -78,7 +78,7 @@ impl CaseLayers {
             .over(package)
     }
 
-    /// What is said where no single case is meant.
+    /// The values that hold for every case, before any override.
     pub fn said_everywhere(&self) -> CaseSettings {
         self.given.over(self.profile)
     }

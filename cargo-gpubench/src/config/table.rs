@@ -1,4 +1,4 @@
-//! How settings are declared: a row for each, with everything that there is to say about it.
+//! How settings are declared: one row for each, which holds all there is to know about it.
 //!
 //! The command line, its help and examples, the environment, profiles, `show-config`, its template
 //! and the reference page all come from the rows.

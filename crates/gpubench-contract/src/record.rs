@@ -313,7 +313,7 @@ impl BenchmarkComplete {
     }
 }
 
-/// The samples of each worker, who have so many of them one after another; `None` where these are not all samples.
+/// The samples of each worker: `shares` says how many each has, in order. `None` where the shares do not add up.
 pub fn split_by_worker(samples: &[f64], shares: impl IntoIterator<Item = u64>) -> Option<Vec<&[f64]>> {
     let mut left = samples;
     let shares = shares.into_iter().map(|share| {

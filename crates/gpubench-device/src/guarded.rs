@@ -16,16 +16,16 @@ pub(crate) struct Reserved {
 unsafe impl Send for Reserved {}
 
 impl Reserved {
-    /// Reserves so many bytes.
+    /// Reserves `bytes` addresses.
     pub(crate) fn new(bytes: usize) -> rustix::io::Result<Reserved> {
-        // As memory for stacks it gets no huge pages, by which threads of a block would share cache sets.
+        // `STACK`, because most of these are stacks; Linux 6.7 and later gives them no huge pages.
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::STACK;
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice overlaps nothing.
         let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::empty(), flags) }?;
         Ok(Reserved { start, bytes })
     }
 
-    /// The address so many bytes behind the first.
+    /// The address `offset` bytes after the first.
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {
         self.start.cast::<u8>().wrapping_add(offset)
     }

@@ -68,7 +68,7 @@ const COLUMNS: [(&str, Value); 39] = [
 ];
 
 /// Writes one row a case as soon as it has its verdict, or when the run has ended where there will be a comparison. Every axis of any selected case has a column
-/// `param_<axis>` behind the others.
+/// `param_<axis>`, after the others.
 pub struct CsvReporter {
     output: Output,
     axes: Vec<String>,

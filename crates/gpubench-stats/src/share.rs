@@ -15,7 +15,7 @@ const FEWEST_ESTIMATES: usize = 16;
 /// Samples of a worker before their spread and interval count: two that are alike by chance say nothing of either.
 const FEWEST_OF_WORKER: usize = 6;
 
-/// Workers agree when their case's figure is known to so many of the intervals to which the samples of a case are to know it.
+/// Workers agree when their interval is at most this multiple of the target interval.
 const AGREED: f64 = 0.5;
 
 /// A case's stop rule, shared out among fresh workers that are measured one after another.

@@ -18,7 +18,7 @@ const CONSTANT_MEMORY: usize = 64 << 10;
 /// Most blocks of a cluster.
 const MAX_CLUSTER: u32 = 16;
 
-/// Ends what is said of a device without clusters and what came with them.
+/// The end of each message about a device that lacks clusters or what came with them.
 const SINCE_90: &str = "need compute capability 9.0 (hint: add `requires(capability = 9.0)`)";
 
 fn broken(message: impl std::fmt::Display) -> Result<()> {
@@ -292,7 +292,7 @@ impl StepRules<'_> {
     }
 }
 
-/// Blocks along x, y and z, where the device has so many.
+/// Blocks along x, y and z, within the device's limits.
 pub(crate) fn check_grid(blocks: [i128; 3], facts: &DeviceFacts) -> Result<[u32; 3]> {
     let (shown, largest) = (shape(blocks), facts.max_grid);
     if blocks.iter().any(|&blocks| blocks < 1) {
@@ -306,7 +306,7 @@ pub(crate) fn check_grid(blocks: [i128; 3], facts: &DeviceFacts) -> Result<[u32;
     })
 }
 
-/// Threads along x, y and z, where the device has so many in a block.
+/// Threads along x, y and z, within the device's limits for a block.
 pub(crate) fn check_block(threads: [i128; 3], facts: &DeviceFacts) -> Result<[u32; 3]> {
     let (shown, largest) = (shape(threads), facts.max_block);
     if threads.iter().any(|&threads| threads < 1) {
@@ -349,7 +349,7 @@ pub(crate) fn check_cluster(cluster: [i128; 3], grid: [i128; 3], facts: &DeviceF
     }
 }
 
-/// Bytes of dynamic shared memory, where the device has so many for a block.
+/// Bytes of dynamic shared memory, within what the device has for a block.
 pub(crate) fn check_shared(bytes: u64, facts: &DeviceFacts) -> Result<u32> {
     let most = facts.shared_per_block_optin.max(facts.shared_per_block);
     let shared = u32::try_from(bytes).ok().filter(|_| bytes <= most);

@@ -86,7 +86,7 @@ impl<'a> Opponent<'a> {
         }
     }
 
-    /// What compilers say of its cases stands in no table and no record: only the candidate's does.
+    /// Compilers' messages about its cases are not reported: only those about the candidate are.
     pub(crate) fn warn_of_compile_errors(&self, prepared: &[Prepared]) {
         let name = &self.results.name;
         for error in compile_errors(prepared) {

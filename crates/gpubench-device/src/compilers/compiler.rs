@@ -38,7 +38,7 @@ pub struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Runs a command of a compiler, which is told of by `name`, for so long at most.
+    /// Runs a compiler's command until its time is up. `name` is what messages call it.
     pub(super) fn run(
         &self,
         (name, limit): (&'static str, Duration),

@@ -175,7 +175,7 @@ impl WorkerClient {
         Ok(())
     }
 
-    /// Queues a window behind *go*.
+    /// Queues a window that waits for *go*.
     ///
     /// # Errors
     /// When the worker is gone or does something else.

@@ -200,7 +200,7 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// After so many rounds, how many there are to be.
+    /// How many rounds to run, given those already run.
     fn go_on(&mut self, rounds: usize) -> usize {
         let last = match &self.baseline {
             None => self.candidate.arm.workers_to_have(),
@@ -210,7 +210,7 @@ impl<'a> Rounds<'a> {
         last
     }
 
-    /// After so many rounds of two arms, how many there are to be.
+    /// How many rounds of two arms to run, given those already run.
     fn rounds_to_have(&self, rounds: usize, baseline: &ArmRunner<'_>) -> usize {
         let Some(question) = self.question.filter(|_| baseline.goes_on()) else {
             return rounds;

@@ -65,7 +65,7 @@ impl Frame {
     /// Its bytes as one record.
     ///
     /// # Errors
-    /// When they have another length, or a number that stands for nothing.
+    /// The length is wrong, or a number is unknown.
     pub fn record<R: CheckedBitPattern>(&self) -> Result<R, ChannelError> {
         let record = bytemuck::checked::try_pod_read_unaligned(&self.payload);
         record.map_err(|_| ChannelError::Protocol("its record is damaged"))
@@ -75,7 +75,7 @@ impl Frame {
 /// The record that a frame's bytes begin with, and the rest.
 ///
 /// # Errors
-/// When they are too few, or have a number that stands for nothing.
+/// There are too few bytes, or a number is unknown.
 pub fn read_head<R: CheckedBitPattern>(payload: &[u8]) -> Result<(R, &[u8]), ChannelError> {
     let head = payload.split_at_checked(size_of::<R>());
     let head = head.and_then(|(head, rest)| Some((bytemuck::checked::try_pod_read_unaligned(head).ok()?, rest)));

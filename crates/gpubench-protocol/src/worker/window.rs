@@ -11,14 +11,14 @@ use gpubench_device::{DeviceError, DevicePtr, Fault, FaultCode, HostFailure};
 
 /// What came of queueing a window.
 pub(super) enum Armed {
-    /// All of it is queued; queueing the call took so many nanoseconds of the host.
+    /// All of it is queued. `host_ns` is how long the host took to queue the call.
     Queued { stopwatch: Stopwatch, host_ns: f64 },
     /// The user's host code failed; what it had queued until then is not waited for.
     Failed(HostFailure),
 }
 
 impl Worker {
-    /// Queues a window behind *go*.
+    /// Queues a window that waits for *go*.
     pub(super) fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);

@@ -46,7 +46,6 @@ unsafe impl Stack for GuardedStack {
     }
 
     fn limit(&self) -> StackPointer {
-        // The guard's first address: no mapping begins at zero.
-        StackPointer::new(self.mapping.addresses().start).unwrap_or(self.base)
+        StackPointer::new(self.mapping.addresses().start).expect("no mapping begins at zero")
     }
 }
