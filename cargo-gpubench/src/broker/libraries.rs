@@ -12,7 +12,7 @@ use crate::build::{Built, build_cdylibs};
 use gpubench_contract::{Revision, UNKNOWN_REVISION};
 use gpubench_device::Backend;
 use gpubench_device::compilers::Compiler;
-use gpubench_diagnostic::{Failure, print_warning, printable};
+use gpubench_diagnostic::{Failure, print_warning, printable_line};
 use gpubench_measure::clients::Interrupt;
 
 /// Libraries, and the folder they lie in where it goes with the run.
@@ -50,7 +50,7 @@ impl fmt::Display for OpenedArchive {
             Err(_) => created.clone(),
         };
         // What an archive says of itself may come from anybody.
-        let said = printable(&format!("({revision}, archived {created})"));
+        let said = printable_line(&format!("({revision}, archived {created})"));
         write!(f, "`{}` {said}", self.path)
     }
 }

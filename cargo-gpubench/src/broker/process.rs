@@ -4,7 +4,7 @@ use super::options::Annotations;
 use gpubench_diagnostic::{Failure, InternalError, SetupMissing};
 use gpubench_measure::clients::{Interrupt, adopt_orphans, allow_many_descriptors};
 use gpubench_measure::probe::{Answer, Target, ask};
-use gpubench_protocol::sandbox::hide_from_others;
+use gpubench_sandbox::hide_from_others;
 
 /// Catches Ctrl-C and the like from now on.
 ///

@@ -7,7 +7,8 @@ use gpubench_device::compilers;
 use gpubench_diagnostic::{ExitCode, InternalError};
 use gpubench_measure::probe;
 use gpubench_protocol::wire::Channel;
-use gpubench_protocol::{author, referee, sandbox, worker};
+use gpubench_protocol::{author, referee, worker};
+use gpubench_sandbox::{RoleError, give_up, take_standard_input, take_standard_output};
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 
@@ -29,16 +30,22 @@ pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
         Verb::Worker => |channel| Ok(worker::serve(channel)?),
         Verb::Nvrtc => return Some(compile().map(|()| ExitCode::Success)),
     };
-    let played = sandbox::enter_role()
+    let played = connect()
         .map_err(InternalError::because("cannot enter the role"))
         .and_then(|channel| serve(&channel).map_err(InternalError::because("cannot go on in the role")));
     Some(played.map(|()| ExitCode::Success))
 }
 
+/// Gives up what every role does, and takes the connection to the broker.
+fn connect() -> Result<Channel, RoleError> {
+    give_up()?;
+    Ok(Channel::from_socket(take_standard_input()?))
+}
+
 /// NVRTC's process: it holds no connection but one request and one answer.
 fn compile() -> Result<(), InternalError> {
-    sandbox::give_up().map_err(InternalError::because("cannot enter the role"))?;
-    let answers = sandbox::take_standard_output();
+    give_up().map_err(InternalError::because("cannot enter the role"))?;
+    let answers = take_standard_output();
     let answers = answers.map_err(InternalError::because("cannot take standard output"))?;
     compilers::serve(answers).map_err(InternalError::because("cannot compile"))
 }

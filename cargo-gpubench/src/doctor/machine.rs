@@ -9,7 +9,7 @@ use super::{gpu_checks, host_checks, sandbox_checks};
 use crate::broker::options::DeviceChoice;
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened};
-use gpubench_protocol::sandbox::FileClosing;
+use gpubench_sandbox::FileClosing;
 
 /// A machine as far as it was looked at.
 #[derive(Clone, Debug)]

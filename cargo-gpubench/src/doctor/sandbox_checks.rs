@@ -3,8 +3,8 @@
 use super::check::{Area, Check};
 use super::machine::Sandbox;
 use gpubench_contract::units::size;
-use gpubench_protocol::sandbox::FileClosing;
 use gpubench_protocol::wire::PAGE_BYTES;
+use gpubench_sandbox::FileClosing;
 
 /// What a hosted worker that cannot be closed costs.
 const HOSTED: &str =

@@ -8,7 +8,7 @@ use gpubench_device::compilers::{Compiler, GpuCompilers, HostCompiler, NamedComp
 use gpubench_device::cpu;
 use gpubench_device::cuda::mps_daemon;
 use gpubench_measure::probe::{Target, ask};
-use gpubench_protocol::sandbox::FileClosing;
+use gpubench_sandbox::FileClosing;
 
 /// Looks at this machine, and at the GPU of `device`'s number.
 pub fn survey(device: &DeviceOptions) -> Machine {

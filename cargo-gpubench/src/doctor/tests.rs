@@ -9,7 +9,7 @@ use crate::broker::options::DeviceChoice;
 use gpubench_device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
-use gpubench_protocol::sandbox::FileClosing;
+use gpubench_sandbox::FileClosing;
 
 fn absent(kind: AbsenceKind, reason: &str, hint: &str) -> Absence {
     Absence {

@@ -14,13 +14,13 @@ const HINT: Style = AnsiColor::Cyan.on_default();
 
 /// Prints `warning: …` to standard error.
 pub fn print_warning(warning: &dyn Display) {
-    let text = printable(&warning.to_string());
+    let text = after_our_word(&warning.to_string());
     print_to_stderr(&format_args!("{WARNING}warning{WARNING:#}: {text}\n"));
 }
 
 /// Prints `error: …` to standard error, for an error that the command goes on after.
 pub fn print_error(error: &dyn Display) {
-    let text = printable(&error.to_string());
+    let text = after_our_word(&error.to_string());
     print_to_stderr(&format_args!("{ERROR}error{ERROR:#}: {text}\n"));
 }
 
@@ -31,22 +31,29 @@ pub struct Explanation<'a, E: ?Sized>(pub &'a E);
 
 impl<E: Expected + ?Sized> Display for Explanation<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{ERROR}error{ERROR:#}: {}", printable(&self.0.to_string()))?;
+        writeln!(f, "{ERROR}error{ERROR:#}: {}", after_our_word(&self.0.to_string()))?;
         let mut cause = self.0.source();
         while let Some(error) = cause {
             // Other crates' errors may have several lines, some of which look like errors of their own.
-            writeln!(
-                f,
-                "{CAUSE}caused by{CAUSE:#}: {}",
-                printable(&error.to_string()).replace('\n', "\n  ")
-            )?;
+            writeln!(f, "{CAUSE}caused by{CAUSE:#}: {}", after_our_word(&error.to_string()))?;
             cause = error.source();
         }
         if let Some(hint) = self.0.hint() {
-            writeln!(f, "({HINT}hint{HINT:#}: {})", printable(&hint))?;
+            writeln!(f, "({HINT}hint{HINT:#}: {})", after_our_word(&hint))?;
         }
         Ok(())
     }
+}
+
+/// A text that is safe to print, after a word of the tool's. Only the tool begins a line at the margin.
+fn after_our_word(text: &str) -> String {
+    let text = printable(text);
+    let mut lines = text.split('\n');
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| match line.is_empty() || line.starts_with(' ') {
+        true => format!("{text}\n{line}"),
+        false => format!("{text}\n  {line}"),
+    })
 }
 
 /// Where standard error is closed there is nobody left to tell, so a failed write is no reason to fail.

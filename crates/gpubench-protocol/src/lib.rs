@@ -1,14 +1,13 @@
 //! The roles that run a case and what crosses between them.
 //!
 //! [`referee`], [`author`] and [`worker`] are the three processes beside the broker. They speak the records of [`wire`] about windows in the words of
-//! [`window`], run plans by [`replay`], load a crate's library by [`cdylib`], and give up what they do not need in [`sandbox`].
+//! [`window`], run plans by [`replay`], load a crate's library by [`cdylib`], and give up what they do not need by `gpubench-sandbox`.
 #![warn(missing_docs)]
 
 pub mod author;
 pub mod cdylib;
 pub mod referee;
 pub mod replay;
-pub mod sandbox;
 pub mod window;
 pub mod wire;
 pub mod worker;

@@ -6,7 +6,7 @@ use crate::broker::options::DeviceOptions;
 use gpubench_device::compilers::{GpuCompilers, NamedCompilers, Processors};
 use gpubench_device::{CompilerWishes, Facts, FoundCompiler};
 use gpubench_diagnostic::Failure;
-use gpubench_protocol::sandbox::this_program;
+use gpubench_sandbox::this_program;
 
 /// The compiler of a device's kernels; those of the CPU device are for these processors.
 ///

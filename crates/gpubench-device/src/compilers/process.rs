@@ -1,12 +1,13 @@
-//! Running a compiler: its own process group, output captured, a limit of time, and an end when the user wants one.
+//! Running a compiler: in a session of its own, output captured, a limit of time, and an end when the user wants one.
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+use gpubench_sandbox::confine_compiler;
 
 /// How often a running compiler is looked at.
 const POLL: Duration = Duration::from_millis(2);
@@ -54,7 +55,7 @@ pub(super) fn run(
         .stdin(input)
         .stdout(fs_err::File::create(&out)?.into_file())
         .stderr(fs_err::File::create(&err)?.into_file());
-    let mut group = Group(command.env("LC_ALL", "C").process_group(0).spawn()?);
+    let mut group = Group(confine_compiler(command.env("LC_ALL", "C"))?.spawn()?);
     let begun = Instant::now();
     let status = loop {
         match group.0.try_wait()? {

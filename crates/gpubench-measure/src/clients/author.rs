@@ -11,9 +11,10 @@ use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_device::{CodeHome, SealedFile};
 use gpubench_diagnostic::continued;
 use gpubench_protocol::wire::{
-    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SourceModule, encode_modules, from_author,
-    module_descriptors, to_author,
+    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SandboxReport, SourceModule, encode_modules,
+    from_author, module_descriptors, to_author,
 };
+use gpubench_sandbox::Confinement;
 
 /// Longest text of a failure that is shown.
 const LONGEST_MESSAGE: usize = 8 << 10;
@@ -22,6 +23,7 @@ const LONGEST_MESSAGE: usize = 8 << 10;
 #[derive(Debug)]
 pub struct AuthorClient {
     child: Child,
+    confinement: Confinement,
     within: Duration,
 }
 
@@ -81,13 +83,24 @@ impl AuthorClient {
         output: Output,
         interrupt: &Interrupt,
     ) -> Result<(AuthorClient, Catalog), AuthorProblem> {
-        let child = Child::spawn(RoleName::Author, output, library_path, None)?;
-        let mut author = AuthorClient { child, within };
+        let mut child = Child::spawn(RoleName::Author, output, library_path, None)?;
+        let frame = child.expect(from_author::SANDBOX, within, interrupt)?;
+        let report: SandboxReport = child.record(&frame)?;
+        let mut author = AuthorClient {
+            confinement: Confinement::from(&report),
+            child,
+            within,
+        };
         let files: Vec<_> = library.iter().map(AsFd::as_fd).collect();
         let answer = author.order(to_author::LOAD, &[], &files, interrupt)?;
         let catalog = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("catalog", &error))?;
         refuse_control_characters(&catalog)?;
         Ok((author, catalog))
+    }
+
+    /// What has become of its sandbox.
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
     }
 
     /// The process.

@@ -26,8 +26,10 @@ pub struct Child {
     role: RoleName,
     process: std::process::Child,
     channel: Channel,
-    log: Option<Log>,
+    log: Log,
     registered: Registered,
+    /// How it ended, once it is reaped: its number may be another's from then on.
+    ended: Option<End>,
 }
 
 impl Child {
@@ -50,6 +52,7 @@ impl Child {
             process: spawned.process,
             channel: spawned.channel,
             log: spawned.log,
+            ended: None,
         })
     }
 
@@ -151,29 +154,35 @@ impl Child {
 
     /// Kills the process and its group; it can still be asked how it ended.
     pub fn kill(&mut self) {
-        self.registered.kill_group();
-        // It may have ended already.
-        let _ = self.process.kill();
+        if self.ended.is_none() {
+            self.registered.kill_group();
+            // It may have ended already.
+            let _ = self.process.kill();
+        }
     }
 
     /// Waits for the end of a process that has closed its connection or was killed.
     pub fn end(&mut self) -> End {
         // A process that closes its connection has a moment to leave by itself.
         let deadline = deadline(Duration::from_millis(500));
-        while Instant::now() < deadline {
-            match self.process.try_wait() {
-                Ok(Some(status)) => return status.into(),
-                Ok(None) => std::thread::sleep(Duration::from_micros(200)),
-                Err(_) => break,
-            }
+        while Instant::now() < deadline && !self.registered.has_ended() {
+            std::thread::sleep(Duration::from_micros(200));
         }
+        self.reap()
+    }
+
+    /// Kills what is left of the process and its group, and only then gives its number back.
+    fn reap(&mut self) -> End {
         self.kill();
-        self.process.wait().map_or(End::Killed(0), End::from)
+        let process = &mut self.process;
+        *self
+            .ended
+            .get_or_insert_with(|| process.wait().map_or(End::Killed(0), End::from))
     }
 
     /// The last of what the process wrote.
     pub fn log_tail(&mut self) -> String {
-        self.log.as_ref().map_or_else(String::new, Log::tail)
+        self.log.tail()
     }
 
     fn explain(&mut self, error: ChannelError) -> RoleFailure {
@@ -194,9 +203,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        self.kill();
-        // Reaped, so that nothing is left behind.
-        let _ = self.process.wait();
+        self.reap();
         end_strays();
     }
 }

@@ -1,14 +1,14 @@
 //! A role's process, started: its variables, its library path and where its output goes.
 
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::log::Log;
 use super::role::{Output, RoleName};
-use gpubench_protocol::sandbox::this_program;
 use gpubench_protocol::wire::Channel;
+use gpubench_sandbox::{in_own_session, this_program};
 
 /// What a role is called in lists of processes.
 const PROGRAM: &str = "cargo-gpubench";
@@ -29,11 +29,11 @@ pub(super) struct Spawned {
     pub(super) process: std::process::Child,
     /// The connection to its standard input.
     pub(super) channel: Channel,
-    /// What it prints, where that is kept.
-    pub(super) log: Option<Log>,
+    /// What it prints.
+    pub(super) log: Log,
 }
 
-/// Starts this same program in a role, in a process group of its own so that Ctrl-C reaches the broker alone.
+/// Starts this same program in a role.
 pub(super) fn spawn(
     role: RoleName,
     output: Output,
@@ -42,22 +42,12 @@ pub(super) fn spawn(
 ) -> std::io::Result<Spawned> {
     let (ours, theirs) = Channel::pair().map_err(std::io::Error::other)?;
     let channel = ours.limited(role.limits()).map_err(std::io::Error::other)?;
-    let (log, sink) = match output {
-        Output::Captured => Some(Log::open()?).unzip(),
-        Output::Inherited => (None, None),
-    };
-    // What user code prints must not reach standard output, which is for data.
-    let target = || -> std::io::Result<Stdio> {
-        Ok(match &sink {
-            Some(sink) => Stdio::from(sink.try_clone()?),
-            None => Stdio::from(std::io::stderr()),
-        })
-    };
+    let (log, sink) = Log::open(role, output)?;
     let mut command = command_for(role, library_path, private)?;
     command
         .stdin(Stdio::from(theirs.into_socket()))
-        .stdout(target()?)
-        .stderr(target()?);
+        .stdout(Stdio::from(sink.try_clone()?))
+        .stderr(Stdio::from(sink));
     Ok(Spawned {
         process: command.spawn()?,
         channel,
@@ -72,8 +62,8 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
         .arg0(PROGRAM)
         .arg(role.verb())
         // A kernel that is loaded when it is first launched is never loaded behind a stream that waits for *go*.
-        .env("CUDA_MODULE_LOADING", "EAGER")
-        .process_group(0);
+        .env("CUDA_MODULE_LOADING", "EAGER");
+    in_own_session(&mut command);
     if role == RoleName::Worker {
         remove_run_variables(&mut command);
     }

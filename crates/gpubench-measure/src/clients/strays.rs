@@ -1,15 +1,19 @@
 //! Processes that roles leave behind.
 //!
-//! Every role leads a process group, which is killed with it. A process that left the group becomes a child of the broker when its parent dies,
-//! if the broker has asked for that, and is found among its children.
+//! Every role leads a session and its process group, which is killed with it. Roles that run code of others cannot leave it, where the sandbox is closed. Where it is
+//! not, a process that left becomes a child of the broker when its parent dies, if the broker has asked for that, and is found among its children.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper,
+    waitid, waitpid,
 };
+
+use gpubench_diagnostic::print_warning;
 
 /// The roles that live: every other child of the broker is a stray.
 static ROLES: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -17,8 +21,11 @@ static ROLES: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 /// Whether orphans come here. Until then other children may be somebody else's business.
 static ADOPTING: AtomicBool = AtomicBool::new(false);
 
-/// How often strays are looked for: killing one may bring its children up.
-const ROUNDS: usize = 16;
+/// How long strays are hunted: killing one may bring its children up, and one that starts others all the time may stay ahead.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long is waited between two looks.
+const BREATH: Duration = Duration::from_micros(200);
 
 /// From now on, orphans among the broker's descendants become its children. To be called when nothing of the broker's own (a build, say) leaves
 /// processes behind on purpose any more.
@@ -37,6 +44,14 @@ impl Registered {
         let process = process as i32;
         ROLES.lock().unwrap_or_else(PoisonError::into_inner).insert(process);
         Registered(process)
+    }
+
+    /// Whether the role has ended; it keeps its number until it is reaped.
+    pub(super) fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let process = Pid::from_raw(self.0);
+        // One that cannot be asked about is not there any more.
+        process.is_none_or(|process| !matches!(waitid(WaitId::Pid(process), options), Ok(None)))
     }
 
     /// Kills the role's process group. To be called before the role is reaped, while its number is its own.
@@ -59,19 +74,23 @@ pub(super) fn end_strays() {
     if !ADOPTING.load(Ordering::Relaxed) {
         return;
     }
-    for _ in 0..ROUNDS {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
         let roles = ROLES.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let strays: Vec<Pid> = children()
-            .into_iter()
-            .filter(|child| !roles.contains(&child.as_raw_nonzero().get()))
-            .collect();
-        if strays.is_empty() {
-            return;
+        let mut strays = children();
+        strays.retain(|child| !roles.contains(&child.as_raw_nonzero().get()));
+        let [first, ..] = &strays[..] else { return };
+        if Instant::now() > deadline {
+            let first = first.as_raw_nonzero();
+            return print_warning(&format_args!(
+                "the code under test left processes behind that cannot be ended, among them process {first}"
+            ));
         }
         for stray in strays {
             let _ = kill_process(stray, Signal::KILL);
-            let _ = waitpid(Some(stray), WaitOptions::empty());
+            let _ = waitpid(Some(stray), WaitOptions::NOHANG);
         }
+        std::thread::sleep(BREATH);
     }
 }
 

@@ -9,11 +9,11 @@ use tempfile::TempDir;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
 use gpubench_device::{DeviceOrder, SealedFile};
-use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::wire::{
-    BufferLayout, Claim, Frame, Problem, SourceModule, WindowOrder, WorkerReady, WorkerSetup, encode_modules,
-    from_worker, module_descriptors, to_worker,
+    BufferLayout, Claim, Frame, Problem, SandboxReport, SourceModule, WindowOrder, WorkerReady, WorkerSetup,
+    encode_modules, from_worker, module_descriptors, to_worker,
 };
+use gpubench_sandbox::Confinement;
 
 /// A worker's process.
 #[derive(Debug)]
@@ -145,27 +145,23 @@ impl WorkerClient {
         self.child.log_tail()
     }
 
-    /// Waits until a hosted worker has closed its sandbox, which it says before it loads the user's library: nobody else can have said it.
-    ///
-    /// # Errors
-    /// When it says something else.
-    pub fn confinement(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Confinement, RoleFailure> {
-        let frame = self.child.expect(from_worker::SANDBOX, within, interrupt)?;
-        Ok(Confinement::of_report(&self.child.record(&frame)?))
-    }
-
-    /// Waits until it has loaded the kernels, or the user's host code has set itself up.
+    /// Waits until it has closed its sandbox, which it says before it loads code of the user's: nobody else can have said it. Then
+    /// until it has loaded the kernels, or the user's host code has set itself up.
     ///
     /// # Errors
     /// When it cannot.
-    pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Start, RoleFailure> {
+    pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(Confinement, Start), RoleFailure> {
+        let frame = self.child.expect(from_worker::SANDBOX, within, interrupt)?;
+        let report: SandboxReport = self.child.record(&frame)?;
         let frame = self.child.receive(within, interrupt)?;
-        if frame.kind == from_worker::REFUSED {
+        let start = if frame.kind == from_worker::REFUSED {
             let problem: Problem = self.child.record(&frame)?;
-            return Ok(Start::Refused(problem.text.printable()));
-        }
-        let frame = self.child.check_kind(frame, from_worker::READY)?;
-        Ok(Start::Ready(self.child.record(&frame)?))
+            Start::Refused(problem.text.printable())
+        } else {
+            let frame = self.child.check_kind(frame, from_worker::READY)?;
+            Start::Ready(self.child.record(&frame)?)
+        };
+        Ok((Confinement::from(&report), start))
     }
 
     /// Has it let go of its case's buffers, and waits until it has.

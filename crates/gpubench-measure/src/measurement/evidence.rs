@@ -10,8 +10,8 @@ use crate::clients::{Start, WorkerClient};
 use crate::verdict::{
     Ending, Evidence, Execution, Judgement, NullWindows, WindowEvidence, bound_will_be_precise, judge,
 };
-use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::wire::Claim;
+use gpubench_sandbox::Confinement;
 
 /// Gathers what the judge is to know of an arm.
 #[derive(Debug)]
@@ -65,9 +65,7 @@ impl<'a> EvidenceBuilder<'a> {
             confinement,
             start,
         } = ready;
-        if let Some(confinement) = confinement {
-            self.note_confinement(confinement);
-        }
+        self.note_confinement(confinement);
         match start {
             Start::Refused(message) => {
                 self.ending = Ending::SetUpFailed { message };
@@ -83,7 +81,7 @@ impl<'a> EvidenceBuilder<'a> {
 
     /// A case is as closed as the least closed of its workers.
     fn note_confinement(&mut self, confinement: Confinement) {
-        let is_first = self.warm_ups.len() < 2;
+        let is_first = self.warm_ups.len() < 2 && self.execution != Execution::Sealed;
         if is_first || self.execution == Execution::Hosted(Confinement::Closed) {
             self.execution = Execution::Hosted(confinement);
         }

@@ -10,8 +10,8 @@ use super::case::ReadyCase;
 use super::protocol::Protocol;
 use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
 use gpubench_device::CodeHome;
-use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::window::Seat;
+use gpubench_sandbox::Confinement;
 
 /// When the workers of a case are started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(super) struct PoolOrder {
 pub(super) struct ReadyWorker {
     pub(super) worker: WorkerClient,
     /// How closed a hosted worker is.
-    pub(super) confinement: Option<Confinement>,
+    pub(super) confinement: Confinement,
     pub(super) start: Start,
 }
 
@@ -163,11 +163,7 @@ impl<'a> WorkerPool<'a> {
 
     fn hear(&self, mut worker: WorkerClient) -> Result<ReadyWorker, RoleFailure> {
         let Protocol { within, interrupt, .. } = *self.protocol;
-        let confinement = match self.case.recording.execution {
-            Execution::Hosted => Some(worker.confinement(within, interrupt)?),
-            Execution::Sealed => None,
-        };
-        let start = worker.ready(within, interrupt)?;
+        let (confinement, start) = worker.ready(within, interrupt)?;
         Ok(ReadyWorker {
             worker,
             confinement,

@@ -11,7 +11,7 @@ use super::gpus::{self, Gpu};
 use super::trials;
 use crate::clients::End;
 use gpubench_device::{self, Absence, AbsenceKind, DeviceError};
-use gpubench_protocol::sandbox::this_program;
+use gpubench_sandbox::{in_own_session, this_program};
 
 /// How long a driver may take to answer: a GPU without persistence mode takes seconds to wake.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -162,15 +162,15 @@ fn understand<T: DeserializeOwned>(printed: &str) -> Answer<T> {
 /// What the probe printed, and how it ended.
 fn converse(target: Target) -> Result<(String, End), String> {
     let failed = |error: std::io::Error| format!("could not be asked: {error}");
-    let mut child = Command::new(this_program())
+    let mut command = Command::new(this_program());
+    command
         .args(["__probe", &target.to_string()])
         // As referee and workers have it.
         .env("CUDA_MODULE_LOADING", "EAGER")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(failed)?;
+        .stderr(Stdio::null());
+    let mut child = in_own_session(&mut command).spawn().map_err(failed)?;
     let mut stdout = child.stdout.take().ok_or("could not be heard")?;
     let reader = std::thread::spawn(move || {
         let mut printed = String::new();

@@ -7,8 +7,8 @@ use gpubench::catalog::Tensor;
 
 use crate::clients::End;
 use gpubench_device::{ClockBound, KernelPart};
-use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::wire::{Claim, WindowFacts};
+use gpubench_sandbox::Confinement;
 
 /// Everything known of a case when its worker has been let go.
 #[derive(Clone, Debug)]

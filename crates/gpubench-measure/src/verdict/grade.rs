@@ -3,8 +3,8 @@
 use super::conservation::{is_undisturbed, residual};
 use super::{Evidence, Execution, Grade, NullWindows, WindowEvidence};
 use gpubench_device::ClockBound;
-use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::wire::{WindowEnd, WindowFacts};
+use gpubench_sandbox::Confinement;
 use gpubench_stats::{Balance, median};
 
 /// A phase of the referee's that lasts so much longer than others of the case was interrupted: another process's time slice on a GPU takes about 2 ms.

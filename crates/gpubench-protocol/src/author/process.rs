@@ -1,5 +1,7 @@
 //! The author's process: orders in, answers out.
 
+use std::os::fd::AsFd;
+
 use gpubench::catalog::Recording;
 use gpubench::codec;
 
@@ -8,14 +10,18 @@ use super::attached::{Attached, Attachment};
 use crate::cdylib::{Library, Recorded};
 use crate::wire::{
     Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
-    decode_modules, from_author, read_head, take_files, to_author,
+    SandboxReport, decode_modules, from_author, read_head, take_files, to_author,
 };
+use gpubench_sandbox::{ConfinedRole, Sandbox};
 
-/// Serves the broker at the other end of `channel` until it is gone.
+/// Closes the sandbox, which no code of the user's has been before, and serves the broker at the other end of `channel` until it is gone.
 ///
 /// # Errors
 /// When the connection fails.
 pub fn serve(channel: &Channel) -> Result<(), ChannelError> {
+    let sandbox = Sandbox::begin(ConfinedRole::Author, &[channel.as_fd()], None);
+    let confinement = sandbox.close(rustix::process::getppid());
+    channel.send_record(from_author::SANDBOX, &SandboxReport::from(&confinement))?;
     let mut author = Author {
         library: None,
         attached: None,

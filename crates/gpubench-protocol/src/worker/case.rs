@@ -13,13 +13,13 @@ use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
 use super::{WorkerError, replay};
-use crate::sandbox::{HostedSandbox, keep_files_as_they_are};
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, Frame, PAGE_BYTES, PageAddresses, SharedPage, from_worker, module_descriptors,
+    BufferLayout, Channel, Frame, PAGE_BYTES, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{Access, DeviceError, DeviceOrder, Driver, Memory, Module, ModuleImage, Stream};
+use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox};
 
 /// A worker that has a case.
 pub(super) struct Worker {
@@ -54,17 +54,7 @@ impl Worker {
         if setup.hosted.is_some() && open.is_some() {
             return Err(WorkerError::Order("host code needs a fresh worker"));
         }
-        let sandbox = setup.hosted.as_ref().map(|hosted| {
-            let buffers = frame.descriptors.iter().map(AsFd::as_fd);
-            let code = module_descriptors(&setup.modules).chain(hosted.library.iter().map(AsFd::as_fd));
-            let kept: Vec<_> = buffers.chain(code).chain([channel.as_fd()]).collect();
-            // The broker has made it for this worker alone.
-            HostedSandbox::begin(&kept, &std::env::temp_dir())
-        });
-        if open.is_none() && setup.runs_native_kernels() {
-            // Results of native kernels are advisory whether or not this machine can: there is no grade to lower.
-            let _ = keep_files_as_they_are();
-        }
+        let sandbox = begin_sandbox(&setup, &frame, channel);
         let mut device = match open {
             None => OpenDevice::open(setup.device)?,
             Some(device) if device.order == setup.device => device,
@@ -106,13 +96,12 @@ impl OpenDevice {
 }
 
 impl Assignment {
-    /// Maps the buffers and loads the code. Then binds the plan, or closes the sandbox and has the
-    /// user's host code set itself up.
+    /// Maps the buffers, closes the sandbox, and loads the code. Then binds the plan, or has the user's host code set itself up.
     fn take(
         device: &mut OpenDevice,
         setup: Setup,
         descriptors: Vec<OwnedFd>,
-        sandbox: Option<HostedSandbox>,
+        sandbox: Option<Sandbox>,
         channel: &Channel,
     ) -> Result<Assignment, WorkerError> {
         let (driver, stream) = (&mut *device.driver, device.stream);
@@ -121,20 +110,20 @@ impl Assignment {
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
         let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
         let (buffers, memories) = map_buffers(driver, setup.layouts, descriptors, &setup.recording)?;
+        let confinement = sandbox.map_or(Confinement::Closed, |sandbox| sandbox.close(guarded(setup.guarded)));
+        channel.send_record(from_worker::SANDBOX, &SandboxReport::from(&confinement))?;
         let modules = setup
             .modules
             .iter()
             .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
             .map_err(WorkerError::Plan)?;
-        let call = match (setup.hosted, sandbox) {
-            (Some(order), Some(sandbox)) => {
-                let confinement = sandbox.close(guarded(setup.guarded));
-                channel.send_record(from_worker::SANDBOX, &confinement.to_report())?;
+        let call = match setup.hosted {
+            Some(order) => {
                 let tensors = setup.recording.tensors.len();
                 Call::Hosted(Hosted::open(driver, stream, order, &buffers, tensors)?)
             }
-            _ => Call::Sealed(replay::bind(driver, &setup.recording, &buffers, &modules)?),
+            None => Call::Sealed(replay::bind(driver, &setup.recording, &buffers, &modules)?),
         };
         Ok(Assignment {
             method: setup.method,
@@ -151,6 +140,18 @@ impl Assignment {
         self.memories.into_iter().for_each(|memory| driver.release(memory));
         driver.unregister(self.page.on_host().base());
     }
+}
+
+/// Begins to close this process for the code that it will run, which keeps its connection and what it was sent.
+fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sandbox> {
+    let role = setup.role()?;
+    let library = setup.hosted.iter().flat_map(|hosted| &hosted.library);
+    let code = module_descriptors(&setup.modules).chain(library.map(AsFd::as_fd));
+    let buffers = frame.descriptors.iter().map(AsFd::as_fd);
+    let kept: Vec<_> = buffers.chain(code).chain([channel.as_fd()]).collect();
+    // The broker has made the folder for this worker alone.
+    let private = (role == ConfinedRole::HostCode).then(std::env::temp_dir);
+    Some(Sandbox::begin(role, &kept, private.as_deref()))
 }
 
 /// The buffers as they are mapped here, and the allocations behind them.

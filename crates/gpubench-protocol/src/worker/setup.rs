@@ -8,6 +8,7 @@ use super::WorkerError;
 use super::hosted::HostedOrder;
 use crate::wire::{BufferLayout, Frame, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker};
 use gpubench_device::{CodeHome, DeviceOrder};
+use gpubench_sandbox::ConfinedRole;
 
 /// A set-up as it was sent.
 pub(super) struct Setup {
@@ -65,8 +66,12 @@ impl Setup {
         })
     }
 
-    /// Whether kernels are code of this process, and no profiler has been asked for, which writes files of its own.
-    pub(super) fn runs_native_kernels(&self) -> bool {
-        self.hosted.is_none() && self.annotation.is_none() && self.device.backend().kernels_run_in == CodeHome::Author
+    /// Whose code this process will run; nothing where it is the tool's alone.
+    pub(super) fn role(&self) -> Option<ConfinedRole> {
+        let is_native = self.device.backend().kernels_run_in == CodeHome::Author && !self.modules.is_empty();
+        match &self.hosted {
+            Some(_) => Some(ConfinedRole::HostCode),
+            None => is_native.then_some(ConfinedRole::NativeKernels),
+        }
     }
 }

@@ -6,8 +6,8 @@ use gpubench::catalog::{DType, Fill, Role, Tolerance};
 use super::*;
 use crate::verdict::{NullWindows, balance};
 use gpubench_device::{ClockBound, KernelPart};
-use gpubench_protocol::sandbox::Confinement;
 use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
+use gpubench_sandbox::Confinement;
 
 fn judge(evidence: &Evidence<'_>) -> Judgement {
     super::judge(evidence, balance(evidence).as_ref())

@@ -72,13 +72,13 @@ pub mod to_worker {
 pub mod from_worker {
     /// [`Problem`](crate::wire::Problem): the order could not be carried out.
     pub const FAILED: u32 = 100;
-    /// Answer to `SETUP`: [`WorkerReady`](crate::wire::WorkerReady).
+    /// Second answer to `SETUP`: [`WorkerReady`](crate::wire::WorkerReady).
     pub const READY: u32 = 101;
     /// Answer to `ARM`: [`WindowOrder`](crate::wire::WindowOrder) as understood.
     pub const ARMED: u32 = 102;
     /// The window's work has ended: [`Claim`](crate::wire::Claim).
     pub const CLAIM: u32 = 103;
-    /// [`SandboxReport`](crate::wire::SandboxReport): a hosted worker's first words, said before it loads the user's library.
+    /// [`SandboxReport`](crate::wire::SandboxReport): the first answer to `SETUP`, sent before any code of the user's is loaded.
     pub const SANDBOX: u32 = 104;
     /// [`Problem`](crate::wire::Problem): the user's host code could not be set up.
     pub const REFUSED: u32 = 105;
@@ -108,6 +108,8 @@ pub mod to_author {
 
 /// Kinds of frames from an author to the broker.
 pub mod from_author {
+    /// [`SandboxReport`](crate::wire::SandboxReport): its first words, before it loads anything.
+    pub const SANDBOX: u32 = 104;
     /// The order could not be carried out; an [`AuthorFailure`](crate::wire::AuthorFailure) as number, then text.
     pub const FAILED: u32 = 100;
     /// The order was carried out. Its payload is the encoded catalog (`LOAD`), the encoded recording (`RECORD`) or empty.

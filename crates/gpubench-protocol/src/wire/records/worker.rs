@@ -5,6 +5,7 @@ use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use crate::wire::FixedText;
 use gpubench_contract::Method;
 use gpubench_device::DeviceOrder;
+use gpubench_sandbox::Confinement;
 
 /// First words to a worker.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
@@ -32,7 +33,7 @@ pub struct WorkerSetup {
     pub device: DeviceOrder,
 }
 
-/// What has become of the sandbox round a hosted worker.
+/// What has become of the sandbox round code of others.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct SandboxReport {
@@ -42,6 +43,29 @@ pub struct SandboxReport {
     pub reserved: u32,
     /// Why it is open.
     pub reason: FixedText,
+}
+
+impl From<&Confinement> for SandboxReport {
+    fn from(confinement: &Confinement) -> SandboxReport {
+        let (state, reason) = match confinement {
+            Confinement::Closed => (SandboxState::Closed, FixedText::EMPTY),
+            Confinement::Open(reason) => (SandboxState::Open, FixedText::new(reason)),
+        };
+        SandboxReport {
+            state,
+            reserved: 0,
+            reason,
+        }
+    }
+}
+
+impl From<&SandboxReport> for Confinement {
+    fn from(report: &SandboxReport) -> Confinement {
+        match report.state {
+            SandboxState::Closed => Confinement::Closed,
+            SandboxState::Open => Confinement::Open(report.reason.printable()),
+        }
+    }
 }
 
 /// Whether a sandbox is closed.
@@ -59,4 +83,16 @@ pub enum SandboxState {
 pub struct WorkerReady {
     /// Median of the time between two events with nothing between them, in nanoseconds.
     pub event_overhead_ns: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_confinement_travels() {
+        for confinement in [Confinement::Closed, Confinement::Open("no filter".to_owned())] {
+            assert_eq!(Confinement::from(&SandboxReport::from(&confinement)), confinement);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use seccompiler::{
 
 /// Why there is no filter.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FilterError {
+pub(crate) enum FilterError {
     /// Nobody has written down the numbers of its system calls.
     #[error(
         "there is no filter of system calls for the architecture `{}`",
@@ -27,13 +27,27 @@ pub(super) enum FilterError {
 /// Rules by the number of their system call; a call that one of its rules matches, or that has none, is refused.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Refuses, with `EPERM` and in every thread there is and will be, what [`refused`] lists and what [`rules`] adds to it. Needs no privilege but to have given up gaining any.
+/// The system calls that a role may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Calls {
+    /// All.
+    All,
+    /// Those that reach neither other processes nor the system, and those that start processes.
+    OfProcesses,
+    /// The same without processes: threads only.
+    OfThreads,
+}
+
+/// Refuses, with `EPERM` and in every thread there is and will be, what the role may not call. Needs no privilege but to have given up gaining any.
 ///
 /// # Errors
 /// When there is no filter for this architecture, or the operating system does not take it.
-pub(super) fn refuse_reaching_out() -> Result<(), FilterError> {
+pub(crate) fn refuse_others(calls: Calls) -> Result<(), FilterError> {
+    if calls == Calls::All {
+        return Ok(());
+    }
     apply(unknown(), libc::ENOSYS)?;
-    apply(rules(std::process::id())?, libc::EPERM)
+    apply(rules(calls, std::process::id())?, libc::EPERM)
 }
 
 fn apply(rules: Rules, refusal: i32) -> Result<(), FilterError> {
@@ -55,7 +69,7 @@ fn unknown() -> Rules {
     rules
 }
 
-fn rules(own: u32) -> Result<Rules, BackendError> {
+fn rules(calls: Calls, own: u32) -> Result<Rules, BackendError> {
     let mut rules: Rules = refused().into_iter().map(|number| (number, Vec::new())).collect();
     let own = u64::from(own);
     for number in [
@@ -83,10 +97,21 @@ fn rules(own: u32) -> Result<Rules, BackendError> {
         let many = SeccompRule::new(vec![not_equal(0, process)?])?;
         rules.insert(number, vec![many, unless_this(1, own)?]);
     }
-    rules.insert(libc::SYS_clone, flags(&STRANGE_CHILDREN)?);
-    // A descriptor's owner is sent a signal of the caller's choice.
-    rules.insert(libc::SYS_fcntl, commands(&[F_SETOWN, F_SETOWN_EX])?);
-    rules.insert(libc::SYS_ioctl, commands(&[FIOSETOWN, SIOCSPGRP])?);
+    let mut children = flags(&STRANGE_CHILDREN)?;
+    if calls == Calls::OfThreads {
+        rules.extend(NEW_PROGRAMS.map(|number| (number, Vec::new())));
+        children.push(SeccompRule::new(vec![masked(0, libc::CLONE_THREAD as u64, 0)?])?);
+    }
+    rules.insert(libc::SYS_clone, children);
+    // Dying with the broker is not taken back.
+    rules.insert(
+        libc::SYS_prctl,
+        vec![SeccompRule::new(vec![equal(0, libc::PR_SET_PDEATHSIG as u64)?])?],
+    );
+    rules.insert(libc::SYS_fcntl, commands(&REACHING_FCNTLS)?);
+    let mut ioctls = commands(&[FIOSETOWN, SIOCSPGRP])?;
+    ioctls.push(terminal_ioctls()?);
+    rules.insert(libc::SYS_ioctl, ioctls);
     #[cfg(target_arch = "x86_64")]
     add_x32(&mut rules);
     Ok(rules)
@@ -104,15 +129,57 @@ const STRANGE_CHILDREN: [i32; 8] = [
     libc::CLONE_PARENT,
 ];
 
+/// What starts another program or, beside `clone`, another process.
+#[cfg(target_arch = "x86_64")]
+const NEW_PROGRAMS: [i64; 4] = [libc::SYS_execve, libc::SYS_execveat, libc::SYS_fork, libc::SYS_vfork];
+#[cfg(not(target_arch = "x86_64"))]
+const NEW_PROGRAMS: [i64; 2] = [libc::SYS_execve, libc::SYS_execveat];
+
 const IOPRIO_WHO_PROCESS: u64 = 1;
+
+/// A descriptor's owner is sent a signal of the caller's choice, and who opens a file with a lease waits for its holder.
+const REACHING_FCNTLS: [u64; 4] = [F_SETOWN, F_SETOWN_EX, libc::F_SETLEASE as u64, libc::F_NOTIFY as u64];
 const F_SETOWN: u64 = 8;
 const F_SETOWN_EX: u64 = 15;
 const FIOSETOWN: u64 = 0x8901;
 const SIOCSPGRP: u64 = 0x8902;
 
+/// The type that every command to a terminal has in its second byte.
+const TERMINAL: u64 = 0x5400;
+
+/// Commands of that type that ask, and those that any descriptor takes.
+const HARMLESS: [u64; 8] = [
+    libc::TCGETS as u64,
+    libc::TIOCGWINSZ as u64,
+    libc::FIONREAD as u64,
+    libc::TIOCOUTQ as u64,
+    libc::FIONBIO as u64,
+    libc::FIOASYNC as u64,
+    libc::FIOCLEX as u64,
+    libc::FIONCLEX as u64,
+];
+
+/// Matches what types into a terminal, takes it over or changes its modes.
+fn terminal_ioctls() -> Result<SeccompRule, BackendError> {
+    let harmless = HARMLESS.iter().map(|command| not_equal(1, *command));
+    let conditions: Result<Vec<_>, _> = harmless.chain([masked(1, 0xff00, TERMINAL)]).collect();
+    SeccompRule::new(conditions?)
+}
+
+/// The same number on every architecture; older C libraries have no name for it.
+const SYS_FCHMODAT2: i64 = 452;
+
 /// Refused whatever their arguments.
 fn refused() -> Vec<i64> {
     let mut refused = vec![
+        // Leaving the session and the group that a role is killed with.
+        libc::SYS_setsid,
+        libc::SYS_setpgid,
+        // Other machines, and services of this one.
+        libc::SYS_socket,
+        libc::SYS_connect,
+        libc::SYS_bind,
+        libc::SYS_listen,
         // Memory, descriptors and threads of other processes.
         libc::SYS_ptrace,
         libc::SYS_process_vm_readv,
@@ -155,12 +222,54 @@ fn refused() -> Vec<i64> {
         libc::SYS_open_tree,
         libc::SYS_move_mount,
         libc::SYS_fsopen,
+        libc::SYS_fsconfig,
+        libc::SYS_fspick,
         libc::SYS_fsmount,
         libc::SYS_mount_setattr,
+        libc::SYS_open_by_handle_at,
+        libc::SYS_quotactl,
+        // Who owns a file and what it is called besides; contents are Landlock's affair.
+        libc::SYS_fchmod,
+        libc::SYS_fchmodat,
+        SYS_FCHMODAT2,
+        libc::SYS_fchown,
+        libc::SYS_fchownat,
+        libc::SYS_setxattr,
+        libc::SYS_lsetxattr,
+        libc::SYS_fsetxattr,
+        libc::SYS_removexattr,
+        libc::SYS_lremovexattr,
+        libc::SYS_fremovexattr,
+        libc::SYS_utimensat,
+        // What outlives the process that makes it.
+        libc::SYS_shmget,
+        libc::SYS_semget,
+        libc::SYS_msgget,
+        libc::SYS_mq_open,
+        // The clock, the name and the log of the system.
+        libc::SYS_settimeofday,
+        libc::SYS_clock_settime,
+        libc::SYS_adjtimex,
+        libc::SYS_clock_adjtime,
+        libc::SYS_sethostname,
+        libc::SYS_setdomainname,
+        libc::SYS_syslog,
+        libc::SYS_acct,
+        libc::SYS_vhangup,
+        libc::SYS_fanotify_init,
     ];
     refused.push(libc::SYS_kexec_file_load);
     #[cfg(target_arch = "x86_64")]
-    refused.extend([libc::SYS_iopl, libc::SYS_ioperm]);
+    refused.extend([
+        libc::SYS_iopl,
+        libc::SYS_ioperm,
+        libc::SYS_chmod,
+        libc::SYS_chown,
+        libc::SYS_lchown,
+        libc::SYS_utime,
+        libc::SYS_utimes,
+        libc::SYS_futimesat,
+    ]);
     refused
 }
 
@@ -197,33 +306,25 @@ fn not_equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError>
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value)
 }
 
+fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
+}
+
+/// Matches where the bits of `mask` have this value.
+fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value)
+}
+
 fn commands(refused: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
-    let rule = |command: &u64| {
-        let equal = SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, *command)?;
-        SeccompRule::new(vec![equal])
-    };
+    let rule = |command: &u64| SeccompRule::new(vec![equal(1, *command)?]);
     refused.iter().map(rule).collect()
 }
 
 /// Matches where any of `refused` is set.
 fn flags(refused: &[i32]) -> Result<Vec<SeccompRule>, BackendError> {
-    let rule = |flag: &i32| {
-        let flag = *flag as u64;
-        let set = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag), flag)?;
-        SeccompRule::new(vec![set])
-    };
+    let rule = |flag: &i32| SeccompRule::new(vec![masked(0, *flag as u64, *flag as u64)?]);
     refused.iter().map(rule).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rules_make_a_filter_that_the_kernel_has_room_for() {
-        for rules in [rules(1).unwrap(), unknown()] {
-            let program = program(rules, libc::EPERM).unwrap();
-            assert!(program.len() < 4096, "{}", program.len());
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,41 @@
+//! Limits of what a process may use up.
+
+use rustix::process::{Resource, Rlimit};
+
+/// The longest file that a process with code of others may write: its private folder is on a disk that
+/// others need.
+const LONGEST_FILE: u64 = 4 << 30;
+
+/// No core file: it would hold the run's inputs.
+pub(crate) fn leave_no_core() -> rustix::io::Result<()> {
+    set(Resource::Core, 0)
+}
+
+/// No more private memory than the machine has, and no endless files.
+pub(crate) fn use_no_more_than_there_is() -> rustix::io::Result<()> {
+    set(Resource::Fsize, LONGEST_FILE)?;
+    set(Resource::Data, installed_memory())
+}
+
+/// Where memory runs out all the same, the system ends this process rather than another of the user's.
+/// To be called before the process hides from others, which closes the file to it too.
+pub(crate) fn be_the_first_to_end() {
+    // Without the file the system chooses by itself.
+    let _ = fs_err::write("/proc/self/oom_score_adj", "1000");
+}
+
+fn installed_memory() -> u64 {
+    let system = rustix::system::sysinfo();
+    (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
+}
+
+/// A lower limit stays: it cannot be raised by everybody, and somebody has set it.
+fn set(resource: Resource, most: u64) -> rustix::io::Result<()> {
+    let now = rustix::process::getrlimit(resource);
+    let lower = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+    let limit = Rlimit {
+        current: lower(now.current),
+        maximum: lower(now.maximum),
+    };
+    rustix::process::setrlimit(resource, limit)
+}

@@ -1,0 +1,72 @@
+//! What every process but the broker does first.
+
+use std::os::fd::OwnedFd;
+
+use rustix::process::{DumpableBehavior, Signal};
+
+use crate::limits;
+use crate::printing::print_by_lines;
+
+/// Why a role could not be entered.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot enter a role: {what}")]
+pub struct RoleError {
+    what: &'static str,
+    #[source]
+    source: std::io::Error,
+}
+
+impl RoleError {
+    fn of<E: Into<std::io::Error>>(what: &'static str) -> impl FnOnce(E) -> RoleError {
+        move |source| RoleError {
+            what,
+            source: source.into(),
+        }
+    }
+}
+
+/// Arranges that this process dies with the broker, gains no privileges, shows its memory to nobody,
+/// leaves no core file, is the first to end where memory runs out, and shows what it prints line by line.
+///
+/// # Errors
+/// When the operating system refuses.
+pub fn give_up() -> Result<(), RoleError> {
+    limits::be_the_first_to_end();
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(RoleError::of("dying with the broker"))?;
+    rustix::thread::set_no_new_privs(true).map_err(RoleError::of("giving up new privileges"))?;
+    hide_from_others().map_err(RoleError::of("closing its memory to other processes"))?;
+    limits::leave_no_core().map_err(RoleError::of("leaving no core file"))?;
+    print_by_lines().map_err(RoleError::of("printing line by line"))
+}
+
+/// Takes standard output for answers to the broker alone: what a library prints goes to standard error from now on.
+///
+/// # Errors
+/// When the operating system refuses.
+pub fn take_standard_output() -> std::io::Result<std::fs::File> {
+    let answers = rustix::io::fcntl_dupfd_cloexec(std::io::stdout(), 3)?;
+    rustix::stdio::dup2_stdout(std::io::stderr())?;
+    Ok(answers.into())
+}
+
+/// Closes this process's memory and descriptors to other processes of the same user, which could open them through /proc. Root still can.
+///
+/// # Errors
+/// When the operating system refuses.
+pub fn hide_from_others() -> rustix::io::Result<()> {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+}
+
+/// Takes the connection to the broker from standard input, where a user's code would read it.
+///
+/// # Errors
+/// When standard input is no socket, or the operating system refuses.
+pub fn take_standard_input() -> Result<OwnedFd, RoleError> {
+    let stdin = std::io::stdin();
+    rustix::net::sockopt::socket_type(&stdin).map_err(RoleError::of("standard input is not the broker's socket"))?;
+    let socket = rustix::io::fcntl_dupfd_cloexec(&stdin, 3).map_err(RoleError::of("taking the broker's socket"))?;
+    let nothing = fs_err::File::open("/dev/null").map_err(RoleError::of("opening /dev/null"))?;
+    rustix::stdio::dup2_stdin(&nothing).map_err(RoleError::of("emptying standard input"))?;
+    Ok(socket)
+}

@@ -1,0 +1,65 @@
+//! The table of roles: what each process may do.
+
+use crate::calls::Calls;
+use crate::files::{Changes, Files};
+
+/// A process that the tool starts and that code or sources of others get into.
+///
+/// The referee, the null worker, a worker that replays a plan on a GPU, NVRTC's process and probes run
+/// the tool's code alone. They give up what every process does, and need no row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfinedRole {
+    /// A compiler: it reads a source of the user's, and runs nothing of it.
+    Compiler,
+    /// The user's benchmark functions, generators and references, on the host.
+    Author,
+    /// A worker of the CPU device: the user's kernels are native code in it.
+    NativeKernels,
+    /// A worker with the user's host code, and perhaps a driver.
+    HostCode,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) files: Files,
+    pub(crate) calls: Calls,
+}
+
+impl ConfinedRole {
+    /// Every row.
+    #[cfg(test)]
+    pub(crate) const ALL: [ConfinedRole; 4] = [
+        ConfinedRole::Compiler,
+        ConfinedRole::Author,
+        ConfinedRole::NativeKernels,
+        ConfinedRole::HostCode,
+    ];
+
+    /// What the role may do. Nobody opens a terminal or a disk.
+    pub(crate) const fn rules(self) -> Rules {
+        match self {
+            ConfinedRole::Compiler => Rules {
+                files: Files {
+                    changes: Changes::Anything,
+                    has_driver: false,
+                },
+                calls: Calls::All,
+            },
+            ConfinedRole::Author | ConfinedRole::NativeKernels => Rules {
+                files: Files {
+                    changes: Changes::Nothing,
+                    has_driver: false,
+                },
+                calls: Calls::OfThreads,
+            },
+            ConfinedRole::HostCode => Rules {
+                files: Files {
+                    changes: Changes::InPrivateFolder,
+                    has_driver: true,
+                },
+                calls: Calls::OfProcesses,
+            },
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What code of others can do in the processes of a run, and to the terminal that the run has.
+#![forbid(unsafe_code)]
+
+use std::process::{Command, Stdio};
+
+use gpubench_tests::{Fixture, Terminal, tool};
+
+/// All cases of the crate in one run, with a terminal as a shell gives it: for its input and its output, and as the terminal of its session.
+fn run_in_a_terminal(options: &[&str]) -> (Option<i32>, String) {
+    let fixture = Fixture::of("reaching");
+    let (terminal, theirs) = Terminal::new(160);
+    let stream = || Stdio::from(theirs.try_clone().expect("a descriptor"));
+    let mut command = Command::new("setsid");
+    command
+        .args(["--ctty", "--wait", tool().as_str(), "gpubench", "--color", "never"])
+        .args([
+            "--device",
+            "cpu",
+            "--test",
+            "--target-dir",
+            Fixture::target_directory().as_str(),
+        ])
+        .args(options)
+        .current_dir(fixture.directory())
+        .stdin(stream())
+        .stdout(stream())
+        .stderr(stream());
+    let mut child = command.spawn().expect("setsid is installed");
+    drop((command, theirs));
+    let code = child.wait().expect("it ends").code();
+    (code, terminal.text())
+}
+
+#[test]
+fn no_role_types_into_the_terminal_or_reaches_anything_else() {
+    let (code, shown) = run_in_a_terminal(&[]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(!shown.contains("TYPED") && shown.contains("6 passed"), "{shown}");
+}
+
+/// Neither does what they print reach it as it is.
+#[test]
+fn what_roles_print_is_shown_behind_their_name_and_not_by_them() {
+    let (code, shown) = run_in_a_terminal(&["--no-capture"]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(!shown.contains("TYPED"), "{shown}");
+}
