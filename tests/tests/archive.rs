@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::fs;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -218,6 +219,16 @@ fn the_summary_counts_what_is_in_the_archive() {
     assert_eq!(quiet.expect_code(0).stderr, "");
 }
 
+fn overwrite_all_in(folder: &Path) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => overwrite_all_in(&path),
+            false => fs::write(&path, "exchanged").expect("it can be written"),
+        }
+    }
+}
+
 #[test]
 fn what_is_exchanged_in_the_folder_of_an_archive_is_not_loaded() {
     let machine = BareMachine::new();
@@ -226,9 +237,13 @@ fn what_is_exchanged_in_the_folder_of_an_archive_is_not_loaded() {
     let _ = made.expect_code(0);
     let kept = machine.work.join("kept");
     let run = machine.run(&archive).briefly().json();
-    let run = run.env("CARGO_GPUBENCH_TESTS_EXCHANGED", kept.as_str());
-    let run = run.args(["--extract-to", "kept", "--ignored", "exchange"]);
-    let finished = run.finish().expect_code(0);
+    let exchanged = machine.work.join("exchanged");
+    let run = run.env("CARGO_GPUBENCH_TESTS_EXCHANGED", exchanged.as_str());
+    let mut running = run.args(["--extract-to", "kept", "--ignored", "exchange"]).start();
+    running.wait_for_record("the first case", |record| record["reason"] == "benchmark-started");
+    overwrite_all_in(kept.as_std_path());
+    fs::write(&exchanged, "").expect("it can be written");
+    let finished = running.finish().expect_code(0);
     let passed = |case: &str| (Value::from(case), Value::from("pass"), Value::Null);
     let mut verdicts = verdicts(&finished);
     verdicts.sort_by_key(|(case, _, _)| case.to_string());

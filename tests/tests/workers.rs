@@ -7,21 +7,13 @@ use gpubench_tests::{FakeGpu, Fixture, Records, Role, Run, Running, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Cases of kernels that behave differently in a second process, measured by so many workers.
+/// Cases of kernels that behave differently in a second process, measured by so many workers. Each process takes a number out of a pipe.
 fn run_of(benchmark: &str, workers: &'static str) -> Run {
-    run_behind(
-        "marks=$(mktemp) && exec 9<>\"$marks\" && rm \"$marks\"",
-        benchmark,
-        workers,
-    )
-}
-
-/// As [`run_of`], behind a line for `sh` that opens descriptor 9, where the kernels leave their marks.
-fn run_behind(shell: &str, benchmark: &str, workers: &'static str) -> Run {
     let name = format!("later::{benchmark}::n=600");
     let limits = ["--min-samples", "8", "--max-samples", "8", "--max-time", "1min"];
     let device = ["--flush-bytes", "256KiB", "--threads", "2", "--workers", workers];
-    Run::after(shell, &Fixture::of("hostile"))
+    let numbers = "export NUMBERS=$(mktemp -u) && mkfifo \"$NUMBERS\" && exec 9<>\"$NUMBERS\" && printf 123456789 >&9";
+    Run::after(numbers, &Fixture::of("hostile"))
         .json()
         .args(["--include-ignored", "--exact", &name])
         .args(limits)
@@ -37,23 +29,27 @@ fn samples_of_workers(result: &Value) -> Vec<u64> {
 
 #[test]
 fn a_case_is_measured_by_as_many_processes_as_are_asked_for() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("processes");
     for (workers, samples) in [("1", vec![8]), ("3", vec![3, 3, 2]), ("64", vec![1; 8])] {
-        let marks = format!("exec 9>>'{}'", file.display());
-        let records = run_behind(&marks, "tells_its_process", workers)
+        let finished = run_of("tells_its_process", workers)
+            .args(["--no-capture"])
             .finish()
-            .expect_code(0)
-            .records();
-        let told = std::fs::read_to_string(&file).expect("workers have written");
-        std::fs::remove_file(&file).expect("it is there");
-        let processes: BTreeSet<&str> = told.lines().collect();
+            .expect_code(0);
+        let told: Vec<&str> = finished
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("worker | process "))
+            .collect();
+        let processes: BTreeSet<&str> = told.iter().copied().collect();
         assert_eq!(
-            (told.lines().count(), processes.len()),
+            (told.len(), processes.len()),
             (samples.len(), samples.len()),
-            "{told}"
+            "{}",
+            finished.stderr
         );
-        assert_eq!(samples_of_workers(records.result("later::tells_its_process")), samples);
+        assert_eq!(
+            samples_of_workers(finished.records().result("later::tells_its_process")),
+            samples
+        );
     }
 }
 

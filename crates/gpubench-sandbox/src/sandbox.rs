@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
+use crate::calls::Calls;
 use crate::role::ConfinedRole;
 use crate::{Confinement, calls, descriptors, files, limits};
 
@@ -14,7 +15,7 @@ use crate::{Confinement, calls, descriptors, files, limits};
 #[derive(Debug)]
 #[must_use = "it is closed by `close`"]
 pub struct Sandbox {
-    role: ConfinedRole,
+    calls: Calls,
     gaps: Vec<String>,
 }
 
@@ -23,7 +24,10 @@ impl Sandbox {
     /// files, and keeps all files but those in `private` and a driver's devices from being changed. To be called while the process has one thread, so that those
     /// that follow have none either, and before a device opens descriptors of its own.
     pub fn begin(role: ConfinedRole, kept: &[BorrowedFd<'_>], private: Option<&Path>) -> Sandbox {
-        let mut sandbox = Sandbox { role, gaps: Vec::new() };
+        let mut sandbox = Sandbox {
+            calls: role.rules().calls,
+            gaps: Vec::new(),
+        };
         sandbox.note(
             "inherited descriptors cannot be closed",
             descriptors::close_all_but(kept),
@@ -39,9 +43,17 @@ impl Sandbox {
         sandbox
     }
 
+    /// None at all, for the reason given.
+    pub fn left_open(reason: &str) -> Sandbox {
+        Sandbox {
+            calls: Calls::All,
+            gaps: vec![reason.to_owned()],
+        }
+    }
+
     /// Filters the system calls of every thread there is, then looks whether the memory of the processes in `guarded` is closed to this one.
     pub fn close(mut self, guarded: impl IntoIterator<Item = Pid>) -> Confinement {
-        if let Err(error) = calls::refuse_others(self.role.rules().calls) {
+        if let Err(error) = calls::refuse_others(self.calls) {
             self.gaps.push(gpubench_diagnostic::chain(&error));
         }
         for process in guarded {

@@ -145,6 +145,9 @@ impl Assignment {
 /// Begins to close this process for the code that it will run, which keeps its connection and what it was sent.
 fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sandbox> {
     let role = setup.role()?;
+    if role == ConfinedRole::NativeKernels && setup.annotation.is_some() {
+        return Some(Sandbox::left_open("a profiler writes files beside the kernels"));
+    }
     let library = setup.hosted.iter().flat_map(|hosted| &hosted.library);
     let code = module_descriptors(&setup.modules).chain(library.map(AsFd::as_fd));
     let buffers = frame.descriptors.iter().map(AsFd::as_fd);
