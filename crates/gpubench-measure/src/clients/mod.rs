@@ -7,6 +7,7 @@ mod error;
 mod interrupt;
 mod log;
 mod null_worker;
+mod private_folder;
 mod referee;
 mod role;
 mod spawn;

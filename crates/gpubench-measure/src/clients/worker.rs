@@ -4,8 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
+use super::private_folder::PrivateFolder;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
 use gpubench_device::{DeviceOrder, SealedFile};
@@ -20,7 +19,7 @@ use gpubench_sandbox::Confinement;
 pub struct WorkerClient {
     child: Child,
     /// A hosted worker's own folder, removed after its end.
-    _private: Option<TempDir>,
+    _private: Option<PrivateFolder>,
 }
 
 /// What a worker is given.
@@ -92,8 +91,7 @@ impl WorkerClient {
 
     fn start_with_folder(output: Output, library_path: &[PathBuf]) -> Result<WorkerClient, RoleFailure> {
         let role = RoleName::Worker;
-        let folder = tempfile::Builder::new().prefix("gpubench-worker-").tempdir();
-        let private = folder.map_err(|source| RoleFailure::Spawn { role, source })?;
+        let private = PrivateFolder::new().map_err(|source| RoleFailure::Spawn { role, source })?;
         let child = Child::spawn(role, output, library_path, Some(private.path()))?;
         Ok(WorkerClient {
             child,
@@ -186,12 +184,12 @@ impl WorkerClient {
         Ok(())
     }
 
-    /// Reads the claim that has been announced.
+    /// Reads the claim that has been announced, waiting at most `within` for the rest of it.
     ///
     /// # Errors
     /// When the worker is gone or claims something else.
-    pub fn claim_now(&mut self, window: u32) -> Result<Box<Claim>, RoleFailure> {
-        let frame = self.child.receive_now()?;
+    pub fn claim_now(&mut self, window: u32, within: Duration) -> Result<Box<Claim>, RoleFailure> {
+        let frame = self.child.receive_now(within)?;
         self.read_claim(frame, window)
     }
 

@@ -216,7 +216,7 @@ impl Sequencer<'_> {
 
     /// Takes what the worker says.
     fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, WindowError> {
-        let said = claimed_or_lost(worker.claim_now(window))?;
+        let said = claimed_or_lost(worker.claim_now(window, self.protocol.within))?;
         match &said {
             // After a fault the device does nothing more: *done* will not come.
             Ok(claim) if claim.fault != FaultCode::None => self.abort()?,
