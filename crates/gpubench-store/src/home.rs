@@ -7,17 +7,15 @@ use super::{BaselineName, RunName, StoreError};
 
 /// The folder in which the tool keeps results, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Home {
-    /// This folder. It need not exist yet.
-    Folder(Utf8PathBuf),
-    /// Without a workspace there is none: only files can be named.
-    Absent,
-}
+pub struct Home(Option<Utf8PathBuf>);
 
 impl Home {
-    /// The folder below cargo's target directory.
+    /// Without a workspace there is none: only files can be named.
+    pub const ABSENT: Home = Home(None);
+
+    /// The folder below cargo's target directory. It need not exist yet.
     pub fn in_target_directory(target_directory: &Utf8Path) -> Home {
-        Home::Folder(target_directory.join("gpubench"))
+        Home(Some(target_directory.join("gpubench")))
     }
 
     /// Where baselines lie.
@@ -41,10 +39,7 @@ impl Home {
     }
 
     fn folder(&self, name: &str) -> Option<Utf8PathBuf> {
-        match self {
-            Home::Folder(folder) => Some(folder.join(name)),
-            Home::Absent => None,
-        }
+        Some(self.0.as_ref()?.join(name))
     }
 
     /// The names of the baselines there are, in order.
@@ -66,10 +61,8 @@ impl Home {
 
     /// The file of a baseline, whether it exists or not.
     fn file_of(&self, name: &BaselineName) -> Result<Utf8PathBuf, StoreError> {
-        match self.baselines() {
-            Some(folder) => Ok(folder.join(name.file_name())),
-            None => Err(StoreError::Homeless { name: name.to_string() }),
-        }
+        let homeless = || StoreError::Homeless { name: name.to_string() };
+        Ok(self.baselines().ok_or_else(homeless)?.join(name.file_name()))
     }
 
     /// The file that a person means who wants to read it: a baseline's, else any file of that name.

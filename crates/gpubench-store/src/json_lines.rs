@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error};
 use serde_json::error::Category;
 
-use super::error::FORMAT_NAME;
+use super::error::{FORMAT_NAME, MALFORMED, NOT_JSON};
 use super::read::{foreign, truncated};
 use super::{FORMAT, FORMAT_VERSION, StoreError, StoredRun};
 use gpubench_contract::{BenchmarkComplete, RunFinished, RunStarted, SchemaVersion};
@@ -52,9 +52,11 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
             finished,
         }),
         (None, _) => Err(foreign(path, "none of its records begins a run".to_owned())),
-        (Some(_), runs) => Err(StoreError::SeveralRuns {
+        (Some(_), runs) => Err(StoreError::Refused {
             path: path.to_owned(),
-            runs,
+            how: format!("holds {runs} runs"),
+            source: None,
+            hint: "split it into a file a run".to_owned(),
         }),
     }
 }
@@ -63,11 +65,8 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
 fn record<T: DeserializeOwned>(path: &Utf8Path, number: usize, line: &[u8]) -> Result<T, StoreError> {
     serde_json::from_slice(line).map_err(|error| match error.classify() {
         Category::Eof => truncated(path, number),
-        Category::Data => StoreError::malformed(path)(in_line(number, &error)),
-        Category::Syntax | Category::Io => StoreError::NotJson {
-            path: path.to_owned(),
-            source: in_line(number, &error),
-        },
+        Category::Data => StoreError::refused_by_json(path, MALFORMED)(in_line(number, &error)),
+        Category::Syntax | Category::Io => StoreError::refused_by_json(path, NOT_JSON)(in_line(number, &error)),
     })
 }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::kept::{Merged, NotAlike, Others, Saved, count_kept, merged};
+use super::kept::{NotAlike, Others, Saved, count_kept, merged};
 use super::layout::text_of;
 use super::read::{contents, read, read_unverified, recognize};
 use super::{Home, RunName, StoreError, StoredRun};
@@ -64,13 +64,10 @@ impl Destination {
         let replacement = Replacement::of(&self.path).map_err(StoreError::not_written(&self.path))?;
         let measured = stored.results.iter().map(BenchmarkComplete::full_name).collect();
         let merged = refuse_to_lose(&self.path).and_then(|()| match self.previous(&measured, others)? {
-            None => Ok(Merged {
-                run: stored,
-                became: Saved::default(),
-            }),
+            None => Ok((stored, Saved::default())),
             Some(previous) => merged(stored, previous, others).map_err(|not_alike| self.not_alike(not_alike)),
         });
-        let Merged { run, became } = match merged {
+        let (run, became) = match merged {
             Ok(merged) => merged,
             Err(refusal) => {
                 replacement.abandon().map_err(StoreError::not_written(&self.path))?;
