@@ -5,7 +5,7 @@ use super::attention::positions;
 use super::cases::scrolled;
 use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, row_heading, text};
 use super::names::{Anchor, case_name};
-use super::roofline_chart::{Shape, chart};
+use super::roofline_chart::{NARROW, WIDE, chart};
 use crate::wording::three_digits;
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Verdict};
@@ -183,8 +183,8 @@ fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
     );
     let figure = element("figure")
         .class("roofline")
-        .child(chart(roofline, Shape::Wide))
-        .child(chart(roofline, Shape::Narrow))
+        .child(chart(roofline, WIDE))
+        .child(chart(roofline, NARROW))
         .child(element("figcaption").text(caption));
     let points = counted(roofline.points.len(), "case");
     let points = folded(format_args!("The points in figures: {points}")).child(table(roofline));
