@@ -224,34 +224,32 @@ fn value(metric: &Metric, result: &ComparedResult) -> String {
 
 /// The surroundings of both runs, in a fold.
 fn environment(comparison: &ComparisonComplete) -> String {
-    let earlier = |run: &ComparedRun| (run.earlier_results > 0).then(|| run.earlier_results.to_string());
-    let rows = [
-        ("Device", each(comparison, |run| Some(run.device.name.clone()))),
-        ("Driver", each(comparison, |run| run.driver.clone())),
-        (
-            "Revision",
-            each(comparison, |run| {
-                run.revision.as_ref().map(|revision| revision.commit.clone())
-            }),
-        ),
-        ("Began", each(comparison, |run| Some(run.started_at.clone()))),
-        ("Tool", each(comparison, |run| Some(run.tool_version.clone()))),
-        ("Run", each(comparison, |run| Some(run.run_id.clone()))),
-    ];
-    let kept = ("Results of earlier runs", each(comparison, earlier));
-    let has_kept = [&comparison.baseline, &comparison.candidate]
-        .iter()
-        .any(|run| run.earlier_results > 0);
-    let rows: String = rows
+    let [baseline, candidate] = [&comparison.baseline, &comparison.candidate].map(surroundings);
+    let shown = |fact: Option<String>| plain(fact.as_deref().unwrap_or("not known"));
+    let rows: String = baseline
         .into_iter()
-        .chain(has_kept.then_some(kept))
-        .map(|(what, [baseline, candidate])| format!("| {what} | {baseline} | {candidate} |\n"))
+        .zip(candidate)
+        .filter(|((what, one), (_, other))| *what != EARLIER || one.is_some() || other.is_some())
+        .map(|((what, baseline), (_, candidate))| format!("| {what} | {} | {} |\n", shown(baseline), shown(candidate)))
         .collect();
     format!(
         "<details>\n<summary>Environment</summary>\n\n| | Baseline | Candidate |\n|:--|:--|:--|\n{rows}\n</details>\n"
     )
 }
 
-fn each(comparison: &ComparisonComplete, of: impl Fn(&ComparedRun) -> Option<String>) -> [String; 2] {
-    [&comparison.baseline, &comparison.candidate].map(|run| plain(&of(run).unwrap_or_else(|| "not known".to_owned())))
+/// What is said of results of earlier runs, where a run has some.
+const EARLIER: &str = "Results of earlier runs";
+
+fn surroundings(run: &ComparedRun) -> [(&'static str, Option<String>); 7] {
+    let commit = run.revision.as_ref().map(|revision| revision.commit.clone());
+    let earlier = (run.earlier_results > 0).then(|| run.earlier_results.to_string());
+    [
+        ("Device", Some(run.device.name.clone())),
+        ("Driver", run.driver.clone()),
+        ("Revision", commit),
+        ("Began", Some(run.started_at.clone())),
+        ("Tool", Some(run.tool_version.clone())),
+        ("Run", Some(run.run_id.clone())),
+        (EARLIER, earlier),
+    ]
 }

@@ -76,11 +76,11 @@ pub(super) fn mark(verdict: ChangeVerdict) -> Element {
 }
 
 fn counts(comparison: &ComparisonComplete) -> Element {
-    let counted = ChangeVerdict::BY_RELEVANCE.into_iter().filter_map(|verdict| {
-        let count = comparison.count(verdict);
+    let counted = ChangeVerdict::ALL.iter().filter_map(|verdict| {
+        let count = comparison.count(*verdict);
         (count > 0).then(|| {
             let count = element("b").text(count);
-            Markup::from(span("count").child(count).text(" ").child(mark(verdict))).then(text(" "))
+            Markup::from(span("count").child(count).text(" ").child(mark(*verdict))).then(text(" "))
         })
     });
     element("p").class("outcome small").children(counted)

@@ -46,8 +46,6 @@ impl Roof {
 /// A case with both kinds of work declared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point<'a> {
-    /// Its number in drawing and table, from 1.
-    pub(super) number: usize,
     /// The case.
     pub(super) result: &'a BenchmarkComplete,
     anchor: Anchor,
@@ -73,7 +71,7 @@ pub(super) struct Roofline<'a> {
     pub(super) bandwidth: Roof,
     /// Floating-point operations per second.
     pub(super) compute: Roof,
-    /// The cases that can be drawn.
+    /// The cases that can be drawn, numbered in drawing and table from 1.
     pub(super) points: Vec<Point<'a>>,
 }
 
@@ -82,11 +80,6 @@ impl<'a> Roofline<'a> {
     fn of(run: &'a StoredRun) -> Option<Roofline<'a>> {
         let points: Vec<Point<'_>> = positions(run)
             .filter_map(|(anchor, result)| point(anchor, result))
-            .enumerate()
-            .map(|(position, point)| Point {
-                number: position + 1,
-                ..point
-            })
             .collect();
         let passed = || {
             run.results
@@ -142,7 +135,6 @@ fn point(anchor: Anchor, result: &BenchmarkComplete) -> Option<Point<'_>> {
             .iter()
             .all(|value| value.is_finite() && *value > 0.0);
     is_drawn.then_some(Point {
-        number: 0,
         result,
         anchor,
         intensity,
@@ -200,7 +192,7 @@ fn table(roofline: &Roofline<'_>) -> Element {
         ("of the roof", "number"),
         ("below", ""),
     ];
-    let rows = roofline.points.iter().map(|point| {
+    let rows = (1..).zip(&roofline.points).map(|(number, point)| {
         let roof = roofline.lowest_roof(point.intensity);
         let figures = [
             (three_digits(point.intensity), "number"),
@@ -208,7 +200,7 @@ fn table(roofline: &Roofline<'_>) -> Element {
             (percent(point.rate / roof.rate), "number"),
         ];
         element("tr")
-            .child(cell("number").text(point.number))
+            .child(cell("number").text(number))
             .child(row_heading(point.anchor.link(case_name(point.result))))
             .children(figures.map(|(figure, class)| cell(class).text(figure)))
             .child(element("td").text(roof.name))

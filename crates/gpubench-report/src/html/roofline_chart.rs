@@ -168,18 +168,21 @@ fn points(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
     numbers
         .taken
         .extend(places.iter().map(|(x, y)| (x - 4.0, y - 4.0, x + 4.0, y + 4.0)));
-    let drawn = roofline.points.iter().zip(&places).map(|(point, place)| {
-        let number = numbers
-            .beside(*place)
-            .map(|(x, y)| label("t middle number", x, y, point.number));
-        Markup::from(dot(point, *place)).then(number)
-    });
+    let drawn = (1..)
+        .zip(&roofline.points)
+        .zip(&places)
+        .map(|((number, point), place)| {
+            let shown = numbers
+                .beside(*place)
+                .map(|(x, y)| label("t middle number", x, y, number));
+            Markup::from(dot(number, point, *place)).then(shown)
+        });
     drawn.collect()
 }
 
-fn dot(of: &Point<'_>, (x, y): (f64, f64)) -> Element {
+fn dot(number: usize, of: &Point<'_>, (x, y): (f64, f64)) -> Element {
     let name = format!("{} {}", of.result.benchmark, of.result.params);
-    let title = format!("{}: {}, {}", of.number, name.trim_end(), flop_rate(of.rate));
+    let title = format!("{number}: {}, {}", name.trim_end(), flop_rate(of.rate));
     point(x, y, title)
 }
 
