@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::table::{Cell, Column, GAP, NONE, Table, aligned};
+use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned};
 use super::text::{in_one_line, width};
 use crate::wording;
 use gpubench_contract::units::{byte_rate, flop_rate, percent};
@@ -28,15 +28,15 @@ use Figure::*;
 
 /// All columns, in order.
 const ALL: [Column<Figure>; 9] = [
-    Column::left(Verdict, 7, "verdict"),
-    Column::right(Value, 8, "time"),
-    Column::right(Interval, 7, "± 95%"),
-    Column::right(Cv, 6, "cv"),
-    Column::right(Samples, 4, "n"),
-    Column::right(Bytes, 10, "bandwidth"),
-    Column::right(OfPeak, 7, "of peak"),
-    Column::right(Flops, 13, "compute"),
-    Column::left(Grade, 9, "grade"),
+    Column::new(Left, Verdict, 7, "verdict"),
+    Column::new(Right, Value, 8, "time"),
+    Column::new(Right, Interval, 7, "± 95%"),
+    Column::new(Right, Cv, 6, "cv"),
+    Column::new(Right, Samples, 4, "n"),
+    Column::new(Right, Bytes, 10, "bandwidth"),
+    Column::new(Right, OfPeak, 7, "of peak"),
+    Column::new(Right, Flops, 13, "compute"),
+    Column::new(Left, Grade, 9, "grade"),
 ];
 
 /// Columns in the order in which they give way. Verdict and median always stay, and the grade goes last: no time stands without it for
@@ -59,7 +59,6 @@ pub(super) struct Columns {
     pub table: Table<Figure>,
     /// Columns of a whole line.
     pub line: usize,
-    styling: Styling,
 }
 
 impl Columns {
@@ -73,7 +72,6 @@ impl Columns {
         Columns {
             table: Table::new(columns, names, line / 2, styling).fit(line, dropped),
             line,
-            styling,
         }
     }
 
@@ -87,7 +85,14 @@ impl Columns {
 
     /// The titles, to stand after a package's name.
     pub(super) fn titles(&self, metric: &Metric) -> String {
-        self.table.clone().titled(Value, &metric.name).titles()
+        self.table.cells(|column| {
+            let title = if column.key == Value {
+                &metric.name
+            } else {
+                &column.title
+            };
+            (title.to_string(), FAINT)
+        })
     }
 
     /// What stands after the name of a case.
@@ -108,7 +113,12 @@ impl Columns {
         };
         let room = self.line.saturating_sub(self.table.name + GAP + width(&verdict));
         let reason = in_one_line(&reason, room);
-        format!("{}{}{}", " ".repeat(GAP), self.styling.paint(style, &verdict), reason)
+        format!(
+            "{}{}{}",
+            " ".repeat(GAP),
+            self.table.styling.paint(style, &verdict),
+            reason
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! The page people look at when two runs have been compared.
 
-use super::changes::{Columns, FROM_HISTORY, sign_of};
+use super::changes::{FROM_HISTORY, Figure, row_of, sign_of, table_for};
 use super::remarks::{below_the_table, noted};
 use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
 use super::table::GAP;
@@ -71,16 +71,16 @@ impl Page<'_> {
         if rows.is_empty() {
             return String::new();
         }
-        let columns = Columns::fit(self.options.width, rows, self.options.styling);
-        let lines: String = rows.iter().map(|row| columns.row(row)).collect();
-        let from_history = columns.show_thresholds() && rows.iter().any(|row| is_from_history(row));
+        let table = table_for(self.options.width, rows, self.options.styling);
+        let lines: String = rows.iter().map(|row| row_of(row, &table)).collect();
+        let from_history = table.shows(Figure::Threshold) && rows.iter().any(|row| is_from_history(row));
         let footnote = if from_history {
             let text = format!("{FROM_HISTORY} from the history of the device");
             self.paint(FAINT, &text) + "\n"
         } else {
             String::new()
         };
-        format!("\n{}{lines}{footnote}", columns.titles())
+        format!("\n{}{lines}{footnote}", table.row("", "", &table.titles()))
     }
 
     /// What is said of rows. What is said of the runs stands above already.

@@ -68,7 +68,7 @@ impl TerminalOptions {
     pub fn of_stdout(color: Color) -> TerminalOptions {
         TerminalOptions {
             width: width_of(&io::stdout()),
-            styling: Styling::of_stdout(color),
+            styling: Styling::of(color, &io::stdout()),
             progress: ProgressDisplay::Stderr,
             detail: Detail::Table,
         }
@@ -78,7 +78,7 @@ impl TerminalOptions {
     pub fn of_stderr(color: Color) -> TerminalOptions {
         TerminalOptions {
             width: width_of(&io::stderr()),
-            styling: Styling::of_stderr(color),
+            styling: Styling::of(color, &io::stderr()),
             progress: match io::stdout().is_terminal() {
                 true => ProgressDisplay::Hidden,
                 false => ProgressDisplay::Stderr,

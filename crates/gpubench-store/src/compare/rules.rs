@@ -49,9 +49,14 @@ pub enum Matching {
 impl Matching {
     /// Whether a benchmark can be matched at all.
     pub fn takes(&self, result: &BenchmarkComplete) -> bool {
+        self.key(result).is_some()
+    }
+
+    /// What a benchmark is matched by; `None` for one that takes no part.
+    pub(super) fn key(&self, result: &BenchmarkComplete) -> Option<CaseKey> {
         match self {
-            Matching::Names => true,
-            Matching::Groups(expression) => CaseKey::by_groups(expression, result).is_some(),
+            Matching::Names => Some(CaseKey::of(result)),
+            Matching::Groups(expression) => CaseKey::by_groups(expression, result),
         }
     }
 }
