@@ -62,7 +62,10 @@ impl Home {
     /// The file of a baseline, whether it exists or not.
     fn file_of(&self, name: &BaselineName) -> Result<Utf8PathBuf, StoreError> {
         let homeless = || StoreError::Homeless { name: name.to_string() };
-        Ok(self.baselines().ok_or_else(homeless)?.join(name.file_name()))
+        Ok(self
+            .baselines()
+            .ok_or_else(homeless)?
+            .join(format!("{name}.{EXTENSION}")))
     }
 
     /// The file that a person means who wants to read it: a baseline's, else any file of that name.

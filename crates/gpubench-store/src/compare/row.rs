@@ -338,17 +338,12 @@ fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candi
     let more_samples = (paired.wide_for() == Spread::WithinRounds).then(|| "a longer `--max-time`".to_owned());
     let fewer_threads = candidate.environment.threads.is_some_and(|threads| threads > 1);
     let fewer_threads = fewer_threads.then(|| "`--threads 1`".to_owned());
-    let remedies: Vec<String> = [more_rounds, more_samples, fewer_threads]
-        .into_iter()
-        .flatten()
-        .collect();
+    let quieter = Some("a quieter machine".to_owned());
+    let remedies = units::listed([quieter, more_rounds, more_samples, fewer_threads]);
     let because = match paired.wide_for() {
         Spread::AmongRounds => "processes differ",
         Spread::WithinRounds => "samples spread",
     };
-    let remedies = remedies
-        .iter()
-        .fold("a quieter machine".to_owned(), |all, remedy| format!("{all}, {remedy}"));
     format!(
         "known to ±{known} after {rounds} rounds, since {because}: a change by {} cannot be ruled out; what may decide it: {remedies}",
         percent(ruled_out)
