@@ -14,31 +14,13 @@ use gpubench_diagnostic::{ExitCode, Expected, closest, in_backticks};
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// No baseline has the name.
-    #[error("there is no baseline `{name}`")]
-    NoBaseline {
-        /// The name.
-        name: String,
-        /// The names of those there are.
-        known: Vec<String>,
-    },
-    /// A baseline is named where there is nowhere to keep one.
-    #[error("there is no target directory in which the baseline `{name}` could be")]
-    Homeless {
-        /// The name.
-        name: String,
-    },
-    /// A run is to be added to a history where there is nowhere to keep one.
-    #[error("there is no target directory in which a history could be")]
-    HomelessHistory,
-    /// A page is to be written where there is no place for one.
-    #[error("there is no target directory in which the report could be")]
-    HomelessPage,
-    /// A file is not there.
-    #[error("there is no file `{path}`")]
-    NoFile {
-        /// The file.
-        path: Utf8PathBuf,
+    /// What is named is not there, or there is nowhere to keep it.
+    #[error("there is no {what}")]
+    Missing {
+        /// What.
+        what: String,
+        /// What a person can do about it.
+        hint: String,
     },
     /// A file is there and cannot be read.
     #[error("could not read `{path}`")]
@@ -152,6 +134,27 @@ impl StoreError {
         }
     }
 
+    /// A baseline that is not among those that are known.
+    pub(super) fn no_baseline(name: &str, known: &[String]) -> StoreError {
+        StoreError::Missing {
+            what: format!("baseline `{name}`"),
+            hint: baselines_hint(name, known),
+        }
+    }
+
+    /// A history is to be read or kept where there is nowhere to keep one.
+    pub fn homeless_history() -> StoreError {
+        StoreError::homeless("a history", "`--history-dir` names a folder".to_owned())
+    }
+
+    /// Something is to be kept where there is nowhere to keep it.
+    pub(super) fn homeless(what: &str, hint: String) -> StoreError {
+        StoreError::Missing {
+            what: format!("target directory in which {what} could be"),
+            hint,
+        }
+    }
+
     pub(super) fn unreadable(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
         move |source| StoreError::Unreadable {
             path: path.to_owned(),
@@ -198,14 +201,7 @@ impl Expected for StoreError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            StoreError::NoBaseline { name, known } => Some(baselines_hint(name, known)),
-            StoreError::Homeless { name } => Some(format!("name a file, as in `./{name}.json`")),
-            StoreError::HomelessPage => Some("`--report html=FILE` names a file".to_owned()),
-            StoreError::HomelessHistory => Some("`--history-dir` names a folder".to_owned()),
-            StoreError::NoFile { .. } => {
-                Some("a name with a path separator, or one that ends in `.json`, is a file's".to_owned())
-            }
-            StoreError::Refused { hint, .. } => Some(hint.clone()),
+            StoreError::Missing { hint, .. } | StoreError::Refused { hint, .. } => Some(hint.clone()),
             StoreError::Older { what, .. } => Some(match *what {
                 FORMAT_NAME => "its figures mean something else than today's; record it again, as with `--save-baseline`".to_owned(),
                 _ => "its figures mean something else than today's; remove it to record again, or name another folder with `--history-dir`".to_owned(),

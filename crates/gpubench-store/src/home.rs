@@ -29,8 +29,12 @@ impl Home {
     }
 
     /// Where the page about a run is, unless another place is named.
-    pub fn page(&self) -> Option<Utf8PathBuf> {
-        self.folder("report.html")
+    ///
+    /// # Errors
+    /// There is nowhere to keep it.
+    pub fn page(&self) -> Result<Utf8PathBuf, StoreError> {
+        let homeless = || StoreError::homeless("the report", "`--report html=FILE` names a file".to_owned());
+        self.folder("report.html").ok_or_else(homeless)
     }
 
     /// Where the names of cases are that were listed last.
@@ -61,7 +65,8 @@ impl Home {
 
     /// The file of a baseline, whether it exists or not.
     fn file_of(&self, name: &BaselineName) -> Result<Utf8PathBuf, StoreError> {
-        let homeless = || StoreError::Homeless { name: name.to_string() };
+        let instead = format!("name a file, as in `./{name}.json`");
+        let homeless = || StoreError::homeless(&format!("the baseline `{name}`"), instead);
         Ok(self
             .baselines()
             .ok_or_else(homeless)?
@@ -75,7 +80,12 @@ impl Home {
     pub fn find(&self, name: &RunName) -> Result<Utf8PathBuf, StoreError> {
         let baseline = match name {
             RunName::File(path) if path.exists() => return Ok(path.clone()),
-            RunName::File(path) => return Err(StoreError::NoFile { path: path.clone() }),
+            RunName::File(path) => {
+                return Err(StoreError::Missing {
+                    what: format!("file `{path}`"),
+                    hint: "a name with a path separator, or one that ends in `.json`, is a file's".to_owned(),
+                });
+            }
             RunName::Baseline(baseline) => baseline,
         };
         let file = self.file_of(baseline);
@@ -83,10 +93,7 @@ impl Home {
         match file {
             Ok(file) if file.exists() => Ok(file),
             _ if here.is_file() => Ok(here.to_owned()),
-            Ok(_) => Err(StoreError::NoBaseline {
-                name: baseline.to_string(),
-                known: self.known(),
-            }),
+            Ok(_) => Err(StoreError::no_baseline(baseline.as_str(), &self.known())),
             Err(homeless) => Err(homeless),
         }
     }

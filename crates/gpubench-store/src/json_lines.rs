@@ -18,9 +18,8 @@ struct RecordHead {
 }
 
 pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
-    let mut started: Option<RunStarted> = None;
-    let (mut results, mut finished, mut runs): (Vec<BenchmarkComplete>, Option<RunFinished>, usize) =
-        (Vec::new(), None, 0);
+    let mut runs: Vec<RunStarted> = Vec::new();
+    let (mut results, mut finished): (Vec<BenchmarkComplete>, Option<RunFinished>) = (Vec::new(), None);
     for (position, line) in text.split(|byte| *byte == b'\n').enumerate() {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
@@ -32,17 +31,14 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
         }
         // Records that later tools add are not of interest here.
         match head.reason.as_deref() {
-            Some("run-started") => {
-                runs += 1;
-                started = Some(record(path, number, line)?);
-            }
+            Some("run-started") => runs.push(record(path, number, line)?),
             Some("benchmark-complete") => results.push(record(path, number, line)?),
             Some("run-finished") => finished = Some(record(path, number, line)?),
             _ => {}
         }
     }
-    match (started, runs) {
-        (Some(run), 1) => Ok(StoredRun {
+    match <[RunStarted; 1]>::try_from(runs) {
+        Ok([run]) => Ok(StoredRun {
             format: FORMAT.to_owned(),
             format_version: FORMAT_VERSION,
             saved_at: run.started_at.clone(),
@@ -51,10 +47,10 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
             results,
             finished,
         }),
-        (None, _) => Err(foreign(path, "none of its records begins a run".to_owned())),
-        (Some(_), runs) => Err(StoreError::Refused {
+        Err(none) if none.is_empty() => Err(foreign(path, "none of its records begins a run".to_owned())),
+        Err(runs) => Err(StoreError::Refused {
             path: path.to_owned(),
-            how: format!("holds {runs} runs"),
+            how: format!("holds {} runs", runs.len()),
             source: None,
             hint: "split it into a file a run".to_owned(),
         }),

@@ -274,7 +274,7 @@ fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Outlet>, Fail
     let outlet = match target {
         None => return Ok(None),
         Some(PageTarget::Outlet(outlet)) => outlet.clone(),
-        Some(PageTarget::TargetDirectory) => Outlet::File(home.page().ok_or(StoreError::HomelessPage)?),
+        Some(PageTarget::TargetDirectory) => Outlet::File(home.page()?),
     };
     outlet.ensure_writable()?;
     Ok(Some(outlet))

@@ -25,7 +25,7 @@ impl Histories {
         let HistoryOptions { recording, folder } = &options.history;
         let folder = folder.clone().or_else(|| home.histories());
         if folder.is_none() && *recording == Recording::On {
-            return Err(StoreError::HomelessHistory);
+            return Err(StoreError::homeless_history());
         }
         let recording = match options.loaded {
             None => *recording,

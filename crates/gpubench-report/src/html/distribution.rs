@@ -30,7 +30,8 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
     let scale = Scale::new((histogram.low, histogram.high), (LEFT, RIGHT));
     let workers = workers(result);
     let axis = BASE + LINE * workers.len() as f64 + 4.0;
-    let shapes = Markup::from(interval(stats, &scale, axis))
+    let [low, high] = stats.ci95.map(|bound| scale.at(bound));
+    let shapes = Markup::from(rectangle("band", (low, high), (TOP, axis)))
         .then(bars(&histogram, &scale).drawn_as("mass"))
         .then(share_below(&sorted, &scale).drawn_as("curve"))
         .then(line(
@@ -77,13 +78,13 @@ pub(super) fn strip(samples: &[f64]) -> Option<Element> {
 }
 
 fn bars(histogram: &Histogram, scale: &Scale) -> Path {
-    let width = (histogram.high - histogram.low) / histogram.counts.len() as f64;
+    let (low, high) = (scale.at(histogram.low), scale.at(histogram.high));
     // Equal samples have no width of their own: they fill a part of the scale round them.
-    let (from, to) = (scale.at(histogram.low), scale.at(histogram.high));
-    let place = |edge: usize| match width > 0.0 {
-        true => from + (to - from) * edge as f64 / histogram.counts.len() as f64,
-        false => from - 12.0 + 24.0 * edge as f64 / histogram.counts.len() as f64,
+    let (from, to) = match histogram.high > histogram.low {
+        true => (low, high),
+        false => (low - 12.0, low + 12.0),
     };
+    let place = |edge: usize| from + (to - from) * edge as f64 / histogram.counts.len() as f64;
     let path = Path::default().move_to(place(0), BASE);
     columns(path, histogram, (BASE, TOP), place).close()
 }
@@ -108,11 +109,6 @@ fn share_below(sorted: &[f64], scale: &Scale) -> Path {
         path.horizontal_to(scale.at(sorted[reached - 1]))
             .vertical_to(height(share))
     })
-}
-
-fn interval(stats: &Stats, scale: &Scale, axis: f64) -> Element {
-    let [low, high] = stats.ci95;
-    rectangle("band", (scale.at(low), scale.at(high)), (TOP, axis))
 }
 
 /// Each worker that has samples, with them, where several took part.

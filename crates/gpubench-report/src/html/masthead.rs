@@ -21,6 +21,13 @@ pub(super) fn masthead(run: &StoredRun) -> Element {
         .child(span("name").text(packages(run)))
         .text(" on ")
         .child(span("said").text(&run.run.device.name));
+    let notice = run
+        .run
+        .device
+        .kind
+        .words()
+        .advisory
+        .map(|notice| note("p").text(notice));
     element("header")
         .child(
             element("p")
@@ -29,7 +36,7 @@ pub(super) fn masthead(run: &StoredRun) -> Element {
         )
         .child(heading)
         .child(outcome(run))
-        .child(notice(&run.run.device))
+        .child(notice)
         .child(facts(run).list())
 }
 
@@ -80,11 +87,6 @@ fn ending(finished: &RunFinished) -> Markup {
 
 fn never_finished() -> Markup {
     span("doubtful").text("The run never came to its end.").into()
-}
-
-fn notice(device: &Device) -> Option<Element> {
-    let notice = device.kind.words().advisory?;
-    Some(note("p").text(notice))
 }
 
 fn facts(run: &StoredRun) -> Facts {
