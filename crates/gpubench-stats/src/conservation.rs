@@ -204,19 +204,15 @@ impl Balance {
                 + (null.distance_at_most - null.distance()),
         };
         let long = long_windows(&of_workers, residuals.null, null.median, allowed + HIDDEN_NS);
-        let imbalances = [
-            (excess_ns > bound_ns).then_some(Imbalance::Hidden),
-            report.exceeds().then_some(report),
-            spread.exceeds().then_some(spread),
-            long.exceeds().then_some(long),
-        ];
+        let hidden = (excess_ns > bound_ns).then_some(Imbalance::Hidden);
+        let other = [report, spread, long].into_iter().find(Imbalance::exceeds);
         Some(Balance {
             excess_ns,
             bound_ns,
             error_ns,
             claimed_ns,
             disturbance_ns,
-            imbalance: imbalances.into_iter().flatten().next(),
+            imbalance: hidden.or(other),
         })
     }
 }

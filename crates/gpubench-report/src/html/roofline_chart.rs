@@ -62,7 +62,8 @@ pub(super) fn chart(roofline: &Roofline<'_>, (class, size): Shape) -> Element {
     let shapes = grid(&axes)
         .then(roofs(roofline, &axes))
         .then(points(roofline, &axes))
-        .then(names_of_axes(&axes));
+        .then(label("t end", axes.right, axes.base + 30.0, "FLOP per byte →"))
+        .then(label("t", 2.0, 10.0, "FLOP/s ↑"));
     let best = roofline
         .points
         .iter()
@@ -229,15 +230,6 @@ impl Numbers {
                 })
             })
     }
-}
-
-fn names_of_axes(axes: &Axes) -> Markup {
-    Markup::from(label("t end", axes.right, axes.base + 30.0, "FLOP per byte →")).then(label(
-        "t",
-        2.0,
-        10.0,
-        "FLOP/s ↑",
-    ))
 }
 
 #[cfg(test)]
