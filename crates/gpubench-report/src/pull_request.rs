@@ -11,31 +11,23 @@ use gpubench_contract::{
 /// Bytes kept free for what is said of rows that were left out.
 const FOR_THE_NOTE: usize = 160;
 
-/// What stands above a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Above {
-    Nothing,
-    /// The candidate's results, with what there is to know of their device.
-    ItsResults,
-}
-
 /// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
 pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
-    comment(comparison, limit, Above::Nothing)
+    comment(comparison, limit, comparison.candidate.device.kind.words().advisory)
 }
 
-/// The same as a part of a comment, below the candidate's results.
+/// The same as a part of a comment, below the candidate's results, with what there is to know of their device.
 pub(super) fn comparison_below_results(comparison: &ComparisonComplete, limit: usize) -> String {
-    comment(comparison, limit, Above::ItsResults)
+    comment(comparison, limit, None)
 }
 
-fn comment(comparison: &ComparisonComplete, limit: usize, above: Above) -> String {
+fn comment(comparison: &ComparisonComplete, limit: usize, notice: Option<&str>) -> String {
     let environment = environment(comparison);
     let alarm = if comparison.has_failed() { "❌ " } else { "" };
     let head = format!(
         "### `cargo gpubench`: {alarm}{}\n\n{}",
         summary(comparison),
-        introduction(comparison, above)
+        introduction(comparison, notice)
     );
     let mut body = Body {
         text: head,
@@ -121,7 +113,7 @@ fn summary(comparison: &ComparisonComplete) -> String {
     }
 }
 
-fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
+fn introduction(comparison: &ComparisonComplete, notice: Option<&str>) -> String {
     let ComparisonComplete {
         baseline, candidate, ..
     } = comparison;
@@ -130,10 +122,7 @@ fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
         Arrangement::Interleaved => ", measured in turns, window by window",
     };
     let mut text = format!("{} against {}{how}.\n", titled(candidate), titled(baseline));
-    if above == Above::Nothing {
-        let notice = candidate.device.kind.words().advisory;
-        text.extend(notice.map(|notice| format!("\n{notice}\n")));
-    }
+    text.extend(notice.map(|notice| format!("\n{notice}\n")));
     text.extend(
         comparison
             .undecided()

@@ -52,56 +52,35 @@ impl Scale {
         (self.values.0..=self.values.1).contains(&value)
     }
 
-    /// Where at most `most` round values lie, and what they are.
-    pub(super) fn marks(&self, most: usize, unit: &str) -> impl Iterator<Item = (f64, String)> {
-        let ticks = self.ticks(most);
-        let labels = ticks.labels(unit);
-        ticks.values.into_iter().map(|value| self.at(value)).zip(labels)
-    }
-
-    /// At most `most` round values on the scale, at equal distances of one, two or five times a power of ten.
-    pub(super) fn ticks(&self, most: usize) -> Ticks {
+    /// The distance of at most `most` round values on the scale: one, two or five times a power of ten.
+    pub(super) fn step(&self, most: usize) -> f64 {
         let (low, high) = self.values;
         let least = (high - low) / most as f64;
         let magnitude = 10f64.powf(least.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0]
+        [1.0, 2.0, 5.0, 10.0]
             .map(|factor| factor * magnitude)
             .into_iter()
             .find(|step| *step >= least * (1.0 - 1e-9))
-            .unwrap_or(10.0 * magnitude);
+            .unwrap_or(10.0 * magnitude)
+    }
+
+    /// Where those values lie, and what they are: in one unit and with as many decimals as tell them apart. The last one names the unit.
+    pub(super) fn marks(&self, most: usize, unit: &str) -> Vec<(f64, String)> {
+        let ((low, high), step) = (self.values, self.step(most));
         let first = (low / step).ceil();
-        let values = (0..=most)
+        let values: Vec<f64> = (0..=most)
             .map(|position| (first + position as f64) * step)
             .take_while(|value| *value <= high + step * 1e-6)
             .collect();
-        Ticks { step, values }
-    }
-}
-
-/// Round values at equal distances.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ticks {
-    /// The distance.
-    pub(super) step: f64,
-    /// The values in ascending order.
-    values: Vec<f64>,
-}
-
-impl Ticks {
-    /// The values in one unit and with as many decimals as tell them apart. The last one names the unit.
-    fn labels(&self, unit: &str) -> Vec<String> {
-        let largest = self
-            .values
-            .iter()
-            .fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         let (worth, unit) = scale_of(largest, unit);
-        let decimals = (-(self.step / worth).log10().floor()).clamp(0.0, 9.0) as usize;
-        let label = |value: &f64| format!("{:.decimals$}", value / worth + 0.0);
-        let mut labels: Vec<String> = self.values.iter().map(label).collect();
-        if let Some(last) = labels.last_mut() {
+        let decimals = (-(step / worth).log10().floor()).clamp(0.0, 9.0) as usize;
+        let mark = |value: &f64| (self.at(*value), format!("{:.decimals$}", value / worth + 0.0));
+        let mut marks: Vec<(f64, String)> = values.iter().map(mark).collect();
+        if let Some((_, last)) = marks.last_mut() {
             last.extend([" ", &unit]);
         }
-        labels
+        marks
     }
 }
 
@@ -234,15 +213,16 @@ mod tests {
 
     use super::*;
 
-    fn ticks(low: f64, high: f64) -> Ticks {
-        Scale::new((low, high), (0.0, 100.0)).ticks(5)
+    fn marks(low: f64, high: f64) -> Vec<String> {
+        let marks = Scale::new((low, high), (0.0, 100.0)).marks(5, "ns");
+        marks.into_iter().map(|(_, label)| label).collect()
     }
 
     #[test]
     fn ticks_are_round_and_tell_each_other_apart() {
-        assert_eq!(ticks(203_870.0, 204_130.0).labels("ns"), ["203.9", "204.0", "204.1 µs"]);
-        assert_eq!(ticks(0.0, 9.0).values, [0.0, 2.0, 4.0, 6.0, 8.0]);
-        assert!(ticks(950.0, 1_050.0).labels("ns").concat().ends_with(" µs"));
+        assert_eq!(marks(203_870.0, 204_130.0), ["203.9", "204.0", "204.1 µs"]);
+        assert_eq!(marks(0.0, 9.0), ["0", "2", "4", "6", "8 ns"]);
+        assert!(marks(950.0, 1_050.0).concat().ends_with(" µs"));
     }
 
     #[test]
@@ -265,9 +245,9 @@ mod tests {
         fn every_value_has_a_position_in_the_drawing(low in any::<f64>(), high in any::<f64>(), value in any::<f64>()) {
             let scale = Scale::new((low, high), (10.0, 90.0));
             prop_assert!((10.0..=90.0).contains(&scale.at(value)));
-            let ticks = scale.ticks(5);
-            prop_assert!(ticks.values.len() <= 6, "{:?}", ticks);
-            prop_assert_eq!(ticks.labels("ns").len(), ticks.values.len());
+            let marks = scale.marks(5, "ns");
+            prop_assert!(marks.len() <= 6, "{:?}", marks);
+            prop_assert!(marks.iter().all(|(at, _)| (10.0..=90.0).contains(at)), "{:?}", marks);
         }
     }
 }

@@ -139,7 +139,7 @@ fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) 
 
 /// The scale in figures, below a drawing.
 fn labelled_axis(scale: &Scale, metric: &Metric, y: f64) -> Markup {
-    let marks = scale.marks(5, &metric.unit).map(|(x, text)| {
+    let marks = scale.marks(5, &metric.unit).into_iter().map(|(x, text)| {
         let class = match x {
             x if x < LEFT + 16.0 => "t",
             x if x > RIGHT - 22.0 => "t end",

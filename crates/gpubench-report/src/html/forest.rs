@@ -71,7 +71,7 @@ impl Forest {
     fn marks(&self) -> [f64; 3] {
         // Well inside the drawing, which must not cut their labels off.
         let inside = (0.8 * self.reach).exp() - 1.0;
-        let step = Scale::new((0.0, inside), (0.0, 1.0)).ticks(2).step;
+        let step = Scale::new((0.0, inside), (0.0, 1.0)).step(2);
         match step < 0.5 {
             true => [1.0 - step, 1.0, 1.0 + step],
             false => [0.5, 1.0, 2.0],

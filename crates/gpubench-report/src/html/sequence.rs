@@ -46,7 +46,7 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
 
 /// Round times at the left, with a line through the drawing at each.
 fn values(y: &Scale, metric: &Metric) -> Markup {
-    let lines = y.marks(3, &metric.unit).map(|(height, text)| {
+    let lines = y.marks(3, &metric.unit).into_iter().map(|(height, text)| {
         let named = label("t end", LEFT - 6.0, height + 4.0, text);
         Markup::from(line("grid", (LEFT, height), (RIGHT, height))).then(named)
     });

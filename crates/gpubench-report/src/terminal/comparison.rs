@@ -4,12 +4,11 @@ use super::changes::{FROM_HISTORY, Figure, row_of, sign_of, table_for};
 use super::remarks::{below_the_table, noted};
 use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
 use super::table::GAP;
-use super::tally::tally;
-use super::text::{width, wrapped};
+use super::text::{NO_BREAK, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::remarks::{Remarks, named};
 use crate::wording::{left_out, one_run, phrases};
-use gpubench_contract::{Arrangement, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource};
+use gpubench_contract::{Arrangement, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource};
 use gpubench_diagnostic::printable_line;
 
 /// Behind what a person can do.
@@ -182,4 +181,14 @@ fn is_from_history(row: &ComparisonRow) -> bool {
     row.change
         .as_ref()
         .is_some_and(|change| change.threshold_source == ThresholdSource::History)
+}
+
+/// `1 regressed, 12 no change, 1 new`, each count as `painted` has it and in one piece when lines are wrapped; `None` where there is nothing to count.
+pub(super) fn tally(
+    comparison: &ComparisonComplete,
+    painted: impl Fn(ChangeVerdict, &str) -> String,
+) -> Option<String> {
+    let counts = comparison.counts_shown(|verdict, count| painted(verdict, &count));
+    let unbroken: Vec<String> = counts.iter().map(|count| count.replace(' ', NO_BREAK)).collect();
+    (!unbroken.is_empty()).then(|| unbroken.join(", "))
 }

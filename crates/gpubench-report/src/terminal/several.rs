@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use super::changes::sign_of;
-use super::comparison::named_runs;
+use super::comparison::{named_runs, tally};
 use super::remarks::noted;
 use super::style::{FAINT, PLAIN};
 use super::table::{Cell, Column, GAP, NONE, Right, Table};
-use super::tally::tally;
 use super::text::{in_one_line, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::wording::{left_out, one_run};
