@@ -61,12 +61,8 @@ impl From<&catalog::AxisValue> for ParamValue {
 
 impl From<&catalog::Params> for Params {
     fn from(params: &catalog::Params) -> Params {
-        Params(
-            params
-                .iter()
-                .map(|(name, value)| (name.clone(), value.into()))
-                .collect(),
-        )
+        let values = params.iter().map(|(name, value)| (name.clone(), value.into()));
+        Params(values.collect())
     }
 }
 

@@ -5,7 +5,7 @@ use super::wording;
 use super::wording::{interval, level};
 use gpubench_contract::units::{change, percent};
 use gpubench_contract::{
-    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric, ThresholdSource,
+    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
 };
 
 /// Bytes kept free for what is said of rows that were left out.
@@ -164,6 +164,7 @@ fn table_head(comparison: &ComparisonComplete) -> String {
 
 fn row(row: &ComparisonRow) -> String {
     let shown = |text: Option<String>| text.unwrap_or_default();
+    let value = |result: &ComparedResult| shown(result.value.map(|value| row.metric.quantity(value).to_string()));
     let figures = row.change.as_ref();
     let threshold = figures.map(|figures| match figures.threshold_source {
         ThresholdSource::Floor => percent(figures.threshold),
@@ -172,8 +173,8 @@ fn row(row: &ComparisonRow) -> String {
     let cells = [
         verdict(row),
         name(row),
-        value(&row.metric, &row.baseline),
-        value(&row.metric, &row.candidate),
+        value(&row.baseline),
+        value(&row.candidate),
         shown(figures.map(|figures| change(figures.ratio))),
         shown(figures.map(|figures| interval(figures.interval))),
         shown(threshold),
@@ -204,11 +205,6 @@ fn name(row: &ComparisonRow) -> String {
         Some(other) => format!("{} against {}", code(&row.case), code(other)),
         None => code(&row.case),
     }
-}
-
-fn value(metric: &Metric, result: &ComparedResult) -> String {
-    let value = result.value.map(|value| metric.quantity(value).to_string());
-    value.unwrap_or_default()
 }
 
 /// The surroundings of both runs, in a fold.

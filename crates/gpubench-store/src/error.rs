@@ -115,15 +115,14 @@ impl StoreError {
         let (path, tool) = (path.to_owned(), env!("CARGO_PKG_VERSION"));
         match found.cmp(&known) {
             Ordering::Equal => Ok(()),
-            Ordering::Greater => Err(StoreError::Refused {
-                path,
-                how: format!("has format version {found}, and this tool, {tool}, knows {known}"),
-                source: None,
-                hint: match written_by {
+            Ordering::Greater => {
+                let hint = match written_by {
                     Some(version) => format!("`cargo gpubench` {version} wrote it; use that version or a later one"),
                     None => "a later `cargo gpubench` wrote it; use that one".to_owned(),
-                },
-            }),
+                };
+                let how = format!("has format version {found}, and this tool, {tool}, knows {known}");
+                Err(StoreError::refused(&path, how, hint))
+            }
             Ordering::Less => Err(StoreError::Older {
                 path,
                 what,
@@ -169,24 +168,23 @@ impl StoreError {
         }
     }
 
-    /// A file that is refused for what it holds, and left alone.
-    pub(super) fn refused(path: &Utf8Path, how: impl Into<String>) -> StoreError {
+    /// A file that is refused for what it holds, with what can be done about it.
+    pub(super) fn refused(path: &Utf8Path, how: impl Into<String>, hint: impl Into<String>) -> StoreError {
         StoreError::Refused {
             path: path.to_owned(),
             how: how.into(),
             source: None,
-            hint: LEFT_ALONE.to_owned(),
+            hint: hint.into(),
         }
     }
 
-    /// The same, for what is wrong with its JSON.
+    /// One that is refused for its JSON, and left alone.
     pub(super) fn refused_by_json(path: &Utf8Path, how: &'static str) -> impl Fn(serde_json::Error) -> StoreError {
-        move |error| {
-            let mut refused = StoreError::refused(path, how);
-            if let StoreError::Refused { source, .. } = &mut refused {
-                *source = Some(error);
-            }
-            refused
+        move |source| StoreError::Refused {
+            path: path.to_owned(),
+            how: how.to_owned(),
+            source: Some(source),
+            hint: LEFT_ALONE.to_owned(),
         }
     }
 }

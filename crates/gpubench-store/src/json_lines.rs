@@ -48,12 +48,10 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
             finished,
         }),
         Err(none) if none.is_empty() => Err(foreign(path, "none of its records begins a run".to_owned())),
-        Err(runs) => Err(StoreError::Refused {
-            path: path.to_owned(),
-            how: format!("holds {} runs", runs.len()),
-            source: None,
-            hint: "split it into a file a run".to_owned(),
-        }),
+        Err(runs) => {
+            let how = format!("holds {} runs", runs.len());
+            Err(StoreError::refused(path, how, "split it into a file a run"))
+        }
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn contents(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
 fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
     let head = match serde_json::Deserializer::from_slice(text).into_iter::<Head>().next() {
         Some(head) => head.map_err(|error| refusal(path, text, error))?,
-        None => return Err(StoreError::refused(path, "is empty")),
+        None => return Err(StoreError::refused(path, "is empty", LEFT_ALONE)),
     };
     match (&head.format, &head.reason) {
         (Some(Value::String(format)), _) if format == FORMAT => stored_run(path, text, &head),
@@ -107,16 +107,12 @@ fn stored_run(path: &Utf8Path, text: &[u8], head: &Head) -> Result<StoredRun, St
 }
 
 pub(super) fn truncated(path: &Utf8Path, line: usize) -> StoreError {
-    StoreError::refused(path, format!("is truncated: it ends in line {line}"))
+    StoreError::refused(path, format!("is truncated: it ends in line {line}"), LEFT_ALONE)
 }
 
 pub(super) fn foreign(path: &Utf8Path, found: String) -> StoreError {
-    StoreError::Refused {
-        path: path.to_owned(),
-        how: format!("is no {FORMAT_NAME}: {found}"),
-        source: None,
-        hint: format!("`--save-baseline` and `--export-json` write stored runs; {LEFT_ALONE}"),
-    }
+    let hint = format!("`--save-baseline` and `--export-json` write stored runs; {LEFT_ALONE}");
+    StoreError::refused(path, format!("is no {FORMAT_NAME}: {found}"), hint)
 }
 
 /// What a text is whose first value does not say.

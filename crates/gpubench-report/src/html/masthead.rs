@@ -66,7 +66,10 @@ fn outcome(run: &StoredRun) -> Element {
         )
         .then(text(" "))
     });
-    let ending = run.finished.as_ref().map_or_else(never_finished, ending);
+    let ending = match &run.finished {
+        Some(finished) => ending(finished),
+        None => span("doubtful").text("The run never came to its end.").into(),
+    };
     element("p").class("outcome").children(counts).child(ending)
 }
 
@@ -83,10 +86,6 @@ fn ending(finished: &RunFinished) -> Markup {
         RunEnd::Interrupted => format!("in {wall}, interrupted"),
     };
     Markup::from(not_run).then(span("quiet").text(how))
-}
-
-fn never_finished() -> Markup {
-    span("doubtful").text("The run never came to its end.").into()
 }
 
 fn facts(run: &StoredRun) -> Facts {

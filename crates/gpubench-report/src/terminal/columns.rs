@@ -52,74 +52,52 @@ pub(super) enum Peak {
     Unknown,
 }
 
-/// Which columns are shown, and how wide names are.
-#[derive(Clone, Debug)]
-pub(super) struct Columns {
-    /// The names and their figures.
-    pub table: Table<Figure>,
-    /// Columns of a whole line.
-    pub line: usize,
+/// Columns for a line of `line` columns and names of the given widths, of which the longest may take half of a line.
+pub(super) fn table_for(
+    line: usize,
+    names: impl IntoIterator<Item = usize>,
+    peak: Peak,
+    styling: Styling,
+) -> Table<Figure> {
+    let mut columns = ALL.to_vec();
+    if peak == Peak::Unknown {
+        columns.retain(|column| column.key != OfPeak);
+    }
+    let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
+    Table::new(columns, names, line / 2, styling).fit(line, dropped)
 }
 
-impl Columns {
-    /// Columns for a line of `line` columns and names of the given widths, of which the longest may take half of a line.
-    pub(super) fn fit(line: usize, names: impl IntoIterator<Item = usize>, peak: Peak, styling: Styling) -> Columns {
-        let mut columns = ALL.to_vec();
-        if peak == Peak::Unknown {
-            columns.retain(|column| column.key != OfPeak);
-        }
-        let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
-        Columns {
-            table: Table::new(columns, names, line / 2, styling).fit(line, dropped),
-            line,
-        }
-    }
-
-    /// Without figures.
-    pub(super) fn verdict_only(self) -> Columns {
-        Columns {
-            table: self.table.only(Verdict),
-            ..self
-        }
-    }
-
-    /// The titles, to stand after a package's name.
-    pub(super) fn titles(&self, metric: &Metric) -> String {
-        self.table.cells(|column| {
-            let title = if column.key == Value {
-                &metric.name
-            } else {
-                &column.title
-            };
-            (title.to_string(), FAINT)
-        })
-    }
-
-    /// What stands after the name of a case.
-    pub(super) fn figures(&self, result: &BenchmarkComplete) -> String {
-        match (&result.stats, result.verdict) {
-            (Some(stats), Verdict::Pass) => self.table.cells(|column| column.key.cell(result, stats)),
-            _ => self.outcome(result),
-        }
-    }
-
-    /// A verdict in words, in place of figures that it takes the meaning from.
-    fn outcome(&self, result: &BenchmarkComplete) -> String {
-        let (verdict, style) = signed(result.verdict);
-        let reason = match (result.verdict, result.cause, &result.message) {
-            (Verdict::Skipped, _, Some(message)) => format!(": {}", printable_line(message)),
-            (_, Some(cause), _) => format!(": {cause}"),
-            _ => String::new(),
+/// The titles, to stand after a package's name.
+pub(super) fn titles(table: &Table<Figure>, metric: &Metric) -> String {
+    table.cells(|column| {
+        let title = if column.key == Value {
+            &metric.name
+        } else {
+            &column.title
         };
-        let room = self.line.saturating_sub(self.table.name + GAP + width(&verdict));
-        let reason = in_one_line(&reason, room);
-        format!(
-            "{}{}{}",
-            " ".repeat(GAP),
-            self.table.styling.paint(style, &verdict),
-            reason
-        )
+        (title.to_string(), FAINT)
+    })
+}
+
+/// What stands after the name of a case on a line of `line` columns.
+pub(super) fn figures(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> String {
+    match (&result.stats, result.verdict) {
+        (Some(stats), Verdict::Pass) => table.cells(|column| column.key.cell(result, stats)),
+        _ => outcome(table, result, line),
     }
+}
+
+/// A verdict in words, in place of figures that it takes the meaning from.
+fn outcome(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> String {
+    let (verdict, style) = signed(result.verdict);
+    let reason = match (result.verdict, result.cause, &result.message) {
+        (Verdict::Skipped, _, Some(message)) => format!(": {}", printable_line(message)),
+        (_, Some(cause), _) => format!(": {cause}"),
+        _ => String::new(),
+    };
+    let room = line.saturating_sub(table.name + GAP + width(&verdict));
+    let reason = in_one_line(&reason, room);
+    format!("{}{}{}", " ".repeat(GAP), table.styling.paint(style, &verdict), reason)
 }
 
 impl Figure {
@@ -178,7 +156,7 @@ mod tests {
     use super::*;
 
     fn shown(line: usize, peak: Peak) -> Vec<Figure> {
-        let table = Columns::fit(line, [20], peak, Styling::Plain).table;
+        let table = table_for(line, [20], peak, Styling::Plain);
         let keys = ALL.map(|column| column.key).into_iter();
         keys.filter(|key| table.shows(*key)).collect()
     }
@@ -213,8 +191,8 @@ mod tests {
         for line in 40..200 {
             for name in [0, 10, 30, 90] {
                 for peak in [Peak::Known, Peak::Unknown] {
-                    let columns = Columns::fit(line, [name, 10], peak, Styling::Plain);
-                    assert!(columns.table.width() <= line, "{line} {name}");
+                    let table = table_for(line, [name, 10], peak, Styling::Plain);
+                    assert!(table.width() <= line, "{line} {name}");
                 }
             }
         }

@@ -245,8 +245,9 @@ fn compared(
     let ([Some(baseline), Some(candidate)], Some(of_figures)) = (sides, of_figures) else {
         return without_figures(pair, format!("a {} that is not above zero has no ratio", metric.name));
     };
-    let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
-    let looks = ground.rules.looks_at(&CaseKey::of(pair.candidate));
+    let key = CaseKey::of(pair.candidate);
+    let threshold = ground.rules.threshold(&key);
+    let looks = ground.rules.looks.get(&key).copied().unwrap_or_default();
     let paired = match ground.arrangement {
         Arrangement::Apart => None,
         Arrangement::Interleaved => Paired::of(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker()),

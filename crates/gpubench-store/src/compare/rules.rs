@@ -84,11 +84,6 @@ impl Rules {
     /// Changes below 1 % are noise.
     pub const FLOOR: f64 = 0.01;
 
-    /// How often a benchmark that was measured in turns was looked at.
-    pub(super) fn looks_at(&self, key: &CaseKey) -> Looks {
-        self.looks.get(key).copied().unwrap_or_default()
-    }
-
     /// The threshold of a benchmark: the larger of the floor and its fence.
     pub fn threshold(&self, key: &CaseKey) -> Threshold {
         let floor = self.floors.get(key).copied().unwrap_or(self.floor);
