@@ -43,26 +43,14 @@ const ALL: [Column<Figure>; 9] = [
 /// as long as there is room.
 const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
 
-/// Whether the device's peak bandwidth is known, and bandwidths can be shown as shares of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Peak {
-    /// It is.
-    Known,
-    /// It is not, as on the CPU device.
-    Unknown,
-}
-
-/// Columns for a line of `line` columns and names of the given widths, of which the longest may take half of a line.
+/// Those columns that are `wanted`, for a line of `line` columns and names of the given widths, of which the longest may take half of a line.
 pub(super) fn table_for(
     line: usize,
     names: impl IntoIterator<Item = usize>,
-    peak: Peak,
+    wanted: impl Fn(Figure) -> bool,
     styling: Styling,
 ) -> Table<Figure> {
-    let mut columns = ALL.to_vec();
-    if peak == Peak::Unknown {
-        columns.retain(|column| column.key != OfPeak);
-    }
+    let columns = ALL.into_iter().filter(|column| wanted(column.key)).collect();
     let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
     Table::new(columns, names, line / 2, styling).fit(line, dropped)
 }
@@ -155,15 +143,15 @@ fn style_of(grade: Grade) -> Style {
 mod tests {
     use super::*;
 
-    fn shown(line: usize, peak: Peak) -> Vec<Figure> {
-        let table = table_for(line, [20], peak, Styling::Plain);
+    fn shown(line: usize, wanted: fn(Figure) -> bool) -> Vec<Figure> {
+        let table = table_for(line, [20], wanted, Styling::Plain);
         let keys = ALL.map(|column| column.key).into_iter();
         keys.filter(|key| table.shows(*key)).collect()
     }
 
     #[test]
     fn columns_give_way_in_the_stated_order() {
-        let shown_at = |line| shown(line, Peak::Unknown);
+        let shown_at = |line| shown(line, |figure| figure != OfPeak);
         assert_eq!(
             shown_at(120),
             [Verdict, Value, Interval, Cv, Samples, Bytes, Flops, Grade]
@@ -179,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_share_of_the_peak_stays_longer_than_the_bandwidth_itself() {
-        let shown_at = |line| shown(line, Peak::Known);
+        let shown_at = |line| shown(line, |_| true);
         assert_eq!(shown_at(120), ALL.map(|column| column.key));
         assert_eq!(shown_at(84), [Verdict, Value, Interval, Bytes, OfPeak, Grade]);
         assert_eq!(shown_at(74), [Verdict, Value, Interval, OfPeak, Grade]);
@@ -190,8 +178,8 @@ mod tests {
     fn every_choice_of_columns_fits_its_line() {
         for line in 40..200 {
             for name in [0, 10, 30, 90] {
-                for peak in [Peak::Known, Peak::Unknown] {
-                    let table = table_for(line, [name, 10], peak, Styling::Plain);
+                for unwanted in [None, Some(OfPeak)] {
+                    let table = table_for(line, [name, 10], |figure| Some(figure) != unwanted, Styling::Plain);
                     assert!(table.width() <= line, "{line} {name}");
                 }
             }

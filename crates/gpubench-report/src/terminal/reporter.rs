@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
-use super::columns::{self, Figure, Peak};
+use super::columns::{self, Figure};
 use super::comparison::comparison_page;
 use super::explanation::{self, Message, RepeatedCommand};
 use super::progress::ProgressLine;
@@ -134,7 +134,7 @@ impl TerminalReporter {
             output,
             options,
             tree: Tree::default(),
-            table: columns::table_for(options.width, [], Peak::Unknown, options.styling),
+            table: columns::table_for(options.width, [], |figure| figure != Figure::OfPeak, options.styling),
             progress: ProgressLine::hidden(),
             device: None,
             contests: Contests::default(),
@@ -221,18 +221,18 @@ impl TerminalReporter {
 impl Reporter for TerminalReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.tree = Tree::of(cases);
-        let peak = match run.device.peak_bandwidth {
-            Some(_) => Peak::Known,
-            None => Peak::Unknown,
+        let is_timed = self.figures == Figures::Expected;
+        let has_peak = run.device.peak_bandwidth.is_some();
+        let wanted = |figure: Figure| match figure {
+            Figure::Verdict => true,
+            Figure::OfPeak => is_timed && has_peak,
+            _ => is_timed,
         };
         let TerminalOptions {
             width: line, styling, ..
         } = self.options;
-        let table = columns::table_for(line, self.tree.lines().iter().map(Line::width), peak, styling);
-        self.table = match self.figures {
-            Figures::Expected => table,
-            Figures::Absent => table.only(Figure::Verdict),
-        };
+        let names = self.tree.lines().iter().map(Line::width);
+        self.table = columns::table_for(line, names, wanted, styling);
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = ProgressLine::on_stderr(run.cases);

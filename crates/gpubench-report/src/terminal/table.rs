@@ -88,12 +88,6 @@ impl<K: Copy + PartialEq> Table<K> {
         self
     }
 
-    /// With one column only.
-    pub(super) fn only(mut self, key: K) -> Table<K> {
-        self.columns.retain(|column| column.key == key);
-        self
-    }
-
     /// Whether a column is shown.
     pub(super) fn shows(&self, key: K) -> bool {
         self.columns.iter().any(|column| column.key == key)
