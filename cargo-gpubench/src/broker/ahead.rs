@@ -5,7 +5,7 @@ use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::code::kernels::{self, KernelBuild};
 use super::code::occupancy::Occupancies;
-use crate::archive::{Contents, KernelOrigin};
+use crate::archive::{ArchiveError, Contents};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
 use crate::broker::recording::authors::Authors;
@@ -82,13 +82,10 @@ pub(crate) fn compile_ahead(
             warn(&target.name, None, failure);
         }
         for (source, names, image) in kernels::images(&modules, recordings()) {
-            let origin = KernelOrigin {
-                source: &catalog.sources[source as usize],
-                target: &target.name,
-                compiler: target.compiler.identity(),
-            };
+            let image = Utf8Path::from_path(image).ok_or_else(|| ArchiveError::not_utf8(image))?;
             ahead.kernels += names.len();
-            contents.add_kernels(&origin, names, utf8(image)?)?;
+            let source = &catalog.sources[source as usize];
+            contents.add_kernels(source, names, &target.name, target.compiler.identity(), image)?;
         }
     }
     Ok(ahead)
@@ -111,13 +108,4 @@ fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
         Some(case) => print_warning(&format_args!("`{case}` has no kernels for {target}: {message}")),
         None => print_warning(&format_args!("not compiled for {target}: {message}")),
     }
-}
-
-fn utf8(path: &std::path::Path) -> Result<&Utf8Path, Failure> {
-    Utf8Path::from_path(path).ok_or_else(|| {
-        crate::archive::ArchiveError::PathNotUtf8 {
-            path: path.display().to_string(),
-        }
-        .into()
-    })
 }

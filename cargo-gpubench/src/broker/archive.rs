@@ -62,7 +62,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
     };
     // A library that cannot be listed here cannot be listed there either.
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
-    let mut contents = Contents::of(&built)?.made_from(revision);
+    let mut contents = Contents::of(&built, revision)?;
     let mut archived = vec![match built.libraries.len() {
         1 => "1 library".to_owned(),
         count => format!("{count} libraries"),

@@ -125,8 +125,8 @@ fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
     command.args(["--format-version", "1", "--filter-platform", &compiler.host]);
     options.manifest.add_to(&mut command);
     options.features.add_to(&mut command);
-    options.output.progress.add_to(&mut command);
-    color_through_a_pipe(options.output.color).add_to(&mut command);
+    command.args(options.quiet.then_some("--quiet"));
+    color_through_a_pipe(options.color).add_to(&mut command);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
 
     let mut child = command.spawn().map_err(cargo.not_started())?;

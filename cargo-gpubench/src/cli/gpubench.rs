@@ -15,7 +15,7 @@ use super::report::ReportArguments;
 use super::settings::{RunArguments, UnpackArguments};
 use super::show_config::{InForce, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
-use crate::archive::{ExtractTo, Occupied};
+use crate::archive::ExtractTo;
 use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
 use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
@@ -237,11 +237,8 @@ fn action(run: &RunArguments) -> Action {
 impl UnpackArguments {
     /// The archive to run from, if there is one.
     fn into_libraries(self) -> Option<LibrarySource> {
-        let occupied = match self.extract_overwrite {
-            true => Occupied::Overwritten,
-            false => Occupied::Refused,
-        };
-        let kept = self.extract_to.map(|folder| ExtractTo::Kept { folder, occupied });
+        let overwrite = self.extract_overwrite;
+        let kept = self.extract_to.map(|folder| ExtractTo::Kept { folder, overwrite });
         let extract_to = kept.unwrap_or(ExtractTo::Temporary);
         self.archive_file
             .map(|archive| LibrarySource::Archive { archive, extract_to })

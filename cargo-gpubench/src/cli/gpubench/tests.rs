@@ -10,7 +10,7 @@ use crate::broker::cases::{IgnoredSelection, NameFilter};
 use crate::broker::options::{
     CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity,
 };
-use crate::build::{BuildOptions, CargoProgress, DefaultFeatures, PackageSelection, Profile};
+use crate::build::{BuildOptions, PackageSelection, Profile};
 use crate::cli::{Environment, Unsettled, Verb, settle};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;
@@ -162,7 +162,7 @@ fn what_is_given_arrives() {
     let formats: Vec<_> = options.output.exports.iter().map(|export| export.format).collect();
     assert_eq!(formats, [ExportFormat::Json, ExportFormat::Csv]);
     assert_eq!(build(&options).features.features, ["a", "b"]);
-    assert_eq!(build(&options).features.default_features, DefaultFeatures::None);
+    assert_eq!(build(&options).features.flags, ["--no-default-features"]);
     assert!(matches!(&build(&options).packages, PackageSelection::Workspace { exclude } if exclude.len() == 1));
     assert_eq!(
         build(&options).compilation.profile,
@@ -170,8 +170,8 @@ fn what_is_given_arrives() {
     );
     assert_eq!(build(&options).compilation.jobs.as_deref(), Some("3"));
     assert_eq!(build(&options).manifest.lock_flags, ["--locked", "--offline"]);
-    assert_eq!(build(&options).output.color, gpubench_report::Color::Never);
-    assert_eq!(build(&options).output.progress, CargoProgress::Quiet);
+    assert_eq!(build(&options).color, gpubench_report::Color::Never);
+    assert!(build(&options).quiet);
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn a_run_from_an_archive_builds_nothing() {
             archive(),
             ExtractTo::Kept {
                 folder: "x".into(),
-                occupied: Occupied::Overwritten
+                overwrite: true
             }
         )
     );
