@@ -91,19 +91,14 @@ impl Sources {
         settings: AuthorSettings<'a>,
     ) -> Result<(Both<Authors<'a>>, Both<Vec<Catalog>>), Failure> {
         let listed = Authors::start(&self.built().libraries, settings);
-        let (authors, catalogs) = listed.map_err(|error| self.candidate.explain(error))?;
+        let (candidate, catalogs) = listed.map_err(|error| self.candidate.explain(error))?;
         let other = self.other.as_ref().map(|other| other.authors(settings)).transpose()?;
-        let (other_authors, other_catalogs) = other.unzip();
-        Ok((
-            Both {
-                candidate: authors,
-                other: other_authors,
-            },
-            Both {
-                candidate: catalogs,
-                other: other_catalogs,
-            },
-        ))
+        let (other, other_catalogs) = other.unzip();
+        let catalogs = Both {
+            candidate: catalogs,
+            other: other_catalogs,
+        };
+        Ok((Both { candidate, other }, catalogs))
     }
 
     /// Selects the cases.

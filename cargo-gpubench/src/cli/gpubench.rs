@@ -16,7 +16,7 @@ use super::settings::{RunArguments, UnpackArguments};
 use super::show_config::{InForce, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
-use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::options::{Action, ArchiveOptions, LibrarySource, RunOptions};
 use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
@@ -208,14 +208,8 @@ impl GpubenchArguments {
             },
             device,
             measurement,
-            after_failure: match run.fail_fast {
-                true => AfterFailure::Stop,
-                false => AfterFailure::Continue,
-            },
-            annotations: match run.nvtx {
-                true => Annotations::Nvtx,
-                false => Annotations::None,
-            },
+            fail_fast: run.fail_fast,
+            nvtx: run.nvtx,
             output,
             results,
             repeated: self.repeated,

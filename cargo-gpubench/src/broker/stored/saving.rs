@@ -9,45 +9,16 @@ use crate::broker::status::status;
 use gpubench_contract::DeviceIdentity;
 use gpubench_contract::units::counted;
 use gpubench_diagnostic::{print_warning, printable_line};
-use gpubench_store::{Destination, Home, Others, RunName, Saved, StoreError, StoredRun};
+use gpubench_store::{Destination, Others, RunName, Saved, StoreError, StoredRun};
 
-/// Where results are saved.
-#[derive(Debug)]
-pub(crate) struct SaveTarget {
-    name: RunName,
-    destination: Destination,
-}
-
-/// Which results are saved, and what becomes of the others that are there.
+/// Where results are saved, which ones, and what becomes of the others that are there.
 #[derive(Debug)]
 pub(crate) struct SavePlan {
-    target: SaveTarget,
+    pub(crate) name: RunName,
+    pub(crate) destination: Destination,
     /// Full names of the cases that it gets results of.
-    cases: HashSet<String>,
-    others: Others,
-}
-
-impl SaveTarget {
-    /// Makes sure that it can be written.
-    ///
-    /// # Errors
-    /// It cannot.
-    pub(crate) fn prepare(name: &RunName, home: &Home) -> Result<SaveTarget, StoreError> {
-        let destination = Destination::of(name, home)?;
-        Ok(SaveTarget {
-            name: name.clone(),
-            destination,
-        })
-    }
-
-    /// Saves results of these cases; `others` says what becomes of the results that are there.
-    pub(crate) fn of_cases(self, ours: &ChosenCases, others: Others) -> SavePlan {
-        SavePlan {
-            target: self,
-            cases: full_names(&ours.cases),
-            others,
-        }
-    }
+    pub(crate) cases: HashSet<String>,
+    pub(crate) others: Others,
 }
 
 /// What becomes of other results where a measured run is saved: they stay where only a part was selected.
@@ -71,19 +42,12 @@ pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
 }
 
 impl SavePlan {
-    /// The name.
-    pub(crate) fn name(&self) -> &RunName {
-        &self.target.name
-    }
-
     /// Makes sure that results of a device can be beside those that stay.
     ///
     /// # Errors
     /// What would stay is of another device.
     pub(crate) fn ensure_keepable(&self, device: &DeviceIdentity) -> Result<(), StoreError> {
-        self.target
-            .destination
-            .ensure_keepable(device, &self.cases, &self.others)
+        self.destination.ensure_keepable(device, &self.cases, &self.others)
     }
 
     /// Saves a run that came to its end.
@@ -91,7 +55,7 @@ impl SavePlan {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn save(&self, stored: &StoredRun, verbosity: Verbosity) -> Result<(), StoreError> {
-        let SaveTarget { name, destination } = &self.target;
+        let SavePlan { name, destination, .. } = self;
         let Saved {
             kept,
             gone,

@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::*;
-use crate::broker::cases::{IgnoredSelection, NameFilter};
+use crate::broker::cases::{IgnoredSelection, NameFilter, NamePattern};
 use crate::broker::options::{
     CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity,
 };
@@ -133,8 +133,13 @@ fn what_is_given_arrives() {
         "--locked",
         "--offline",
     ]);
+    let NameFilter { filters, skip } = &options.cases.names;
+    assert_eq!((filters.len(), skip.len()), (2, 1));
     assert!(
-        matches!(&options.cases.names, NameFilter::Search { filters, skip } if filters.len() == 2 && skip.len() == 1)
+        filters
+            .iter()
+            .chain(skip)
+            .all(|name| matches!(name, NamePattern::Search(_)))
     );
     assert_eq!(options.cases.ignored, IgnoredSelection::Include);
     assert_eq!(options.cases.axes.len(), 1);
@@ -155,7 +160,7 @@ fn what_is_given_arrives() {
     assert_eq!(limits.reference, Duration::from_secs(60));
     assert_eq!(stopping.target_cv, 0.005);
     assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
-    assert_eq!(options.after_failure, AfterFailure::Stop);
+    assert!(options.fail_fast);
     assert_eq!(options.output.format, MessageFormat::Json);
     assert_eq!(options.output.verbosity, Verbosity::Quiet);
     assert_eq!(options.output.user_output, Output::Inherited);
@@ -257,7 +262,7 @@ fn a_filter_is_a_regex_unless_it_is_exact() {
     );
     assert_eq!(refusal(&["--skip", "["]), "the filter `[` is not a regular expression");
     let options = options(&["--exact", "reduce<("]);
-    assert!(matches!(&options.cases.names, NameFilter::Exact { filters, .. } if filters == &["reduce<("]));
+    assert!(matches!(&options.cases.names.filters[..], [NamePattern::Exact(name)] if name == "reduce<("));
 }
 
 #[test]
@@ -350,7 +355,7 @@ fn a_doctor_is_asked_about_a_device() {
 fn a_filter_may_be_called_like_a_subcommand() {
     for arguments in [&["--", "archive"][..], &["other", "archive"]] {
         assert!(
-            matches!(options(arguments).cases.names, NameFilter::Search { .. }),
+            matches!(options(arguments).cases.names.filters[..], [NamePattern::Search(_), ..]),
             "{arguments:?}"
         );
     }
@@ -394,7 +399,10 @@ fn what_cargo_bench_is_given_by_habit_changes_nothing() {
 
 #[test]
 fn filters_may_stand_behind_two_dashes() {
-    assert!(matches!(options(&["--", "--odd"]).cases.names, NameFilter::Search { filters, .. } if filters.len() == 1));
+    assert!(matches!(
+        options(&["--", "--odd"]).cases.names.filters[..],
+        [NamePattern::Search(_)]
+    ));
 }
 
 #[test]
