@@ -58,13 +58,6 @@ impl Workspace {
         self.metadata.workspace_packages()
     }
 
-    /// The folders of all packages of the graph that cargo reads where they lie, and neither fetches nor unpacks.
-    pub(super) fn local_packages(&self) -> Vec<Utf8PathBuf> {
-        let local = self.metadata.packages.iter().filter(|package| package.source.is_none());
-        let folders = local.filter_map(|package| package.manifest_path.parent());
-        folders.map(Utf8Path::to_owned).collect()
-    }
-
     /// The packages cargo builds when none is named.
     ///
     /// # Errors
@@ -108,6 +101,17 @@ impl Workspace {
             metadata,
         }
     }
+}
+
+/// The folders of the packages that a build reads where they lie: the workspace's own and those that manifests name by a path. Cargo neither fetches nor unpacks them.
+///
+/// # Errors
+/// Cargo does not start or cannot resolve the dependencies.
+pub fn local_packages(options: &BuildOptions) -> Result<Vec<Utf8PathBuf>, BuildError> {
+    let Workspace { metadata, .. } = Workspace::load(&Cargo::from_environment(), &Compiler::ask()?, options)?;
+    let local = metadata.packages.iter().filter(|package| package.source.is_none());
+    let folders = local.filter_map(|package| package.manifest_path.parent());
+    Ok(folders.map(Utf8Path::to_owned).collect())
 }
 
 pub(super) fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> {

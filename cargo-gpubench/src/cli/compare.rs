@@ -4,10 +4,10 @@ use clap::ValueHint;
 use regex::Regex;
 
 use super::UsageError;
+use super::output::verbosity;
 use super::overwriting::refuse_to_overwrite;
 use super::settings::{JudgingArguments, PlaceArguments};
 use super::standard_output::refuse_two;
-use crate::broker::options::Verbosity;
 use crate::broker::{CompareOptions, ComparisonFormat};
 use crate::config::{Fraction, Value, settings};
 use gpubench_report::{Color, Outlet};
@@ -119,10 +119,7 @@ impl CompareArguments {
             places: self.places.into_options(),
             format: self.message_format,
             color,
-            verbosity: match self.quiet {
-                true => Verbosity::Quiet,
-                false => Verbosity::Normal,
-            },
+            verbosity: verbosity(self.quiet, false),
             export_markdown: self.export_markdown,
         })
     }
@@ -141,6 +138,7 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::broker::options::Verbosity;
     use crate::cli::{Command, Environment, Unsettled, Verb, settle};
     use gpubench_report::{OnInconclusive, OnRegression};
     use gpubench_store::compare::Setups;

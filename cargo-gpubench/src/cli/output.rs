@@ -54,7 +54,7 @@ fn hides_progress(cargo_term_progress_when: Option<&str>) -> bool {
 }
 
 /// clap admits at most one of the two.
-fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
+pub(super) fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
     match (quiet, verbose) {
         (true, _) => Verbosity::Quiet,
         (_, true) => Verbosity::Verbose,

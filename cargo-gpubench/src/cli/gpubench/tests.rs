@@ -60,7 +60,8 @@ fn the_defaults_are_those_of_the_design() {
         looks,
         noise_threshold,
         stopping,
-        limits,
+        window_within,
+        reference_within,
     } = options.measurement.everywhere();
     assert_eq!((workers.get(), looks), (10, Looks::UntilDecided));
     assert_eq!(noise_threshold, 0.01);
@@ -70,7 +71,7 @@ fn the_defaults_are_those_of_the_design() {
     );
     assert_eq!(stopping.max_time, Duration::from_secs(2));
     assert_eq!(
-        (limits.window, limits.reference),
+        (window_within, reference_within),
         (Duration::from_secs(10), Duration::from_secs(60))
     );
     assert!(matches!(build(&options).packages, PackageSelection::Default));
@@ -152,12 +153,13 @@ fn what_is_given_arrives() {
         workers,
         looks,
         stopping,
-        limits,
+        window_within,
+        reference_within,
         ..
     } = options.measurement.everywhere();
     assert_eq!((workers.get(), looks), (3, Looks::Once));
-    assert_eq!(limits.window, Duration::from_millis(500));
-    assert_eq!(limits.reference, Duration::from_secs(60));
+    assert_eq!(window_within, Duration::from_millis(500));
+    assert_eq!(reference_within, Duration::from_secs(60));
     assert_eq!(stopping.target_cv, 0.005);
     assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
     assert!(options.fail_fast);

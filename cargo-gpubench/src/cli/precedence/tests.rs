@@ -135,8 +135,7 @@ fn each_place_counts_more_than_the_one_below_it() {
         all.options(&[], &chosen)
             .measurement
             .everywhere()
-            .limits
-            .window
+            .window_within
             .as_secs(),
         3
     );
