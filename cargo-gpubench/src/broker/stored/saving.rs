@@ -5,11 +5,14 @@ use std::collections::HashSet;
 use crate::broker::cases::{CaseSelection, NameFilter, Reach, full_names};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::Verbosity;
-use crate::broker::status::status;
+use crate::broker::status::{first_of, status};
 use gpubench_contract::DeviceIdentity;
 use gpubench_contract::units::counted;
-use gpubench_diagnostic::{print_warning, printable_line};
+use gpubench_diagnostic::print_warning;
 use gpubench_store::{Destination, Others, RunName, Saved, StoreError, StoredRun};
+
+/// Names of cases that a warning has.
+const NAMES_SHOWN: usize = 5;
 
 /// Where results are saved, which ones, and what becomes of the others that are there.
 #[derive(Debug)]
@@ -71,13 +74,13 @@ impl SavePlan {
         if !spared.is_empty() {
             print_warning(&format!(
                 "`{name}` keeps the earlier results of what passed in it and failed now: {}",
-                listed(&spared)
+                first_of(&spared, NAMES_SHOWN)
             ));
         }
         if !lost.is_empty() {
             print_warning(&format!(
                 "`{name}` had good results, measured otherwise than this run, of what failed now: {}; they are no longer in it",
-                listed(&lost)
+                first_of(&lost, NAMES_SHOWN)
             ));
         }
         let path = destination.path();
@@ -88,29 +91,5 @@ impl SavePlan {
             status(verbosity, "Kept", what);
         }
         Ok(())
-    }
-}
-
-/// A few of some names, and how many more there are.
-fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let shown = names.iter().take(SHOWN);
-    let shown: Vec<String> = shown.map(|name| format!("`{}`", printable_line(name))).collect();
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_out_of_a_file_are_listed_on_one_line_and_the_rest_is_counted() {
-        let names: Vec<String> = (1..=7).map(|number| format!("a::b{number}\nwarning: x")).collect();
-        let listed = listed(&names);
-        assert!(listed.starts_with("`a::b1 warning: x`, `a::b2"), "{listed}");
-        assert!(listed.ends_with("`a::b5 warning: x` and 2 more"), "{listed}");
     }
 }

@@ -308,10 +308,10 @@ fn a_flag_in_the_environment_is_on_off_or_not_there() {
         options(settled.expect("it makes sense")).fail_fast
     };
     for on in ["1", "true", "TRUE", "yes", "on"] {
-        assert_eq!(fail_fast(on), true, "{on}");
+        assert!(fail_fast(on), "{on}");
     }
     for off in ["0", "false", "no", "Off", ""] {
-        assert_eq!(fail_fast(off), false, "{off}");
+        assert!(!fail_fast(off), "{off}");
     }
 }
 
@@ -467,7 +467,7 @@ fn a_configuration_file_can_be_named_and_must_then_be_there() {
     let workspace = Workspace::with("[profile.default]\nfail-fast = true\n");
     let file = workspace.root().join(DEFAULT_FILE);
     let named = without_configuration(&["--config-file", file.as_str()], &[]);
-    assert_eq!(options(named.expect("it makes sense")).fail_fast, true);
+    assert!(options(named.expect("it makes sense")).fail_fast);
     let missing = without_configuration(&[], &[("GPUBENCH_CONFIG_FILE", "/nonexistent/x.toml")]);
     assert!(refusal(missing).starts_with("could not read the configuration `/nonexistent/x.toml`: "));
     let profile = refusal(without_configuration(&["-P", "ci"], &[]));
