@@ -50,7 +50,8 @@ pub(crate) fn compile_ahead(
     contents: &mut Contents,
     interrupt: &Interrupt,
 ) -> Result<Ahead, Failure> {
-    let cases = runnable_cases(built, catalogs, &target.facts)?;
+    let mut cases = every_case(built, catalogs, CaseDevice::of(&target.facts))?;
+    cases.retain(|case| case.disposition == Disposition::Run);
     let cache = kernels::cache_below(&built.target_directory);
     let naming = Naming::for_packages(built.libraries.len());
     let mut ahead = Ahead::default();
@@ -89,13 +90,6 @@ pub(crate) fn compile_ahead(
         }
     }
     Ok(ahead)
-}
-
-/// The cases of the libraries, ignored ones too, that the device can run.
-fn runnable_cases(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, Failure> {
-    let mut cases = every_case(built, catalogs, CaseDevice::of(facts))?;
-    cases.retain(|case| case.disposition == Disposition::Run);
-    Ok(cases)
 }
 
 /// What a compiler says, and what a device lacks, is shown whole; of all else the first line: the run will tell the rest.

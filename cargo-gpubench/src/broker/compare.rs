@@ -42,13 +42,6 @@ pub struct CompareOptions {
     pub export_markdown: Option<Outlet>,
 }
 
-impl CompareOptions {
-    /// Whether standard output is for an export, so that the table has to be elsewhere.
-    fn gives_standard_output_away(&self) -> bool {
-        self.export_markdown == Some(Outlet::StandardOutput)
-    }
-}
-
 /// How a comparison is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ComparisonFormat {
@@ -161,7 +154,8 @@ fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result
 fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<(), Failure> {
     let mut stdout = Output::stdout();
     match options.format {
-        ComparisonFormat::Human if options.gives_standard_output_away() => {
+        // Standard output is for the export.
+        ComparisonFormat::Human if options.export_markdown == Some(Outlet::StandardOutput) => {
             Output::stderr().print(&page(comparisons, options, TerminalOptions::of_stderr(options.color)))?;
         }
         ComparisonFormat::Human => {
