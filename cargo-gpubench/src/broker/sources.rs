@@ -147,7 +147,11 @@ impl Sources {
     ) -> Result<ResultPlan, Failure> {
         let ours = &chosen.ours;
         let others = others_of_measured(&options.cases, ours);
-        let origin = self.candidate.archive.as_ref().map(Origin::of_archive);
+        // Of what was built elsewhere only the archive knows where its sources stood.
+        let origin = self.candidate.archive.as_ref().map(|archive| Origin {
+            name: archive.path.to_string(),
+            revision: archive.revision().cloned(),
+        });
         let floors = NoiseFloors::of(&options.measurement.cases, &self.built().libraries);
         Ok(targets.of_cases(&options.cases.names, ours, others, origin, floors)?)
     }

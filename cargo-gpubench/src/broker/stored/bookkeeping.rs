@@ -11,7 +11,6 @@ use crate::broker::BaselineError;
 use crate::broker::against::results::OtherResults;
 use crate::broker::cases::{NameFilter, full_names};
 use crate::broker::choice::ChosenCases;
-use crate::broker::libraries::OpenedArchive;
 use crate::broker::options::{HistoryOptions, JudgingOptions, PageTarget, ResultOptions, Verbosity};
 use crate::broker::places::Places;
 use crate::broker::status::status;
@@ -69,16 +68,6 @@ pub(crate) struct Origin {
     pub(crate) name: String,
     /// Where its sources stood.
     pub(crate) revision: Option<Revision>,
-}
-
-impl Origin {
-    /// Only an archive knows where its sources stood.
-    pub(crate) fn of_archive(archive: &OpenedArchive) -> Origin {
-        Origin {
-            name: archive.path.to_string(),
-            revision: archive.revision().cloned(),
-        }
-    }
 }
 
 impl ResultTargets {
