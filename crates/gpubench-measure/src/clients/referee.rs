@@ -10,8 +10,8 @@ use gpubench_contract::Method;
 use gpubench_device::{Absence, DeviceOrder, Facts, SealedFile};
 use gpubench_protocol::window::{Duties, WindowKind};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyAnswer, OccupancyOrder, OpenCase, SourceModule,
-    WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
+    AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyOrder, OpenCase, SourceModule, WindowFacts,
+    WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
 
 /// The referee's own work never takes so long; it is our own code on our own kernels.
@@ -165,8 +165,7 @@ impl RefereeClient {
         let parts = [bytemuck::bytes_of(&head), query.kernel.name.as_bytes()];
         self.child.send(to_referee::OCCUPANCY, &parts, &[module.as_fd()])?;
         let frame = self.child.expect(from_referee::OCCUPANCY_FOUND, PATIENCE, interrupt)?;
-        let answer: OccupancyAnswer = self.child.record(&frame)?;
-        Ok(answer.blocks)
+        self.child.record(&frame)
     }
 
     /// Generates a window's inputs, waiting at most `within`.

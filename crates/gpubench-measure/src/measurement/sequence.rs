@@ -183,10 +183,7 @@ impl Sequencer<'_> {
         let facts = self.facts()?;
         let said = match said {
             Some(said) => said,
-            None => {
-                let Protocol { within, interrupt, .. } = *self.protocol;
-                claimed_or_lost(worker.claim(window, within, interrupt))?
-            }
+            None => self.claim(worker, window)?,
         };
         Ok(match said {
             Ok(claim) => WindowOutcome::Ended(WindowEvidence {
@@ -214,9 +211,18 @@ impl Sequencer<'_> {
         })
     }
 
+    /// What the worker claims of a window, or how it was lost.
+    fn claim(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, WindowError> {
+        let Protocol { within, interrupt, .. } = *self.protocol;
+        match worker.claim(window, within, interrupt) {
+            Ok(claim) => Ok(Ok(claim)),
+            Err(failure) => Ok(Err(ending_of(failure)?)),
+        }
+    }
+
     /// Takes what the worker says.
     fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, WindowError> {
-        let said = claimed_or_lost(worker.claim_now(window))?;
+        let said = self.claim(worker, window)?;
         match &said {
             // After a fault the device does nothing more: *done* will not come.
             Ok(claim) if claim.fault != FaultCode::None => self.abort()?,
@@ -263,14 +269,6 @@ impl Sequencer<'_> {
             self.author.detach(interrupt).map_err(MeasureError::Attach)?;
         }
         self.referee.close_case(interrupt).map_err(MeasureError::Open)
-    }
-}
-
-/// A worker's claim, or what its failure means for the case.
-fn claimed_or_lost(claimed: Result<Box<Claim>, RoleFailure>) -> Result<Said, WindowError> {
-    match claimed {
-        Ok(claim) => Ok(Ok(claim)),
-        Err(failure) => Ok(Err(ending_of(failure)?)),
     }
 }
 
