@@ -62,6 +62,15 @@ pub struct OpenedCase {
     pub author_descriptors: Vec<OwnedFd>,
 }
 
+/// What the referee prepares of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preparation {
+    /// Its inputs.
+    Inputs,
+    /// Its inputs, and the crate's reference on them.
+    InputsAndAnswers,
+}
+
 impl RefereeClient {
     /// Starts a referee on a device.
     ///
@@ -168,44 +177,22 @@ impl RefereeClient {
         self.child.record(&frame)
     }
 
-    /// Generates a window's inputs, waiting at most `within`.
+    /// Generates a window's inputs, and what else `preparation` says, waiting at most `within`.
     ///
     /// # Errors
-    /// When the device or a generator kernel of the crate fails.
+    /// When the device fails, a generator kernel of the crate or its reference.
     pub fn prepare(
         &mut self,
+        preparation: Preparation,
         window: u32,
-        kind: WindowKind,
         within: Duration,
         interrupt: &Interrupt,
     ) -> Result<Generate, RoleFailure> {
-        self.order_inputs(to_referee::PREPARE, window, kind, within, interrupt)
-    }
-
-    /// Generates a window's inputs and runs the crate's reference on them, waiting at most `within`.
-    ///
-    /// # Errors
-    /// When the device or the reference fails.
-    pub fn prepare_with_answers(
-        &mut self,
-        window: u32,
-        kind: WindowKind,
-        within: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<(), RoleFailure> {
-        let order = to_referee::PREPARE_WITH_ANSWERS;
-        self.order_inputs(order, window, kind, within, interrupt).map(drop)
-    }
-
-    fn order_inputs(
-        &mut self,
-        order: u32,
-        window: u32,
-        kind: WindowKind,
-        within: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<Generate, RoleFailure> {
-        let window = WindowOrder::about(window, kind);
+        let order = match preparation {
+            Preparation::Inputs => to_referee::PREPARE,
+            Preparation::InputsAndAnswers => to_referee::PREPARE_WITH_ANSWERS,
+        };
+        let window = WindowOrder::about(window, WindowKind::Timed);
         self.child.send(order, &[bytemuck::bytes_of(&window)], &[])?;
         let frame = self.child.expect(from_referee::PREPARED, within, interrupt)?;
         self.child.record(&frame)

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::case::ReadyCase;
-use super::error::WindowError;
+use super::error::MeasureError;
 use super::evidence::EvidenceBuilder;
 use super::measured::Measured;
 use super::null_arm::NullArm;
@@ -151,7 +151,7 @@ impl<'a> Arm<'a> {
     ///
     /// # Errors
     /// When it fails for no fault of the worker.
-    pub(super) fn step(&mut self, context: &mut Context<'_>, part: Part) -> Result<(), WindowError> {
+    pub(super) fn step(&mut self, context: &mut Context<'_>, part: Part) -> Result<(), MeasureError> {
         let Some(mut worker) = self.worker.take() else {
             return Ok(());
         };
@@ -172,7 +172,7 @@ impl<'a> Arm<'a> {
     }
 
     /// A window of the same kind as the sampled ones. It is checked like all others.
-    fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, WindowError> {
+    fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         let started = Instant::now();
         if self.evidence.last_call > 0 {
             self.null_turn(context, NullPace::Usual)?;
@@ -199,7 +199,7 @@ impl<'a> Arm<'a> {
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
-    ) -> Result<Step, WindowError> {
+    ) -> Result<Step, MeasureError> {
         let started = Instant::now();
         self.null_turn(context, self.stopping.pace())?;
         if self.window(context, worker, kind)? == Step::Failed {
@@ -241,7 +241,7 @@ impl<'a> Arm<'a> {
         turn.stop = turn.stop.or(decided);
     }
 
-    fn null_turn(&mut self, context: &mut Context<'_>, pace: NullPace) -> Result<(), WindowError> {
+    fn null_turn(&mut self, context: &mut Context<'_>, pace: NullPace) -> Result<(), MeasureError> {
         let place = context.next_place(self.case);
         context
             .null
@@ -253,7 +253,7 @@ impl<'a> Arm<'a> {
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
-    ) -> Result<Step, WindowError> {
+    ) -> Result<Step, MeasureError> {
         self.conduct(context, worker, kind)?;
         if self.evidence.ending == Ending::Stopped {
             match self.evidence.judge_last().verdict {
@@ -266,7 +266,7 @@ impl<'a> Arm<'a> {
     }
 
     /// A few more windows after a wrong output.
-    fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), WindowError> {
+    fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), MeasureError> {
         for _ in 0..DIAGNOSIS {
             self.conduct(context, worker, WindowKind::Timed)?;
             if self.evidence.ending != Ending::Stopped {
@@ -283,7 +283,7 @@ impl<'a> Arm<'a> {
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
-    ) -> Result<(), WindowError> {
+    ) -> Result<(), MeasureError> {
         context.begun += 1;
         self.evidence.last_call = context.begun;
         match context.sequencer.conduct(worker, self.seat, context.begun, kind)? {

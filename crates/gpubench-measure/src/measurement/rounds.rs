@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::arm::{Arm, Context, Part};
 use super::buffers::Buffers;
 use super::case::{Contest, StoppingQuery};
-use super::error::{MeasureError, WindowError};
+use super::error::MeasureError;
 use super::pool::{PoolOrder, WorkerPool};
 use super::protocol::Protocol;
 use super::purpose::Purpose;
@@ -194,7 +194,7 @@ impl<'a> Rounds<'a> {
 
     /// A window of each arm that needs one. Who begins is drawn by the key, so that neither arm always
     /// runs after the other. Both windows are of one kind, so that the samples of one number are neighbours in time.
-    fn pair(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), WindowError> {
+    fn pair(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
         let (seeds, place) = (self.seeds, context.next_place(self.case));
         let alone = !self.baseline.as_ref().is_some_and(Arm::takes_part);
         let needy = self.arms().filter(|arm| arm.takes_part());

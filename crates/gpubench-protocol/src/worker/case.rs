@@ -179,7 +179,7 @@ fn map_buffers(
             layout,
         });
     }
-    Ok((Buffers::new(buffers), memories))
+    Ok((Buffers(buffers), memories))
 }
 
 /// Whose memory must be closed to the user's host code: the broker's, and that of `others`.

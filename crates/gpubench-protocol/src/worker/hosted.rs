@@ -91,7 +91,7 @@ fn set_up(
 }
 
 fn addresses(buffers: &Buffers, tensors: usize) -> Vec<(u64, u64)> {
-    let tensors = buffers.all().iter().take(tensors);
+    let tensors = buffers.0.iter().take(tensors);
     tensors.map(|buffer| (buffer.address().0, buffer.layout.len)).collect()
 }
 

@@ -14,7 +14,7 @@ pub(super) fn bind(
     buffers: &Buffers,
     modules: &[(u32, Module)],
 ) -> Result<ReadyPlan, WorkerError> {
-    let addresses: Vec<DevicePtr> = buffers.all().iter().map(NamedBuffer::address).collect();
+    let addresses: Vec<DevicePtr> = buffers.0.iter().map(NamedBuffer::address).collect();
     let (tensors, scratch) = addresses
         .split_at_checked(recording.tensors.len())
         .ok_or(WorkerError::Order("a buffer is missing"))?;
