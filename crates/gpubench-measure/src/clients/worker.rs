@@ -9,8 +9,8 @@ use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
 use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_protocol::wire::{
-    BufferLayout, Claim, Frame, Problem, SandboxReport, SourceModule, WindowOrder, WorkerReady, WorkerSetup,
-    encode_modules, from_worker, module_descriptors, to_worker,
+    BufferLayout, Claim, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup, encode_modules, from_worker,
+    module_descriptors, to_worker,
 };
 use gpubench_sandbox::Confinement;
 
@@ -63,8 +63,8 @@ pub struct HostedLaunch<'a> {
 /// How a worker's set-up ended.
 #[derive(Debug)]
 pub enum Start {
-    /// It can be armed.
-    Ready(WorkerReady),
+    /// It can be armed. The median of the time between two events with nothing between them, in nanoseconds.
+    Ready(f64),
     /// The user's host code could not be set up, for the reason given.
     Refused(String),
 }
@@ -184,26 +184,12 @@ impl WorkerClient {
         Ok(())
     }
 
-    /// Reads the claim that has been announced, waiting at most `within` for the rest of it.
-    ///
-    /// # Errors
-    /// When the worker is gone or claims something else.
-    pub fn claim_now(&mut self, window: u32, within: Duration) -> Result<Box<Claim>, RoleFailure> {
-        let frame = self.child.receive_now(within)?;
-        self.read_claim(frame, window)
-    }
-
     /// Waits for the claim.
     ///
     /// # Errors
-    /// As [`WorkerClient::claim_now`]; also when it does not come in time.
+    /// When the worker is gone, claims something else or does not claim in time.
     pub fn claim(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<Box<Claim>, RoleFailure> {
-        let frame = self.child.receive(within, interrupt)?;
-        self.read_claim(frame, window)
-    }
-
-    fn read_claim(&mut self, frame: Frame, window: u32) -> Result<Box<Claim>, RoleFailure> {
-        let frame = self.child.check_kind(frame, from_worker::CLAIM)?;
+        let frame = self.child.expect(from_worker::CLAIM, within, interrupt)?;
         let claim: Claim = self.child.record(&frame)?;
         if claim.window != window {
             let text = format!("it claimed window `{}` instead of `{window}`", claim.window);

@@ -71,8 +71,8 @@ impl<'a> EvidenceBuilder<'a> {
                 self.ending = Ending::SetUpFailed { message };
                 None
             }
-            Start::Ready(ready) => {
-                let overhead_ns = Some(ready.event_overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
+            Start::Ready(overhead_ns) => {
+                let overhead_ns = Some(overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
                 self.overheads_ns.extend(overhead_ns);
                 Some(worker)
             }
