@@ -16,6 +16,7 @@ use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::Verdict;
 use gpubench_protocol::window::{NullPace, Place, Seat, WindowKind};
+use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
@@ -297,7 +298,8 @@ impl<'a> Arm<'a> {
     }
 
     /// The judgement on all windows, and on who else computed on the device meanwhile.
-    pub(super) fn finish(self, null: &NullArm<'_>, other_clients: Option<u32>) -> Measured {
+    pub(super) fn finish(mut self, null: &NullArm<'_>, other_clients: Option<u32>, author: &Confinement) -> Measured {
+        self.evidence.note_sandbox("generators and references", author);
         let evidence = Evidence {
             other_clients,
             ..self.evidence.of_all_windows(null, self.evidence.ending.clone())

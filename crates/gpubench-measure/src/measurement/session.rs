@@ -110,10 +110,10 @@ impl Session<'_> {
             null.go_on_alone(&mut sequencer)?;
         }
         null.hand_back(protocol)?;
-        let other_clients = watcher.other_clients();
+        let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
         let measured = MeasuredInTurns {
-            candidate: candidate.finish(&null, other_clients),
-            baseline: baseline.map(|baseline| Ok(baseline?.finish(&null, other_clients))),
+            candidate: candidate.finish(&null, other_clients, author),
+            baseline: baseline.map(|baseline| Ok(baseline?.finish(&null, other_clients, author))),
             next: Numbering::behind(begun, null.begun),
             roles: RolesAfterwards::AtRest,
         };
