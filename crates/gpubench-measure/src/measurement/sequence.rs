@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use crate::clients::{
-    AuthorClient, AuthorProblem, Heard, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline,
-    listen,
+    AuthorClient, AuthorProblem, Heard, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient,
+    deadline, listen,
 };
 use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::{CodeHome, FaultCode};
@@ -15,6 +15,9 @@ use gpubench_protocol::wire::{Claim, Generate, WindowFacts, WindowOrder};
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
+
+/// How long the referee may take to give a window up whose worker was lost: it looks at nothing then.
+const AFTER_LOSS: Duration = Duration::from_secs(10);
 
 /// Filling inputs with the tool's own kernels never takes so long.
 const PREPARATION: Duration = Duration::from_secs(120);
@@ -181,7 +184,10 @@ impl Sequencer<'_> {
                 }
             }
         }
-        let facts = self.facts()?;
+        let facts = self.facts(match &said {
+            Some(Err(_)) => AFTER_LOSS,
+            _ => OWN_WORK,
+        })?;
         let said = match said {
             Some(said) => said,
             None => self.claim(worker, window)?,
@@ -255,8 +261,8 @@ impl Sequencer<'_> {
         self.referee.abort().map_err(MeasureError::referee)
     }
 
-    fn facts(&mut self) -> Result<Box<WindowFacts>, MeasureError> {
-        let facts = self.referee.window_facts(self.protocol.interrupt);
+    fn facts(&mut self, within: Duration) -> Result<Box<WindowFacts>, MeasureError> {
+        let facts = self.referee.window_facts(within, self.protocol.interrupt);
         facts.map_err(MeasureError::referee)
     }
 
