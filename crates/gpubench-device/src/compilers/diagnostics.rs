@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 
 use gpubench::catalog::Source;
 
-use super::error::{Doubt, KernelBuildError};
+use super::error::KernelBuildError;
 use super::scan::{DeclaredKernel, Shape, declared_kernels, kernels_in, makes_kernels_by_macros};
 use super::scratch::Scratch;
 use super::unit::{NVCC_UNIT, UNIT, name_place};
+use gpubench_diagnostic::in_backticks;
 
 /// Stands for the directory of the shim.
 const SHIM: &str = "<shim>/";
@@ -25,6 +26,10 @@ const NO_SINGLE_FUNCTION: &[&str] = &[
     "no instance of overloaded function",
 ];
 
+/// Why parts of a source may not be there.
+const BY_ARCHITECTURE: &str = "what depends on `__CUDA_ARCH__` is there for some architectures alone; the CPU device defines it only by an \
+                               option, as in `-D__CUDA_ARCH__=800`";
+
 /// The first kernel that the messages are about and that the source does not declare.
 pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &str) -> Option<KernelBuildError> {
     let defined = declared_kernels(source);
@@ -35,22 +40,34 @@ pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &st
             .any(|known| known == base || known.ends_with(&format!("::{base}")))
             && diagnostics.contains(&name_place(name))
     };
-    let name = names.iter().find(is_missing)?.clone();
-    Some(KernelBuildError::UnknownKernel {
-        name,
-        source_name: source.name.clone(),
-        defined,
-        doubts: doubts(source),
-    })
+    let name = names.iter().find(is_missing)?;
+    let (source_name, by_macros) = (&source.name, makes_kernels_by_macros(source));
+    let known = match by_macros && defined.is_empty() {
+        true => format!("`{source_name}` makes its kernels by macros"),
+        false => defines(source_name, &defined),
+    };
+    // Where nothing is listed, macros are spoken of already.
+    let unlisted = (by_macros && !defined.is_empty()).then_some("kernels that macros make are not listed");
+    let by_architecture = source.files.iter().any(|file| file.text().contains("__CUDA_ARCH__"));
+    let doubts: Vec<&str> = unlisted
+        .into_iter()
+        .chain(by_architecture.then_some(BY_ARCHITECTURE))
+        .collect();
+    let hint = match doubts.is_empty() {
+        true => String::new(),
+        false => format!(" (hint: {})", doubts.join("; ")),
+    };
+    Some(KernelBuildError::UnknownKernel(format!(
+        "unknown kernel `{name}`; {known}{hint}"
+    )))
 }
 
-fn doubts(source: &Source) -> Vec<Doubt> {
-    let by_architecture = source.files.iter().any(|file| file.text().contains("__CUDA_ARCH__"));
-    let macros = makes_kernels_by_macros(source).then_some(Doubt::Macros);
-    macros
-        .into_iter()
-        .chain(by_architecture.then_some(Doubt::Architectures))
-        .collect()
+/// What a source defines, in words.
+pub(super) fn defines(source_name: &str, kernels: &[String]) -> String {
+    match kernels {
+        [] => format!("`{source_name}` defines no kernel"),
+        _ => format!("`{source_name}` defines {}", in_backticks(kernels)),
+    }
 }
 
 /// The messages that concern the user, each once.

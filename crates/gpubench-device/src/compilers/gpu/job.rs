@@ -6,7 +6,7 @@ use std::time::Duration;
 use gpubench::catalog::Source;
 
 use super::super::compiler::Wanted;
-use super::super::error::{KernelBuildError, Target};
+use super::super::error::KernelBuildError;
 use super::super::process::Finished;
 use super::super::scratch::Scratch;
 use super::front_end::usual_form;
@@ -69,14 +69,9 @@ pub(super) fn wanted_architecture(
     let fitting = featured
         .iter()
         .find(|architecture| architecture.machine_code_runs_on(device));
-    fitting.copied().ok_or_else(|| {
-        let names: Vec<String> = featured.iter().map(ToString::to_string).collect();
-        KernelBuildError::OtherArchitecture {
-            source_name: source.name.clone(),
-            found: names.join(", "),
-            architecture: device,
-        }
-    })
+    fitting
+        .copied()
+        .ok_or_else(|| KernelBuildError::other_architecture(source, &featured, device))
 }
 
 /// What a compiler works on.
@@ -117,8 +112,8 @@ impl Job<'_> {
 
     /// Why a compiler rejected the source, from its messages.
     pub(super) fn rejection(&self, log: &str) -> KernelBuildError {
-        let target = Target::Gpu(self.device);
-        self.wanted.rejection(target, self.scratch, &usual_form(log))
+        self.wanted
+            .rejection(self.device.to_string(), self.scratch, &usual_form(log))
     }
 
     pub(super) fn crash(&self, dialect: Dialect, reason: String) -> KernelBuildError {
