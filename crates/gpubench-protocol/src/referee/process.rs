@@ -8,7 +8,7 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::flush::Flush;
+use super::flush::FlushBuffer;
 use crate::window::{Place, Seeds};
 use crate::wire::{
     AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, OccupancyOrder, OpenCase as OpenCaseOrder, Patience,
@@ -53,7 +53,7 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let frame = channel.receive(Patience::Forever)?;
     let begin: Begin = first_words(&frame, to_referee::BEGIN)?;
     let stream = driver.stream()?;
-    let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, begin.flush_kind)?;
+    let flush = FlushBuffer::new(&mut *driver, &harness, stream, begin.flush_bytes, begin.flush_kind)?;
     let seeds = Seeds::new(begin.master_seed);
     channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {

@@ -1,8 +1,7 @@
 //! What the referee is told of a run, a case and a window.
 
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
-use gpubench_contract::Method;
-use gpubench_device::FlushKind;
+use gpubench_contract::{Flush, Method};
 
 use crate::window::{Seat, WindowKind};
 use crate::wire::FixedText;
@@ -16,7 +15,7 @@ pub struct Begin {
     /// Bytes that the cold method flushes.
     pub flush_bytes: u64,
     /// How the cache is flushed.
-    pub flush_kind: FlushKind,
+    pub flush_kind: Flush,
     /// Zero.
     pub reserved: u32,
 }
