@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use gpubench::catalog::Source;
 
 use super::error::KernelBuildError;
-use super::scan::{DeclaredKernel, Shape, declared_kernels, kernels_in, makes_kernels_by_macros};
+use super::scan::{DeclaredKernel, declared_kernels, kernels_in, makes_kernels_by_macros};
 use super::scratch::Scratch;
 use super::unit::{NVCC_UNIT, UNIT, name_place};
 use gpubench_diagnostic::in_backticks;
@@ -156,12 +156,11 @@ fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
     if !NO_SINGLE_FUNCTION.iter().any(|words| text.contains(words)) {
         return format!("kernel `{name}`: error: {text}\n{place}: note: `{base}` is declared here");
     }
-    let has_arguments = name.contains('<');
-    let problem = match kernel.shape {
-        Shape::Template if has_arguments => "the template arguments fit no declaration of it, or several".to_owned(),
-        Shape::Template => format!("it is a template: give its arguments, as in `{name}<…>`"),
-        Shape::Function if has_arguments => "it is no template, and its name is overloaded".to_owned(),
-        Shape::Function => "its name is overloaded, as by a function of the C library; rename the kernel".to_owned(),
+    let problem = match (kernel.is_template, name.contains('<')) {
+        (true, true) => "the template arguments fit no declaration of it, or several".to_owned(),
+        (true, false) => format!("it is a template: give its arguments, as in `{name}<…>`"),
+        (false, true) => "it is no template, and its name is overloaded".to_owned(),
+        (false, false) => "its name is overloaded, as by a function of the C library; rename the kernel".to_owned(),
     };
     format!("{place}: error: kernel `{name}`: {problem}")
 }

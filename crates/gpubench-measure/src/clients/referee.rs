@@ -119,7 +119,7 @@ impl RefereeClient {
     /// # Errors
     /// When there is no memory for them, or a kernel that the referee runs itself does not fit.
     pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
-        let recording = order.duties.recording();
+        let recording = order.duties.recording;
         let modules = encode_modules(order.modules);
         let head = OpenCase {
             case: order.case,

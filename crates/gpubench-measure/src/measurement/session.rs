@@ -96,7 +96,7 @@ impl Session<'_> {
             null,
             begun: numbering.opening,
         };
-        context.sequencer.prepare_decoys()?;
+        context.sequencer.prepare(0)?;
         context.null.ready(protocol)?;
         rounds.run(protocol.purpose, &mut context, *watcher)?;
 
@@ -129,7 +129,7 @@ fn grant<'g>(case: &ReadyCase<'g>, opened: &'g OpenedCase, duties: &Duties<'_>) 
         request: case.request,
         recording: case.encoded,
         layouts: &opened.layouts[..case.recording.tensors.len()],
-        kernels_run_in: duties.kernels_run_in(),
+        kernels_run_in: duties.home,
         modules: case.own_modules,
         descriptors: &opened.author_descriptors,
     }

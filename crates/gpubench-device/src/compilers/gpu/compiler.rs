@@ -257,7 +257,7 @@ impl GpuCompiler {
 fn instead(code: Code, device: Architecture) -> Option<String> {
     match code {
         Code::Ptx(architecture) => Some(format!("to PTX for {architecture}, and the driver compiles the rest")),
-        Code::Machine(architecture) if architecture.capability() != device.capability() => {
+        Code::Machine(architecture) if architecture.capability != device.capability => {
             Some(format!("for {architecture}, whose code runs there as well"))
         }
         Code::Machine(_) => None,

@@ -31,10 +31,10 @@ pub(super) enum Code {
 impl Code {
     /// The best that a compiler of these compute capabilities (ascending) makes for a device; nothing if the device is too old for it.
     pub(super) fn for_device(device: Architecture, capabilities: &[u32]) -> Option<Code> {
-        if capabilities.contains(&device.capability()) {
+        if capabilities.contains(&device.capability) {
             return Some(Code::Machine(device));
         }
-        let older = |capability: &&u32| **capability < device.capability();
+        let older = |capability: &&u32| **capability < device.capability;
         let newest = Architecture::of_capability(*capabilities.iter().rev().find(older)?);
         match newest.machine_code_runs_on(device) {
             true => Some(Code::Machine(newest)),
@@ -61,7 +61,7 @@ pub(super) fn wanted_architecture(
         .architectures
         .iter()
         .copied()
-        .filter(|architecture| architecture.features() != Features::Portable)
+        .filter(|architecture| architecture.features != Features::Portable)
         .collect();
     if featured.is_empty() {
         return Ok(device);
