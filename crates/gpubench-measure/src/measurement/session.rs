@@ -7,13 +7,15 @@ use super::buffers::Buffers;
 use super::case::{Contest, ReadyCase};
 use super::error::MeasureError;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
-use super::null_arm::{NullArm, cast};
+use super::null_arm::NullArm;
 use super::protocol::Protocol;
 use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
 use crate::clients::{AuthorClient, BufferGrant, CaseOrder, NullWorker, OpenedCase, RefereeClient};
+use gpubench_device::ClockBound;
 use gpubench_protocol::window::{Duties, Numbering};
+use gpubench_protocol::wire::Cast;
 
 /// Who measures cases, and how. The null worker is needed where the referee's clock bounds claims; its failure costs a
 /// case its grade, and nothing else.
@@ -69,7 +71,11 @@ impl Session<'_> {
             case: case.number,
             opening: numbering.opening,
             method: case.method,
-            cast: cast(protocol.clock_bound, contest.baseline),
+            cast: Cast {
+                has_baseline: contest.baseline.is_some(),
+                has_null: *protocol.clock_bound == ClockBound::Exclusive,
+                reserved: 0,
+            },
             duties: Duties::new(&buffers.recording, protocol.kernels_run_in),
             encoded: &buffers.encoded,
             modules: case.own_modules,

@@ -59,8 +59,8 @@ impl OpenCase {
         let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;
         let page = SharedPage::create().map_err(RefereeError::Page)?;
         let another = || SharedPage::create().map_err(RefereeError::Page);
-        let baseline_page = cast.has_baseline().then(another).transpose()?;
-        let null_page = cast.has_null().then(another).transpose()?;
+        let baseline_page = cast.has_baseline.then(another).transpose()?;
+        let null_page = cast.has_null.then(another).transpose()?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
         Ok(OpenCase {
             opening,

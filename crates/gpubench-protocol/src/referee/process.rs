@@ -46,7 +46,7 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let order: DeviceOrder = first_words(&frame, to_referee::HELLO)?;
     let mut driver = gpubench_device::open(&order)?;
     let harness = Harness::load(&mut *driver)?;
-    let facts = driver.facts().encode();
+    let facts = serde_json::to_vec(driver.facts());
     let facts = facts.map_err(|_| RefereeError::Order("the device's facts cannot be written"))?;
     channel.send(from_referee::READY, &[&facts], &[])?;
 

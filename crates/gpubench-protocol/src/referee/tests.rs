@@ -32,6 +32,19 @@ const ELEMENTS: usize = 1000;
 /// Where a case's first measurement begins.
 const BEGINNING: Place = Place { case: 0, window: 0 };
 
+/// A worker, and nobody else.
+const ALONE: Cast = Cast {
+    has_baseline: false,
+    has_null: false,
+    reserved: 0,
+};
+
+/// A worker and a null worker.
+const WITH_NULL: Cast = Cast {
+    has_null: true,
+    ..ALONE
+};
+
 fn cpu() -> CpuDriver {
     CpuDriver::new(NonZeroUsize::new(2), ScheduleSeed::default()).expect("a C++ compiler when this was built")
 }
@@ -185,7 +198,7 @@ impl Stage {
             window: opening,
             ..BEGINNING
         };
-        let case = OpenCase::open(&mut referee, opening, Method::Cold, Cast::WorkerAndNull, recording, &[]).unwrap();
+        let case = OpenCase::open(&mut referee, opening, Method::Cold, WITH_NULL, recording, &[]).unwrap();
         let layouts = case.layouts();
         let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
         let null_page = descriptors.remove(1);
@@ -296,7 +309,7 @@ fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_call
 #[test]
 fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, recording(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let order = WindowOrder {
         kind: WindowKind::Null,
         ..order(WindowKind::null_window(0))
@@ -489,7 +502,7 @@ fn a_cold_call_comes_behind_a_flush_and_a_warm_one_does_not() {
     for (method, flushed) in [(Method::Cold, true), (Method::Warm, false)] {
         let mut referee = referee(Box::new(cpu())).unwrap();
         referee.flush.kind = gpubench_contract::Flush::Write;
-        let case = OpenCase::open(&mut referee, BEGINNING, method, Cast::Worker, recording(), &[]).unwrap();
+        let case = OpenCase::open(&mut referee, BEGINNING, method, ALONE, recording(), &[]).unwrap();
         let flush_buffer = |referee: &mut Referee| {
             let mut contents = vec![0; referee.flush.bytes as usize];
             referee.driver.read(referee.flush.buffer, &mut contents).unwrap();
@@ -505,14 +518,7 @@ fn a_cold_call_comes_behind_a_flush_and_a_warm_one_does_not() {
 /// Everything up to the facts of one window of each worker, both of them idle.
 fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        Method::Cold,
-        Cast::WorkerAndNull,
-        recording(),
-        &[],
-    )?;
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, WITH_NULL, recording(), &[])?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;

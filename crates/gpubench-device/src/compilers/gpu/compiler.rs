@@ -189,19 +189,14 @@ impl Compiler for GpuCompiler {
     }
 
     fn notices(&self) -> Vec<String> {
-        let Some(chosen) = self.compilers.first() else {
-            return Vec::new();
-        };
-        match chosen.code(self.architecture) {
-            Ok(code) => instead(code, self.architecture).map_or_else(Vec::new, |instead| {
-                vec![format!(
-                    "{} does not know {}: kernels are compiled {instead} (hint: a newer version may know it)",
-                    chosen.version(),
-                    self.architecture,
-                )]
-            }),
-            Err(_) => Vec::new(),
-        }
+        let notice = self.compilers.first().and_then(|chosen| {
+            let instead = instead(chosen.code(self.architecture).ok()?, self.architecture)?;
+            let (version, architecture) = (chosen.version(), self.architecture);
+            Some(format!(
+                "{version} does not know {architecture}: kernels are compiled {instead} (hint: a newer version may know it)"
+            ))
+        });
+        notice.into_iter().collect()
     }
 
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {

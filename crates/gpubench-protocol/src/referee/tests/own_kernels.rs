@@ -87,7 +87,7 @@ fn open(recording: Recording) -> (Referee, Result<OpenCase, RefereeError>) {
         &mut referee,
         BEGINNING,
         Method::Cold,
-        Cast::Worker,
+        ALONE,
         recording,
         &compile(cache.path()),
     );
