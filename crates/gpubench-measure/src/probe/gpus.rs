@@ -70,7 +70,7 @@ fn describe(nvml: &Nvml, position: u32) -> Result<Gpu, NvmlError> {
         clocks_mhz: clocks.ok(),
         throttle_reasons: reasons.map(|reasons| {
             let disturbing = reasons.into_iter().filter(|reason| reason.disturbs());
-            disturbing.map(|reason| reason.to_string()).collect()
+            disturbing.map(|reason| reason.as_str().to_owned()).collect()
         }),
         clients: device.running_compute_processes_count().ok(),
     })
