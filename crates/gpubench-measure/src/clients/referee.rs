@@ -89,7 +89,7 @@ impl RefereeClient {
             }));
         }
         let frame = child.check_kind(frame, from_referee::READY)?;
-        let facts = Facts::decode(&frame.payload).map_err(|error| {
+        let facts = serde_json::from_slice(&frame.payload).map_err(|error| {
             RoleFailure::protocol(RoleName::Referee, format!("its device's facts cannot be read: {error}"))
         })?;
         Ok(RefereeClient { child, facts })
@@ -119,7 +119,7 @@ impl RefereeClient {
     /// # Errors
     /// When there is no memory for them, or a kernel that the referee runs itself does not fit.
     pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
-        let recording = order.duties.recording();
+        let recording = order.duties.recording;
         let modules = encode_modules(order.modules);
         let head = OpenCase {
             case: order.case,
@@ -132,7 +132,7 @@ impl RefereeClient {
         let descriptors: Vec<_> = module_descriptors(order.modules).collect();
         self.child.send(to_referee::OPEN_CASE, &parts, &descriptors)?;
         let frame = self.child.expect(from_referee::CASE_OPENED, OWN_WORK, interrupt)?;
-        let pages = 1 + usize::from(order.cast.has_baseline()) + usize::from(order.cast.has_null());
+        let pages = 1 + usize::from(order.cast.has_baseline) + usize::from(order.cast.has_null);
         let mut descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
@@ -145,7 +145,7 @@ impl RefereeClient {
         let buffers = descriptors.split_off(pages);
         let mut pages = descriptors.into_iter();
         let page = pages.next().expect("a case has at least one page");
-        let baseline_page = order.cast.has_baseline().then(|| pages.next()).flatten();
+        let baseline_page = order.cast.has_baseline.then(|| pages.next()).flatten();
         Ok(OpenedCase {
             method: order.method,
             layouts,
