@@ -9,6 +9,9 @@ use gpubench_device::{ClockBound, KernelPart};
 use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
 use gpubench_sandbox::Confinement;
 
+mod claims;
+mod outputs;
+
 fn judge(evidence: &Evidence<'_>) -> Judgement {
     super::judge(evidence, balance(evidence).as_ref())
 }
