@@ -207,3 +207,6 @@ impl Drop for Child {
         end_strays();
     }
 }
+
+#[cfg(test)]
+mod played;

@@ -132,4 +132,65 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
     }
+
+    /// Where orphans are adopted every other child of the process is killed, so it is done in a process of its own.
+    #[test]
+    fn who_left_and_whoever_they_started_that_left_too_are_ended() {
+        let alone = "clients::strays::tests::ends_strays_of_strays";
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", alone, "--ignored", "--test-threads", "1"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    #[ignore = "run by the test above, in a process of its own"]
+    fn ends_strays_of_strays() {
+        adopt_orphans();
+        // Each leaves its group; the first is orphaned, and the others are only when those above them end.
+        let tree = "setsid sh -c 'setsid sh -c \"setsid sleep 600 & echo there; wait\" & wait' & read there";
+        let mut role = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let registered = Registered::new(role.id());
+        let (mut said, theirs) = std::io::pipe().unwrap();
+        let parent = std::process::Command::new("sh")
+            .args(["-c", tree])
+            .stdin(std::process::Stdio::null())
+            .stdout(theirs)
+            .status();
+        parent.unwrap();
+        let mut there = [0; 6];
+        std::io::Read::read_exact(&mut said, &mut there).unwrap();
+        let of_role = |process: &Pid| process.as_raw_nonzero().get() == role.id() as i32;
+        assert!(children().iter().any(|process| !of_role(process)), "there are strays");
+        end_strays();
+        let left = children();
+        assert!(left.iter().all(of_role), "{left:?} are left");
+        assert!(!registered.has_ended(), "a role is no stray");
+        role.kill().unwrap();
+        role.wait().unwrap();
+        // The pipe has no writer any more: nobody of them lives.
+        assert_eq!(std::io::Read::read(&mut said, &mut there).unwrap(), 0);
+    }
+
+    #[test]
+    fn the_group_of_a_role_is_killed_with_it() {
+        use std::os::unix::process::CommandExt as _;
+        let (mut said, theirs) = std::io::pipe().unwrap();
+        let mut role = std::process::Command::new("sh")
+            .args(["-c", "sleep 600 & echo there; wait"])
+            .process_group(0)
+            .stdout(theirs)
+            .spawn()
+            .unwrap();
+        let mut there = [0; 6];
+        std::io::Read::read_exact(&mut said, &mut there).unwrap();
+        let registered = Registered::new(role.id());
+        assert!(!registered.has_ended());
+        registered.kill_group();
+        role.wait().unwrap();
+        // What it started held the pipe too.
+        assert_eq!(std::io::Read::read(&mut said, &mut there).unwrap(), 0);
+    }
 }

@@ -288,3 +288,6 @@ fn ending_of(failure: RoleFailure) -> Result<Ending, WindowError> {
         },
     })
 }
+
+#[cfg(test)]
+mod tests;
